@@ -25,13 +25,10 @@ def test_steps_become_fine_enough_for_the_function(rate):
         close_to_slopes(exact * (1.0 + 1e-6), lambda e: A @ np.sin(rate * e + phase), tolerance=1e-8, what="slope")
 
 
-def test_what_has_no_known_slope_is_not_accepted():
+def test_noise_and_the_worst_entry():
     rng = fresh()
     with pytest.raises(AssertionError, match=r"noise: differences by steps from 0\.001 down agree to"):
         close_to_differences(np.zeros(4), lambda h: rng.standard_normal(4) * 1e-6 / h, tolerance=1e-8, what="noise")
-
-
-def test_the_worst_entry_is_named():
     expected = np.ones((2, 3, 3))
     found = expected.copy()
     found[1, 2, 0] += 1e-3

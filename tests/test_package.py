@@ -58,16 +58,13 @@ def opened(tmp_path_factory):
     return json.loads(done.stdout)
 
 
-def test_exports_exist_and_are_sorted():
+def test_exports_and_completion():
     assert ff.__all__ == sorted(ff.__all__)
     assert len(set(ff.__all__)) == len(ff.__all__)
     assert {*DESIGNED} <= {*ff.__all__}
     for name in ff.__all__:
         assert getattr(ff, name) is not None
-
-
-def test_completion_lists_the_public_names_and_the_rooms():
-    """`dir`, which editors and notebooks show, is `__all__`, whatever was imported; every room with public names is in it."""
+    # `dir`, which editors and notebooks show, is `__all__`, whatever was imported; every room with public names is in it
     import_module("freeflyer.cli.app")
     folder = Path(ff.__file__).parent
     rooms = {path.parent.name for path in folder.glob("*/__init__.py")} - {"cli", "dynamics", "kernels", "model", "plots"}
@@ -90,9 +87,6 @@ def test_the_designed_call_forms():
     assert inspect.signature(ff.load).parameters["base"].default == "auto"
     assert inspect.signature(ff.frame_jacobian).parameters["expressed"].default == "body"
     assert inspect.signature(ff.coriolis_matrix).parameters["form"].default == "passive"
-
-
-def test_models_have_the_designed_attributes():
     model = ff.robots.quadruped()
     assert all(hasattr(model, name) for name in MODEL)
     assert isinstance(str(model), str)
@@ -118,9 +112,6 @@ def test_errors_have_one_base():
     assert isinstance(ff.UnknownNameError("no"), LookupError)
     again = pickle.loads(pickle.dumps(error))
     assert str(again) == str(error)
-
-
-def test_every_error_is_defined_in_errors():
     for room in LAZY:
         for name in dir(module := import_module(f"freeflyer.{room}")):
             getattr(module, name)
@@ -175,7 +166,7 @@ def test_copies_give_the_same_results(model, way):
         np.testing.assert_array_equal(ours, theirs)
 
 
-def test_a_copy_outlives_the_original():
+def test_models_travel_and_outlive_the_original():
     """A copy has arrays of its own, or holds the original's: compiled code has an address of a model only."""
     expected = results(ff.robots.quadruped())
     for way in COPIES.values():
@@ -184,9 +175,6 @@ def test_a_copy_outlives_the_original():
             ff.robots.chain(30)  # takes the memory that might have been freed
         for ours, theirs in zip(results(again), expected):
             np.testing.assert_array_equal(ours, theirs)
-
-
-def test_models_travel_between_processes():
     model = ff.robots.chain(3)
     q = np.linspace(0.1, 0.3, 3)
     with ProcessPoolExecutor(1, mp_context=get_context("spawn")) as pool:

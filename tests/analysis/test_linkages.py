@@ -14,7 +14,7 @@ MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)
 
 
-def test_each_motor_moves_its_own_sub_mechanism():
+def test_sub_mechanisms():
     assert [x.motor for x in FOUND.transmissions] == [name for part in FOUND.mechanisms.parts for name in part.actuated]
     owners = {name: part.name for part in FOUND.mechanisms.parts for name in part.dependent}
     for x in FOUND.transmissions:
@@ -25,15 +25,9 @@ def test_each_motor_moves_its_own_sub_mechanism():
             close(positions, path.joint(MODEL, name), 1e-9)
         ranges = [np.ptp(y) for y in x.joints.values()]
         assert ranges == sorted(ranges, reverse=True)
-
-
-def test_links_belong_to_one_sub_mechanism():
     links = [link for group in FOUND.links.values() for link in group]
     assert len(links) == len(set(links)) == 12 + 64
     assert FOUND.links["left_length_motor"].count("left_knee_link") == 1
-
-
-def test_robots_without_loops_and_bad_samples_are_refused():
     with pytest.raises(ff.InputError, match="no loops"):
         ff.analysis.linkages(ff.robots.chain(2))
     for samples in (1, 2.5, "many"):

@@ -36,7 +36,7 @@ def test_beside_the_peer(tmp_path):
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_short_batches(tmp_path):
+def test_batches_and_missing_peers(tmp_path):
     """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
     pytest.importorskip("pinocchio")
     result, data = run_json("chain:n=5,base=free", "--part", "batches", *QUICK)
@@ -47,9 +47,6 @@ def test_short_batches(tmp_path):
         assert [p["states"] for p in points] == list(SHORT_SIZES)
         assert all(p["timing"]["batch"] > 0 and p["timing"]["peer_batch"] > 0 for p in points)
         assert all(p["timing"]["difference"] < 1e-9 for p in points)
-
-
-def test_a_robot_without_a_peer_gives_the_reason(tmp_path):
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
     mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)

@@ -26,22 +26,11 @@ def test_a_squat_with_pictures_and_numbers(tmp_path):
     assert all(name.startswith("squat_humanoid") for name in names)
 
 
-def test_unknown_scenarios_and_robots():
+def test_refused_options():
     assert run("control", "dance").exit_code == 2
     done = run("control", "squat", "--robot", "no_such_robot", "--duration", "0.01")
     assert done.exit_code != 0
     assert "no_such_robot" in done.output + str(done.exception)
-
-
-def test_robots_from_files_and_named_feet(models_folder):
-    done = run("control", "squat", "--robot", models_folder / "tocabi" / "tocabi.urdf", "--dt", "0.002", "--duration", "0.02")
-    assert done.exit_code == 0, done.output
-    assert "Pelvis_Link" in done.stdout
-    feet = ("--feet", "left_sole,right_sole", "--sole", "0.2x0.1")
-    assert run("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet).exit_code == 0
-
-
-def test_options_that_do_nothing_or_hold_absurd_numbers_are_refused():
     for arguments, words in (
         (("stand", "--hand", "left_palm"), "--hand belongs to the scenario reach"),
         (("squat", "--pushes", 3), "--pushes and --boundary belong to the scenario stand"),
@@ -53,6 +42,31 @@ def test_options_that_do_nothing_or_hold_absurd_numbers_are_refused():
         assert done.exit_code == 2, arguments
         assert words in done.stderr, done.stderr
         assert "Warning" not in done.output
+    for arguments, words in (
+        (("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),
+        (("--sole", "0.2x0.1"), "--feet names"), (("--feet", "left_sole", "--sole", "wide"), "LENGTHxWIDTH"),
+    ):  # fmt: skip
+        done = run("control", "squat", "--duration", "0.01", *arguments)
+        assert done.exit_code != 0
+        assert words in done.output + str(done.exception), arguments
+
+
+def test_robots_from_files(models_folder):
+    done = run("control", "squat", "--robot", models_folder / "tocabi" / "tocabi.urdf", "--dt", "0.002", "--duration", "0.02")
+    assert done.exit_code == 0, done.output
+    assert "Pelvis_Link" in done.stdout
+    feet = ("--feet", "left_sole,right_sole", "--sole", "0.2x0.1")
+    assert run("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet).exit_code == 0
+    file = models_folder / "kangaroo" / "kangaroo.xml"
+    done = run("control", "squat", "--robot", file, "--plant-file", file, "--dt", "0.002", "--duration", "0.02")
+    assert done.exit_code == 0, done.output
+    sprung = models_folder / "cassie" / "cassie.xml"
+    done = run("control", "squat", "--robot", sprung, "--duration", "0.02", "--dt", "0.002")
+    assert done.exit_code == 0, done.output
+    done = run("control", "squat", "--robot", sprung, "--plant-file", sprung, "--duration", "0.02")
+    assert "springs alone drive" in done.output + str(done.exception)
+
+
 @needs_examples
 def test_all_scenarios_of_a_quadruped_in_one_table(tmp_path):
     numbers = tmp_path / "numbers.json"
@@ -71,6 +85,13 @@ def test_scenarios_that_a_robot_refuses_are_named(tmp_path):
     assert done.exit_code == 0, done.output
     assert "walk is refused" in done.stdout
     assert list(json.loads(numbers.read_text())["data"]["refused"]) == ["lift", "walk"]
+    walk = ("control", "walk", "--steps", "2", "--step-length", "0.1", "--dt", "0.005", "--duration", "0.02")
+    assert run(*walk).exit_code == 0
+    assert "belongs to the scenario walk" in run("control", "squat", "--steps", "3").output
+    feet = ",".join(f"{a}_{b}_foot" for a in ("front", "rear") for b in ("left", "right"))
+    stand = ("control", "squat", "--robot", "quadruped", "--feet", feet, "--sole", "point", "--dt", "0.005", "--duration", "0.02")
+    done = run(*stand)
+    assert done.exit_code == 0, done.output
 
 
 @needs_examples
@@ -87,39 +108,6 @@ def test_four_feet_walk_by_gaits():
         assert refused.exit_code != 0
         assert words in " ".join((refused.output + str(refused.exception)).split())
     assert "belongs to the scenario walk" in run("control", "squat", "--speed", "0.3").output
-
-
-def test_the_robots_own_file_is_the_plant(models_folder):
-    file = models_folder / "kangaroo" / "kangaroo.xml"
-    done = run("control", "squat", "--robot", file, "--plant-file", file, "--dt", "0.002", "--duration", "0.02")
-    assert done.exit_code == 0, done.output
-    sprung = models_folder / "cassie" / "cassie.xml"
-    done = run("control", "squat", "--robot", sprung, "--duration", "0.02", "--dt", "0.002")
-    assert done.exit_code == 0, done.output
-    done = run("control", "squat", "--robot", sprung, "--plant-file", sprung, "--duration", "0.02")
-    assert "springs alone drive" in done.output + str(done.exception)
-
-
-
-
-def test_options_of_walking_and_point_feet():
-    walk = ("control", "walk", "--steps", "2", "--step-length", "0.1", "--dt", "0.005", "--duration", "0.02")
-    assert run(*walk).exit_code == 0
-    assert "belongs to the scenario walk" in run("control", "squat", "--steps", "3").output
-    feet = ",".join(f"{a}_{b}_foot" for a in ("front", "rear") for b in ("left", "right"))
-    stand = ("control", "squat", "--robot", "quadruped", "--feet", feet, "--sole", "point", "--dt", "0.005", "--duration", "0.02")
-    done = run(*stand)
-    assert done.exit_code == 0, done.output
-
-
-def test_bad_feet_are_refused_with_words():
-    for arguments, words in (
-        (("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),
-        (("--sole", "0.2x0.1"), "--feet names"), (("--feet", "left_sole", "--sole", "wide"), "LENGTHxWIDTH"),
-    ):  # fmt: skip
-        done = run("control", "squat", "--duration", "0.01", *arguments)
-        assert done.exit_code != 0
-        assert words in done.output + str(done.exception), arguments
 
 
 def test_formulations_side_by_side(tmp_path):

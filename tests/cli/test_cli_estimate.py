@@ -6,7 +6,17 @@ from command import run, run_json
 from freeflyer.analysis import estimators
 
 
-def test_errors_of_the_passive_state_are_refused():
+def test_encoders_and_feet(models_folder):
+    arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
+    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
+    assert result.exit_code == 2
+    assert "do not determine the positions" in result.stderr
+    assert "left_yaw_motor" in result.stderr
+    folder = models_folder / "five_bar"
+    file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
+    result, data = run_json(*file, "--duration", 1.5, "--starts", 2)
+    assert result.exit_code == 0, result.output
+    assert set(data) == {"tracking", "calibration"}
     result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 0)
     assert result.exit_code == 0
     rows = data["tracking"]
@@ -37,22 +47,6 @@ def test_everything_and_its_pictures(tmp_path, monkeypatch):
     drawn = {p.name for p in (tmp_path / "pictures").iterdir()}
     names = ("tracking", "calibration", "swing_stances", "swing_forces", "swing_balance")
     assert drawn == {f"{n}.{kind}" for n in names for kind in ("png", "svg")}
-
-
-def test_own_encoders_calibrate_or_are_refused():
-    arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
-    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
-    assert result.exit_code == 2
-    assert "do not determine the positions" in result.stderr
-    assert "left_yaw_motor" in result.stderr
-
-
-def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
-    folder = models_folder / "five_bar"
-    file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
-    result, data = run_json(*file, "--duration", 1.5, "--starts", 2)
-    assert result.exit_code == 0, result.output
-    assert set(data) == {"tracking", "calibration"}
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

@@ -26,9 +26,6 @@ def test_the_report_is_written_and_named(tmp_path, monkeypatch):
     data = json.loads((tmp_path / "arm.json").read_text())["data"]
     assert data["overview"]["nv"] == 8
     assert len(data["matrices"]["mass_matrix"]) == 8
-
-
-def test_other_files_are_kept_unless_forced(tmp_path, monkeypatch):
     quick(monkeypatch)
     other = tmp_path / "thesis.html"
     other.write_text("mine")

@@ -25,10 +25,26 @@ def small(monkeypatch):
     monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
-def test_the_list():
+def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     result = run("reproduce")
     assert result.exit_code == 0
     assert all(key in result.stdout for key in papers.names())
+    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
+    assert result.exit_code == 2
+    assert "Did you mean 'linearization'" in result.stderr
+    assert not (tmp_path / "never").exists()
+    (tmp_path / "taken").write_text("a file")
+    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        result = run("reproduce", "linearization", "-o", folder)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error: ")
+        assert "Traceback" not in result.output
+    assert (tmp_path / "taken").read_text() == "a file"
+    two_papers(monkeypatch)
+    heard = []
+    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
+    assert heard == [(0.5, "1 of 2, fails: half way")]
+    assert [bool(x.failure) for x in done] == [True, False]
 
 
 def test_linearization(small, tmp_path):
@@ -65,20 +81,6 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     assert said == [None]
 
 
-def test_unknown_papers_and_folders_that_cannot_be(tmp_path):
-    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
-    assert result.exit_code == 2
-    assert "Did you mean 'linearization'" in result.stderr
-    assert not (tmp_path / "never").exists()
-    (tmp_path / "taken").write_text("a file")
-    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
-        result = run("reproduce", "linearization", "-o", folder)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: ")
-        assert "Traceback" not in result.output
-    assert (tmp_path / "taken").read_text() == "a file"
-
-
 def two_papers(monkeypatch):
     """A paper that works and one that fails, in place of the registry."""
     figure = new_figure(2.0, 2.0)[0]
@@ -97,7 +99,7 @@ def two_papers(monkeypatch):
     monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 
 
-def test_all_of_them_on_one_page(tmp_path, monkeypatch):
+def test_all_of_them(tmp_path, monkeypatch):
     two_papers(monkeypatch)
     result = run("reproduce", "--all", "-o", tmp_path, "--json", tmp_path / "all.json")
     assert result.exit_code == 1, "one failed"
@@ -111,6 +113,11 @@ def test_all_of_them_on_one_page(tmp_path, monkeypatch):
     assert not (tmp_path / "fails.json").exists()
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
+    for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
+        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
+        assert result.exit_code == 2
+        assert "--all takes every paper as it is" in result.stderr
+    assert not (tmp_path / "never").exists()
 
 
 def unclosed_tags(page):
@@ -128,19 +135,3 @@ def unclosed_tags(page):
 
     Reader().feed(page)
     return wrong + stack
-
-
-def test_all_goes_with_no_key(tmp_path):
-    for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
-        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
-        assert result.exit_code == 2
-        assert "--all takes every paper as it is" in result.stderr
-    assert not (tmp_path / "never").exists()
-
-
-def test_progress_tells_which_paper(monkeypatch):
-    two_papers(monkeypatch)
-    heard = []
-    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
-    assert heard == [(0.5, "1 of 2, fails: half way")]
-    assert [bool(x.failure) for x in done] == [True, False]

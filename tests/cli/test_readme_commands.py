@@ -9,9 +9,6 @@ def test_the_linearisation_of_the_readme_has_a_regulator() -> None:
     shown = CliRunner().invoke(app, ["linearize", "space_manipulator", "--wrench", "satellite"]).output
     assert "the inputs steer 26 of 26 states" in shown
     assert "regulator of 2 rad/s" in shown
-
-
-def test_without_inputs_on_the_base_the_cure_is_named() -> None:
     shown = CliRunner().invoke(app, ["linearize", "space_manipulator"]).output
     assert "no regulator" in shown
     assert "--wrench FRAME" in shown

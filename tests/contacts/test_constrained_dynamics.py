@@ -59,13 +59,7 @@ def test_redundant_feet_share_the_load_with_the_least_point_forces():
     assert batch.redundant["two"].all()
     assert not batch.redundant["one"].any()
     close(batch.a[7], one.a, 1e-10)
-
-
-def test_points_of_one_body_are_the_surface_that_they_span():
-    """Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone."""
-    rng = fresh()
-    model = ff.robots.quadruped()
-    frame = model.frame_names[5]
+    # Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone
     q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     points = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.01], [-0.1, 0.05, 0.0]])
     sole = ff.ConstraintSet(model, [contacts.surface(frame, points)])
@@ -80,7 +74,7 @@ def test_points_of_one_body_are_the_surface_that_they_span():
     close(null @ y, np.zeros(12), 1e-7 * max(1.0, np.abs(y).max()))
 
 
-def test_contradictions_are_refused_with_names():
+def test_what_contradicts_or_does_not_fit_is_refused():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
@@ -94,9 +88,26 @@ def test_contradictions_are_refused_with_names():
     A[:, 3] = 1.0
     with pytest.raises(InputError, match="contradict"):
         ff.constrained_dynamics(model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
+    q = ff.neutral(model)
+    frame = model.joints[0].child
+    n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
+    s = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1, normal=n)])
+    with pytest.raises(InputError, match="lies flat"):
+        ff.constrained_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
+    model = robot("point")
+    closed = ff.close_loops(model)
+    q, u = np.array(closed.neutral), np.zeros(closed.nv)
+    with pytest.raises(InputError, match="loops open"):
+        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model))
+    other = ff.robots.quadruped()
+    with pytest.raises(InputError, match="another model"):
+        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))
+    with pytest.raises(InputError, match="q"):
+        ff.constrained_dynamics(other, np.full(other.nq, np.nan), np.zeros(other.nv), np.zeros(other.nv),
+                                constraints=ff.ConstraintSet(other))  # fmt: skip
 
 
-def test_rows_of_one_s_own():
+def test_wrenches_rows_of_one_s_own_and_empty_sets():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -111,22 +122,12 @@ def test_rows_of_one_s_own():
         ff.constrained_dynamics(model, q, v, tau, constraints=(A[..., 1:], b))
     with pytest.raises(InputError, match="pair of arrays"):
         ff.constrained_dynamics(model, q, v, tau, constraints="stance")
-
-
-def test_wrenches_and_gravity():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
     w, g, frame = rng.standard_normal(6), rng.standard_normal(3), model.frame_names[8]
     found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)
     h = ff.bias_forces(model, q, v, external={frame: w}, expressed="mixed", gravity=g)
     a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
     close(found.a, a, 1e-9)
-
-
-def test_an_empty_set_is_plain_dynamics():
-    rng = fresh()
     model = moving_robot(rng, 7)
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
@@ -161,16 +162,6 @@ def test_a_cart_on_two_wheels_rolls():
     assert v[3:].sum() * 0.1 / 2.0 == pytest.approx(forward, abs=1e-10)  # both wheels turn about y: forward for positive rates
 
 
-def test_a_wheel_that_lies_flat_is_refused():
-    model = ff.robots.quadruped()
-    q = ff.neutral(model)
-    frame = model.joints[0].child
-    n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
-    s = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1, normal=n)])
-    with pytest.raises(InputError, match="lies flat"):
-        ff.constrained_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
-
-
 def test_more_rows_than_memory_was_kept_for():
     """Ninety rows of rank thirty-something: the compiled code returns the memory it needs, and is called again."""
     rng = fresh()
@@ -189,20 +180,6 @@ def test_more_rows_than_memory_was_kept_for():
     close(d.a, a, error)
     batch = ff.constrained_dynamics(model, np.stack([q] * 9), np.zeros(model.nv), tau, constraints=s)
     close(batch.a[8], d.a, error)
-
-
-def test_another_model_s_set_is_refused():
-    model = robot("point")
-    closed = ff.close_loops(model)
-    q, u = np.array(closed.neutral), np.zeros(closed.nv)
-    with pytest.raises(InputError, match="loops open"):
-        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model))
-    other = ff.robots.quadruped()
-    with pytest.raises(InputError, match="another model"):
-        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))
-    with pytest.raises(InputError, match="q"):
-        ff.constrained_dynamics(other, np.full(other.nq, np.nan), np.zeros(other.nv), np.zeros(other.nv),
-                                constraints=ff.ConstraintSet(other))  # fmt: skip
 
 
 def test_inverse_dynamics_is_the_inverse():

@@ -85,7 +85,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
     close_to_slopes(line.A, moved, 1e-4, 1e-8)
 
 
-def test_batches_and_refusals() -> None:
+def test_batches_and_loops_as_rows() -> None:
     model, q, stance = standing()
     n = model.nv
     v = np.stack([held(stance, q, x) for x in fresh().standard_normal((3, n))])
@@ -97,6 +97,17 @@ def test_batches_and_refusals() -> None:
         ff.linearize(model, q, v[0], np.zeros(n), constraints=(np.eye(n), np.zeros(n)))
     with pytest.raises(ff.InputError, match="another model"):
         ff.linearize(ff.robots.humanoid(), ff.neutral(ff.robots.humanoid()), np.zeros(39), np.zeros(39), constraints=stance)
+    # A cut tree whose loops are rows of the set is held as its closed model is
+    tree = ff.robots.kangaroo_like()
+    closed = ff.close_loops(tree)
+    q = ff.neutral(closed)
+    soles = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+    model = closed
+    found = control.equilibrium(model, q, constraints=ff.ConstraintSet(model, contacts=soles))
+    assert found.balanced
+    assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
+    with pytest.raises(ff.InputError, match="close_loops"):
+        control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))
 
 
 @pytest.mark.parametrize("step", [None, 0.002])
@@ -123,17 +134,3 @@ def test_a_regulator_on_four_feet(step: float | None) -> None:
     assert np.abs(regulator.basis.T @ regulator.error(x, v)).max() < 0.02 * before
     with pytest.raises(ff.InputError, match="lack"):
         control.lqr(model, q)
-
-
-def test_loops_of_a_tree_that_the_set_holds() -> None:
-    """A cut tree whose loops are rows of the set is held as its closed model is."""
-    tree = ff.robots.kangaroo_like()
-    closed = ff.close_loops(tree)
-    q = ff.neutral(closed)
-    soles = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    model = closed
-    found = control.equilibrium(model, q, constraints=ff.ConstraintSet(model, contacts=soles))
-    assert found.balanced
-    assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
-    with pytest.raises(ff.InputError, match="close_loops"):
-        control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))

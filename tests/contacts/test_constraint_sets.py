@@ -39,6 +39,12 @@ def test_rows_are_the_rates_of_residuals(base):
     s = held(model, rng, q)
     close(s.residual(q), np.zeros(len(s.row_names)), 1e-7)
     close_to_slopes(s.jacobian(q), lambda e: s.residual(ff.integrate(model, q, e)), 1e-3, 1e-7)
+    # Of rolling bodies, too, whose rows turn with them
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    frames = [name for name in model.frame_names if name != "world"]
+    s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
+    s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
+    close_to_rate(s.bias(q, v), lambda t: s.jacobian(ff.integrate(model, q, t * v)) @ v, 5e-4, 1e-7)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -51,19 +57,7 @@ def test_rows_of_closed_robots_are_the_rates_of_residuals(name):
     close_to_rate(s.bias(st.q, st.u), lambda t: s.jacobian(ff.integrate(model, st.q, t * st.u)) @ st.u, 1e-4, 1e-7)
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_bias_is_the_rate_of_j_v(base):
-    """Of rolling bodies, too, whose rows turn with them."""
-    rng = fresh()
-    model = moving_robot(rng, 6, base=base, mimics=0.2)
-    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
-    frames = [name for name in model.frame_names if name != "world"]
-    s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
-    s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
-    close_to_rate(s.bias(q, v), lambda t: s.jacobian(ff.integrate(model, q, t * v)) @ v, 5e-4, 1e-7)
-
-
-def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
+def test_surfaces_are_frames_and_points_are_points():
     """In a frame of the test's own: at the wheel's centre, along the plane."""
     rng = fresh()
     model = moving_robot(rng, 5)
@@ -78,9 +72,6 @@ def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
     slip = twist[:3] + np.cross(twist[3:], lowest)
     along = np.cross(a, n) / np.linalg.norm(np.cross(a, n))
     close(s.jacobian(q) @ v, np.array([slip @ along, slip @ np.cross(n, along), slip @ n]), 1e-12)
-
-
-def test_surfaces_are_frames_and_points_are_points():
     rng = fresh(0)
     q, v = ff.random_configuration(HUMANOID, rng), rng.standard_normal(HUMANOID.nv)
     frame, p = FRAMES[-1], np.array([0.1, -0.2, 0.05])
@@ -111,9 +102,6 @@ def test_sets_are_values():
         assert np.array_equal(copied.residual(q), held_there.residual(q))
     with pytest.raises(AttributeError):
         stance.names = ()
-
-
-def test_corners_of_a_sole_are_the_model_s_own_frames():
     d = HUMANOID.description
     link = FRAMES[4]
     corners = [(0.2, 0.1), (0.2, -0.1), (-0.1, 0.0)]
@@ -125,6 +113,13 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
     model = ff.build(replace(d, sites=(*d.sites, *sites)))
     close(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners), 1e-12)
     close(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0]), 1e-12)
+    with pytest.raises(InputError, match="follows"):
+        ff.ConstraintSet(robot("coupled"), locks=["j11"])
+    with pytest.raises(InputError, match="go together"):
+        ff.ConstraintSet(robot("point")) - "loop0"
+    assert ff.ConstraintSet(robot("point"), loops=False).names == ()
+    assert set(ff.ConstraintSet(robot("coupled")).names) == {"loop0", "cubic"}
+    assert ff.ConstraintSet(ff.close_loops(robot("coupled"))).names == ()
 
 
 KANGAROO = ff.robots.kangaroo_like()
@@ -169,13 +164,3 @@ LOCK = HUMANOID.joints[-1].name
 def test_what_makes_no_sense_is_refused(make, kind, words):
     with pytest.raises(kind, match=words):
         make()
-
-
-def test_locks_of_followers_and_loops_one_by_one_are_refused():
-    with pytest.raises(InputError, match="follows"):
-        ff.ConstraintSet(robot("coupled"), locks=["j11"])
-    with pytest.raises(InputError, match="go together"):
-        ff.ConstraintSet(robot("point")) - "loop0"
-    assert ff.ConstraintSet(robot("point"), loops=False).names == ()
-    assert set(ff.ConstraintSet(robot("coupled")).names) == {"loop0", "cubic"}
-    assert ff.ConstraintSet(ff.close_loops(robot("coupled"))).names == ()

@@ -54,12 +54,7 @@ def test_feet_at_rest_carry_the_weight():
             lever = np.cross(ff.center_of_mass(model, q), [0.0, 0.0, weight])
             close(total, np.concatenate([[0.0, 0.0, weight], lever])[part], 1e-9)
     assert sum(f[2] for f in d.forces.values()) < 0.7 * weight  # z of the inclined frames
-
-
-@needs_examples
-def test_a_push_names_the_feet_that_it_lifts():
-    """Pushed forwards, the rear feet pull, though along z of their frames friction hides it."""
-    model, q, stance = go2()
+    # Pushed forwards, the rear feet pull, though along z of their frames friction hides it
     rest = np.zeros(model.nv)
     push = {"base": np.array([300.0, 0.0, 0.0, 0.0, 0.0, 0.0])}
     d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance, external=push)
@@ -122,7 +117,7 @@ def test_soles_of_closed_robots_on_a_slope(as_rows):
     close(given.a, d.a, 1e-7 * max(1.0, np.abs(d.a).max()))
 
 
-def test_axes_of_contacts_are_rotations():
+def test_axes_of_contacts_loops_and_locks():
     """A force at an arm keeps its moment in the contact's axes: p x f there is p x f turned."""
     rng = fresh()
     model, sole = ff.robots.humanoid(), "left_sole"
@@ -134,11 +129,7 @@ def test_axes_of_contacts_are_rotations():
             contacts.express_wrenches(model, model.neutral, w, [contact])[sole].reshape(2, 3) for w in wrenches
         )  # fmt: skip
         close(moment, np.cross(arm, g), 1e-12)
-
-
-def test_wrenches_of_loops_and_locks():
-    """In other axes they still give the same accelerations as known wrenches."""
-    rng = fresh()
+    # In other axes they still give the same accelerations as known wrenches
     closed = ff.close_loops(ff.robots.kangaroo_like())
     model, q = closed.tree, closed.neutral
     stance = ff.ConstraintSet(model, [contacts.surface("left_sole")], locks=[closed.joints[-1].name])
@@ -154,9 +145,6 @@ def test_wrenches_of_loops_and_locks():
     before = later.wrenches("mixed")["left_sole"]
     changed[:7] = ff.random_configuration(model, rng)[:7]
     assert (later.wrenches("mixed")["left_sole"] == before).all()
-
-
-def test_bad_normals_and_expressions_are_refused():
     model = ff.robots.quadruped()
     q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
     foot = contacts.point("front_left_foot")

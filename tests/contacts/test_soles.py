@@ -207,9 +207,6 @@ def test_meshes_of_all_kinds_are_one_shape(tmp_path):
     assert len(feet) == len(files)
     for foot in feet:
         assert sorted(map(tuple, foot.points.round(6) + 0.0)) == [(x, y, 0.0) for x in (0.0, 0.1) for y in (0.0, 0.06)], foot.frame
-
-
-def test_the_mesh_of_a_ball_is_a_point(tmp_path):
     directions = fresh().standard_normal((999, 3))
     model, path = urdf(tmp_path, {"ball": collision('<mesh filename="package://shoes/ball.stl"/>')})
     (tmp_path / "shoes" / "ball.stl").write_bytes(binary_stl(0.022 * directions / np.linalg.norm(directions, axis=1)[:, None]))

@@ -101,7 +101,7 @@ def test_one_joint_always_is_integrable(kind: str) -> None:
         assert set(found.failing[0][:2]) == {"joint_1", "joint_2"}
 
 
-def test_condition_in_the_plane() -> None:
+def test_the_plane() -> None:
     """(3.73) on SE(2): both lines, of robots whose links move in a plane. Two hinges are not integrable, one hinge and whatever
     does not turn the robot are."""
     rng = fresh()
@@ -119,10 +119,7 @@ def test_condition_in_the_plane() -> None:
         close(tensor[:2], second, rounding(4500, 1e3))
         close(tensor[2:5], np.zeros_like(tensor[2:5]), rounding(4500, 1e3))
         assert bool(decoupling.integrability(model, q).integrable) == (joints == 1)
-
-
-def test_the_angle_of_one_joint_by_hand() -> None:
-    """(3.76): one hinge at the centres of mass of two bodies turns the frame by J / (J_0 + J) times its angle."""
+    # (3.76): one hinge at the centres of mass of two bodies turns the frame by J / (J_0 + J) times its angle
     def disc(J: float) -> ff.Inertia:
         return ff.Inertia(1.0, np.zeros(3), J * np.eye(3))
 
@@ -186,7 +183,7 @@ def test_the_frame_turns_with_the_locked_velocity() -> None:
     assert found.axis is None
 
 
-def test_steps_are_of_order_six() -> None:
+def test_steps_and_pieces() -> None:
     """Half the step, a 64th of the error, as Magnus' series of this order has it."""
     model = ff.robots.space_manipulator()
     q = model.neutral[None]
@@ -201,10 +198,7 @@ def test_steps_are_of_order_six() -> None:
     exact = turned(64)
     errors = [float(np.abs(turned(k) - exact).max()) for k in (2, 4, 8)]
     assert errors[2] < errors[0] / 1000.0  # 256 were order 4, 4096 is order 6
-
-
-def test_straight_pieces_are_whole_motions() -> None:
-    """More postures on the same straight way change nothing; balls and batches of pieces, too."""
+    # More postures on the same straight way change nothing; balls and batches of pieces, too
     rng = fresh()
     model = random_robot(rng, 5, ("revolute", "spherical", "prismatic"), mimics=0.0)
     q = ff.random_configuration(model, rng)

@@ -36,7 +36,7 @@ def test_momenta_are_those_of_the_library(c: Case) -> None:
 
 @few
 @given(floating)
-def test_a_locked_robot_has_the_same_momentum(c: Case) -> None:
+def test_where_the_momentum_is_conserved(c: Case) -> None:
     """(3.66), what its name says; a robot that moves as one body has the velocity of its base."""
     locked = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
     condition = float(np.linalg.cond(ff.mass_matrix(c.model, c.q)[:6, :6]))
@@ -48,12 +48,7 @@ def test_a_locked_robot_has_the_same_momentum(c: Case) -> None:
     close(decoupling.locked_velocity(c.model, c.q, rigid), c.v[:6], rounding(4500, condition))
     A = se3.adjoint(se3.inverse(ff.frame_pose(c.model, c.q, "site_0")) @ ff.frame_pose(c.model, c.q, c.model.joints[0].child))
     close(decoupling.locked_velocity(c.model, c.q, c.v, frame="site_0"), A @ locked[:6], EXACT, least=float(np.abs(locked).max()))
-
-
-@few
-@given(floating)
-def test_where_the_momentum_is_conserved(c: Case) -> None:
-    """Proposition 3.2.1 both ways: the condition's residual is the rate of h_c in a motion without external forces."""
+    # Proposition 3.2.1 both ways: the condition's residual is the rate of h_c in a motion without external forces
     model = ff.with_gravity(c.model, (0.0, 0.0, 0.0))
     a = ff.forward_dynamics(model, c.q, c.v, np.concatenate([np.zeros(6), c.tau[6:]]))
     frames = ("world", "center_of_mass", "center_of_mass_along_base", "site_0", c.model.joints[0].child)
@@ -71,12 +66,7 @@ def test_where_the_momentum_is_conserved(c: Case) -> None:
         close(found.momenta[k], at(0.0), EXACT, least=momentum_size(c))
         if found.conserved[k]:
             close(found.drifts[k], np.zeros(6), BOUND, least=momentum_size(c) * speed)
-
-
-@few
-@given(floating)
-def test_condition_of_the_proposition(c: Case) -> None:
-    """a_cb^T h_b - a_ib^T h_b, (3.60), and a_ci^T h_i, (3.62), are the drift in other axes."""
+    # a_cb^T h_b - a_ib^T h_b, (3.60), and a_ci^T h_i, (3.62), are the drift in other axes
     frames = ("center_of_mass_along_base", "site_1")
     found = decoupling.constants_of_motion(c.model, c.q, c.v, frames=frames)
     h_b = decoupling.total_momentum(c.model, c.q, c.v)

@@ -21,7 +21,7 @@ def condition(model: ff.Model, q: np.ndarray) -> float:
 
 @few
 @given(floating)
-def test_velocities_add_up(c: Case) -> None:
+def test_velocities_forces_and_energies(c: Case) -> None:
     tol = rounding(4500, condition(c.model, c.q))
     for frame in ("site_0", c.links[-1]):
         external = decoupling.external_velocity(c.model, c.q, c.v, frame)
@@ -30,13 +30,8 @@ def test_velocities_add_up(c: Case) -> None:
         close(external + internal, ff.frame_velocity(c.model, c.q, c.v, frame), tol, least=size)
         close(decoupling.external_jacobian(c.model, c.q, frame) @ c.v, external, tol, least=size)
         close(decoupling.internal_jacobian(c.model, c.q, frame) @ c.v[6:], internal, tol, least=size)
-
-
-@few
-@given(floating)
-def test_forces_move_what_they_should(c: Case) -> None:
-    """Torques of the joints do not accelerate the locked velocity in the world; a force through the base alone, along the rows of
-    T, does not accelerate the joints: conditions 2 and 3."""
+    # Torques of the joints do not accelerate the locked velocity in the world; a force through the base alone, along the rows
+    # of T, does not accelerate the joints: conditions 2 and 3
     model, zero = ff.with_gravity(c.model, (0.0, 0.0, 0.0)), np.zeros(c.model.nv)
     d = decoupling.decouple(model, c.q, zero)
     F = d.T.T @ np.concatenate([c.tau[:6], np.zeros(model.nv - 6)])
@@ -47,6 +42,10 @@ def test_forces_move_what_they_should(c: Case) -> None:
     close(a[6:], np.zeros(model.nv - 6), tol, least=float(np.abs(a).max()))
     a = ff.forward_dynamics(model, c.q, zero, np.concatenate([np.zeros(6), c.tau[6:]]))
     close(d.base_map @ a, np.zeros(6), tol, least=float((np.abs(d.base_map) @ np.abs(a)).max()))
+    external = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
+    parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
+    whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
+    close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
 
 
 @pytest.mark.parametrize("rows", [(0, 1, 2), (3, 4, 5), (5, 0), range(6)])
@@ -70,15 +69,6 @@ def test_consistent_inverse(rows: tuple[int, ...]) -> None:
     close(both[:6], decoupling.external_velocity(model, q, v), tol)
     close(both[6:], decoupling.internal_velocity(model, q, v, "end_effector")[list(rows)], tol)
     close(found.M_e[:3, :3], model.mass * np.eye(3), tol, least=model.mass)
-
-
-@few
-@given(floating)
-def test_energies_add_up(c: Case) -> None:
-    external = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
-    parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
-    whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
-    close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
 
 
 ONE_STATE = (
@@ -136,14 +126,11 @@ def test_maps(model: ff.Model, name: str) -> None:
             decoupling.decouple(model, np.tile(q, (3, 1)), v, **{name: bad})
 
 
-def test_units_do_not_make_a_map_singular(model: ff.Model) -> None:
+def test_units_rows_and_paths(model: ff.Model) -> None:
     """Rows in other units, from micrometres to kilometres, are as regular as before."""
     T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
     d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
     np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
-
-
-def test_rows_and_paths(model: ff.Model) -> None:
     q, v = model.neutral, np.ones(13)
     with pytest.raises(ff.InputError, match="frames must be a list"):
         decoupling.constants_of_motion(model, q, v, frames="world")

@@ -48,18 +48,13 @@ def maps(c: Case) -> tuple[decoupling.Map, decoupling.Map]:
 
 @few
 @given(cases())
-def test_all_forms_make_the_same_forces(c: Case) -> None:
+def test_forms(c: Case) -> None:
     """Proposition 3.1.1, on any base."""
     forces = ff.bias_forces(c.model, c.q, c.v) - ff.gravity_forces(c.model, c.q)
     for form in FORMS:
         C = decoupling.coriolis_matrix(c.model, c.q, c.v, form)
         close(C @ c.v, forces, EXACT, least=float((np.abs(C) @ np.abs(c.v)).max(initial=0.0)) + inertia(c), what=form)
-
-
-@few
-@given(cases())
-def test_passive_forms_make_the_rate_of_M(c: Case) -> None:
-    """(1.6), (3.82): Mdot - 2 C is skew, by the exact rate of M and by differences."""
+    # (1.6), (3.82): Mdot - 2 C is skew, by the exact rate of M and by differences
     rates = [C + C.T for C in (decoupling.coriolis_matrix(c.model, c.q, c.v, form) for form in PASSIVE)]
     size = inertia(c) + float(np.abs(decoupling.coriolis_matrix(c.model, c.q, c.v, "newton-euler")).max(initial=0.0))
     close(rates[1], rates[0], EXACT, least=size)
@@ -70,7 +65,7 @@ def test_passive_forms_make_the_rate_of_M(c: Case) -> None:
 
 @few
 @given(floating)
-def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
+def test_transformed_equations(c: Case) -> None:
     """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form, computed, not
     set."""
     M = ff.mass_matrix(c.model, c.q)
@@ -95,24 +90,13 @@ def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
                 close(direct[:6, 6:], np.zeros_like(d.C_xy), min(tol, BOUND), least=float(size.max()), what="Proposition 3.3.1")
             else:
                 close(d.C_xy, -d.C_yx.T, min(tol, BOUND), least=float(size.max()), what="Proposition 3.3.2")
-
-
-@few
-@given(floating)
-def test_rate_of_the_transform(c: Case) -> None:
-    """(A.3), by differences along v."""
+    # (A.3), by differences along v
     d = decoupling.decouple(c.model, c.q, c.v)
     close_to_rate(
         d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
         tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()),
     )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_passive_forms_stay_passive(c: Case) -> None:
-    """Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates."""
-    x, y = maps(c)
+    # Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates
 
     def at(h: float) -> np.ndarray:
         q = ff.integrate(c.model, c.q, h * c.v)
@@ -124,13 +108,8 @@ def test_passive_forms_stay_passive(c: Case) -> None:
             d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
             least=float(np.abs(d.coriolis_matrix).max()),
         )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_momentum_maps_are_invariant(c: Case) -> None:
-    """Propositions 3.3.1 and 3.3.2, second part: C_x v_x + C_xy v_y = 0 for a momentum that is conserved; C_x = 0 in the Hamel
-    form."""
+    # Propositions 3.3.1 and 3.3.2, second part: C_x v_x + C_xy v_y = 0 for a momentum that is conserved; C_x = 0 in the Hamel
+    # form
     along_base = decoupling.momentum_map(c.model, c.q, c.v, frame="center_of_mass_along_base")
     reference = decoupling.invariance(c.model, c.q, c.v, T_x=along_base)
     for form in FORMS:
@@ -239,7 +218,7 @@ def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray]:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_closed_robots_decouple(name: str) -> None:
+def test_closed_robots(name: str) -> None:
     """Propositions 3.1.1, 3.3.1 and 3.3.2, and (3.77) by whole matrices."""
     model, q, u = sample(name)
     M = ff.mass_matrix(model, q)
@@ -263,11 +242,6 @@ def test_closed_robots_decouple(name: str) -> None:
         right = np.linalg.solve(T.T, u - ff.gravity_forces(model, q))
         close(left, right, rounding(4500, condition**2 * 100.0), least=float((np.abs(M) @ np.abs(a)).max() + least))
     assert not decoupling.decouple(model, q, u).C_xy.any()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_momenta_and_rates_of_closed_robots(name: str) -> None:
-    model, q, u = sample(name)
     h = ff.centroidal_momentum(model, q, u)
     if not model.armature[:6].any():  # of a base, it is no link's momentum
         found = decoupling.total_momentum(model, q, u, frame="center_of_mass")
@@ -281,11 +255,7 @@ def test_momenta_and_rates_of_closed_robots(name: str) -> None:
     for form in ("hamel", "passive", "newton-euler"):
         momentum = decoupling.momentum_map(model, q, u, frame="world")
         assert decoupling.invariance(model, q, u, T_x=momentum, form=form).invariant
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_frame_of_closed_robots(name: str) -> None:
-    """The linear part of the torsion is c x the angular one: of balls in loops as well."""
+    # The linear part of the torsion is c x the angular one: of balls in loops as well
     description = closed_robots.robot(name).description
     for joint in description.joints:
         description = description.with_joint(ff.Joint(**{**vars(joint), "armature": ()}))

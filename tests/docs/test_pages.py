@@ -73,7 +73,7 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
-def test_code_is_fenced(page: Path) -> None:
+def test_code_and_commands(page: Path) -> None:
     """So that it runs: a block that is indented alone is no Python with calls or assignments, and no command."""
     if name_of(page) in ELSEWHERE:
         return
@@ -85,14 +85,9 @@ def test_code_is_fenced(page: Path) -> None:
         except SyntaxError:
             continue
         assert not any(isinstance(node, ast.Call | ast.Assign | ast.Import) for node in ast.walk(tree)), text
-
-
-@pytest.mark.parametrize("page", pages(), ids=name_of)
-def test_commands_named_exist(page: Path) -> None:
     from typer.main import get_command
 
     from freeflyer.cli.app import app
-
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
     text = page.read_text()
     named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", text, re.MULTILINE)

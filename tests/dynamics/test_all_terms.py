@@ -44,7 +44,7 @@ def test_terms_are_those_of_their_functions(name, model, lead, expressed):
         close(getattr(terms, term), wanted, EXACT, what=term)
 
 
-def test_an_earlier_result_is_filled():
+def test_given_memory_and_no_frames():
     model = ff.robots.humanoid()
     feet = ff.frame_set(model, "left_sole", "right_sole")
     for lead in ((), (9,)):
@@ -54,13 +54,6 @@ def test_an_earlier_result_is_filled():
         assert ff.all_terms(model, q, v, frames=feet, out=out) is out
         for field in AllTermsFields:
             assert np.array_equal(getattr(out, field), getattr(alone, field))
-
-
-AllTermsFields = ff.AllTerms._fields
-
-
-def test_without_frames():
-    model = ff.robots.humanoid()
     q, v, _ = state(model, fresh())
     terms = ff.all_terms(model, q, v)
     assert terms.poses.shape == (0, 4, 4)
@@ -68,6 +61,8 @@ def test_without_frames():
     assert terms.jacobians.shape == (0, 6, model.nv)
     close(terms.mass_matrix, ff.mass_matrix(model, q), EXACT)
 
+
+AllTermsFields = ff.AllTerms._fields
 
 TURN = [0.6, 0.0, 0.0, 0.8]
 

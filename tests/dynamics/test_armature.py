@@ -66,20 +66,6 @@ def test_as_mujoco_has_it(name: str, value: float) -> None:
             close(x, theirs[key], TOLERANCE, x.ndim, what=(seed, key))
 
 
-@pytest.mark.peers
-def test_the_acceleration_that_mujoco_simulates() -> None:
-    """The whole of its forward dynamics, not put together from parts by us."""
-    model = with_equal_armature(robots.chain(3, ("spherical", "revolute"), base="free"), 0.4)
-    theirs = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-    p, rng = peer(model, theirs, named(model)), fresh(3)
-    q, (v, tau) = ff.random_configuration(model, rng), rng.standard_normal((2, model.nv))
-    T, rate = p.set_state(q, v)
-    p.data.qfrc_applied[:] = np.linalg.solve(T.T, tau)
-    mujoco.mj_forward(theirs, p.data)
-    expected = np.linalg.solve(T, p.data.qacc - rate)
-    close(ff.forward_dynamics(model, q, v, tau), expected, TOLERANCE, 1)
-
-
 def world_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(6,): momentum M v of a single tree on a floating base, armature of the base included, about the world's origin."""
     base = model.joint("base")

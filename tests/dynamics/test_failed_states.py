@@ -74,7 +74,7 @@ def test_failed_states_are_nan(name, shape, threads, request):
         ff.set_threads(before)
 
 
-def test_where_all_is_well_and_in_given_memory():
+def test_given_memory_shared_coordinates_and_wrong_input():
     model, (q, v, tau, _, upright) = gimbal(), sample((COUNT,))
     q, v, tau = q[~upright], v[~upright], tau[~upright]
     a = ff.forward_dynamics(model, q, v, tau, on_failure="nan")
@@ -91,10 +91,7 @@ def test_where_all_is_well_and_in_given_memory():
     assert again is given
     assert np.flatnonzero(np.isnan(given.dq).any(axis=(-2, -1))).tolist() == [3]
     np.testing.assert_array_equal(given.dq, D.dq)
-
-
-def test_shared_coordinates():
-    """Of mimic joints, which go another way: a leaf without mass is singular in all states, one with mass in none."""
+    # Of mimic joints, which go another way: a leaf without mass is singular in all states, one with mass in none
     for mass in (0.0, 1.0):
         inertia = ff.Inertia(mass, np.zeros(3), 0.1 * mass * np.eye(3))
         rod = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), 0.1 * np.eye(3))
@@ -111,9 +108,6 @@ def test_shared_coordinates():
             ff.forward_dynamics(model, q[one], v[one], tau[one], on_failure="nan"),
         ):  # fmt: skip
             assert (np.isnan(result) == (mass == 0.0)).all()
-
-
-def test_wrong_input_is_still_an_error():
     model, (q, v, tau, _, _) = gimbal(), sample((COUNT,))
     v[9, 1] = np.nan
     for call in (ff.forward_dynamics, ff.forward_dynamics_derivatives):

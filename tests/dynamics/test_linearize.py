@@ -192,7 +192,7 @@ def test_difference_across_all_switches() -> None:
         close(d.dq1[k], dq1, 1e-9, what=dv[k])
 
 
-def test_difference_undoes_integrate_in_derivatives_too() -> None:
+def test_ends_of_difference() -> None:
     dv = steps(ANGLES)
     q = ff.random_configuration(MIXED, fresh(6), len(dv))
     there = ff.integrate_derivatives(MIXED, q, dv)
@@ -200,16 +200,10 @@ def test_difference_undoes_integrate_in_derivatives_too() -> None:
     eye = np.broadcast_to(np.eye(MIXED.nv), there.ddv.shape)
     np.testing.assert_allclose(back.dq1 @ there.ddv, eye, atol=1e-11)  # near half a turn the inverse loses digits
     np.testing.assert_allclose(back.dq1 @ there.dq + back.dq0, 0.0 * eye, atol=1e-11)
-
-
-def test_tiny_turns_are_linear() -> None:
-    """No digit is lost on the way to zero."""
+    # No digit is lost on the way to zero
     d = ff.integrate_derivatives(MIXED, ff.neutral(MIXED), steps((1e-9, 1e-160, 0.0)) * 0.0)
     np.testing.assert_array_equal(d.dq, np.broadcast_to(np.eye(MIXED.nv), d.dq.shape))
     np.testing.assert_array_equal(d.ddv, d.dq)
-
-
-def test_half_a_turn_is_refused() -> None:
     q = ff.random_configuration(MIXED, fresh(7))
     dv = np.zeros(MIXED.nv)
     dv[3] = np.pi

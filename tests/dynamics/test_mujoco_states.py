@@ -110,11 +110,7 @@ def test_mujoco_itself(sample: str | int) -> None:
         a = ff.from_mujoco(model, data.qpos, data.qvel, qacc).a
         residual = ff.mass_matrix(model, q[k]) @ a + ff.bias_forces(model, q[k], v[k]) - tau[k]
         assert np.abs(residual).max() < EXACT * max(1.0, float(np.abs(M).max() * np.abs(qacc).max()))
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_there_and_back(sample: str | int) -> None:
-    """To the bit where nothing is rotated; a batch is its states one by one."""
+    # To the bit where nothing is rotated; a batch is its states one by one
     model, _, text = robot(sample)
     q, v, a, tau = random_state(model, (2, 2))
     bias = ff.bias_forces(model, q, v)
@@ -151,20 +147,23 @@ def test_converted_by_hand(sample: str) -> None:
     assert np.abs(there.qacc - T @ a - rate).max() < 1e-13
 
 
-def test_qacc_is_the_time_derivative_of_qvel() -> None:
+def test_states_of_a_robot_without_names() -> None:
     """By finite differences along a trajectory, without MuJoCo."""
     model = ff.load(ROBOT)
     q, v, a, _ = random_state(model, ())
     rate = central(lambda t: ff.to_mujoco(model, ff.integrate(model, q, t * (v + 0.5 * t * a)), v + t * a).qvel)
     close(rate, ff.to_mujoco(model, q, v, a).qacc, slope_error())
-
-
-def test_identity_quaternion_stays_upright() -> None:
-    """MuJoCo's [1, 0, 0, 0] is no half turn: gravity pulls down."""
+    # MuJoCo's [1, 0, 0, 0] is no half turn: gravity pulls down
     model, mj = ff.load(ROBOT), mujoco.MjModel.from_xml_string(ROBOT)
     q = ff.from_mujoco(model, mj.qpos0).q
     assert np.array_equal(q[3:7], [0.0, 0.0, 0.0, 1.0])
     assert ff.gravity_forces(model, q)[2] > 0.0
+    # A bolted robot beside a crate without names: the crate is not taken for the base that only the model has
+    crate = '<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    scene = mujoco.MjModel.from_xml_string(BOLTED.replace("<worldbody>", crate))
+    model = ff.load(BOLTED, base="free")
+    q = ff.from_mujoco(model, scene.qpos0 + np.eye(scene.nq)[0], mj_model=scene).q
+    assert np.array_equal(q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 
 
 def test_a_scene_with_other_things() -> None:
@@ -253,15 +252,6 @@ def test_refused_in_words() -> None:
     helical = ff.robots.chain(2, ["helical"])
     with pytest.raises(InputError, match="is helical: MuJoCo has none"):
         ff.to_mujoco(helical, helical.neutral)
-
-
-def test_other_free_bodies_are_not_the_robot() -> None:
-    """A bolted robot beside a crate without names: the crate is not taken for the base that only the model has."""
-    crate = '<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
-    scene = mujoco.MjModel.from_xml_string(BOLTED.replace("<worldbody>", crate))
-    model = ff.load(BOLTED, base="free")
-    q = ff.from_mujoco(model, scene.qpos0 + np.eye(scene.nq)[0], mj_model=scene).q
-    assert np.array_equal(q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 
 
 def test_layout_of_models_that_are_not_from_mjcf() -> None:

@@ -58,7 +58,7 @@ def test_springs_are_at_rest_as_in_the_file() -> None:
     assert np.abs(ff.passive_forces(model, q, np.zeros(model.nv))).max() < 1e-15
 
 
-def test_urdf_losses_and_friction_signs() -> None:
+def test_losses_and_springs() -> None:
     text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
       <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="0.5" friction="2"/></joint>
       </robot>"""
@@ -66,19 +66,7 @@ def test_urdf_losses_and_friction_signs() -> None:
     rates = np.array([[-2.0], [0.0], [3.0]])
     assert np.array_equal(ff.passive_forces(model, [0.2], rates), [[1.0 + 2.0], [0.0], [-1.5 - 2.0]])
     assert ff.passive_forces(model, np.zeros((4, 1)), [1.0]).shape == (4, 1)
-
-
-def follower() -> ff.Model:
-    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
-    mimic = ff.Mimic("one", -1.5, 0.4)
-    return ff.build(ff.Description("pair", links, (
-        ff.Joint("one", "revolute", "world", "a", stiffness=(2.0,), spring_reference=(0.1,), damping=(0.3,)),
-        ff.Joint("two", "revolute", "a", "b", mimic=mimic, stiffness=(5.0,), spring_reference=(-0.2,), friction=(0.7,)),
-    )))  # fmt: skip
-
-
-def test_springs_of_joints_that_follow() -> None:
-    """The force is minus the slope of the energy of both springs."""
+    # The force is minus the slope of the energy of both springs
     model = follower()
 
     def energy(q: float) -> float:
@@ -89,6 +77,15 @@ def test_springs_of_joints_that_follow() -> None:
         assert abs(ff.passive_forces(model, [q], [0.0])[0] + slope) < slope_error()
     moving = ff.passive_forces(model, [0.2], [2.0]) - ff.passive_forces(model, [0.2], [0.0])
     assert np.allclose(moving, -0.3 * 2.0 - 1.5 * 0.7, atol=1e-14)
+
+
+def follower() -> ff.Model:
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    mimic = ff.Mimic("one", -1.5, 0.4)
+    return ff.build(ff.Description("pair", links, (
+        ff.Joint("one", "revolute", "world", "a", stiffness=(2.0,), spring_reference=(0.1,), damping=(0.3,)),
+        ff.Joint("two", "revolute", "a", "b", mimic=mimic, stiffness=(5.0,), spring_reference=(-0.2,), friction=(0.7,)),
+    )))  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["spherical", "free", "universal", "planar"])

@@ -109,7 +109,7 @@ def test_every_kind_that_both_have() -> None:
     check(pin_model, model)
 
 
-def test_planar_acceleration_by_finite_differences() -> None:
+def test_planar_and_unbounded_joints() -> None:
     """v here is the rate of x and y, there the body twist: a differs by more than a rotation."""
     pin_model = built([("p", pin.JointModelPlanar())])
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
@@ -118,6 +118,13 @@ def test_planar_acceleration_by_finite_differences() -> None:
     theirs = ff.to_pinocchio(model, pin_model, q, v, a).a
     close(central(lambda t: ff.to_pinocchio(model, pin_model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
     assert np.abs(ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, q).q, theirs).v).max() > 0.0
+    pin_model = built([("c", pin.JointModelRUBZ())])
+    model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
+    angles = fresh().uniform(-np.pi, np.pi, (1000, 1))
+    there = ff.to_pinocchio(model, pin_model, angles)
+    assert np.abs(ff.from_pinocchio(model, pin_model, there.q).q - angles).max() <= 5e-16
+    turned = ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, angles + 2 * np.pi).q).q
+    assert np.abs(turned - angles).max() < 2e-15
 
 
 def test_closed_robots(models_folder: Path) -> None:
@@ -137,17 +144,6 @@ def test_closed_robots(models_folder: Path) -> None:
         ff.to_pinocchio(closed, pin_model, closed.neutral, a=u_dot)
     with pytest.raises(InputError, match="bias_forces is converted with the velocity"):
         ff.from_pinocchio(closed, pin_model, there.q, bias_forces=bias)
-
-
-def test_angles_are_wrapped_and_exact_to_rounding() -> None:
-    pin_model = built([("c", pin.JointModelRUBZ())])
-    link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
-    model = ff.build(ff.Description("wheel", (link,), (ff.Joint("c", "continuous", "world", "l"),)))
-    angles = fresh().uniform(-np.pi, np.pi, (1000, 1))
-    there = ff.to_pinocchio(model, pin_model, angles)
-    assert np.abs(ff.from_pinocchio(model, pin_model, there.q).q - angles).max() <= 5e-16
-    turned = ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, angles + 2 * np.pi).q).q
-    assert np.abs(turned - angles).max() < 2e-15
 
 
 def test_refused_in_words() -> None:

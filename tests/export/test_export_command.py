@@ -25,13 +25,18 @@ def export(*arguments: object):
     return CliRunner().invoke(app, ["export", *(str(a) for a in arguments)])
 
 
-def test_the_list():
+def test_the_list_and_the_page_s_table():
     result = export("--list")
     assert result.exit_code == 0
     of_trees, of_closed = result.stdout.split("\n\n")
     assert [line.split()[0] for line in of_trees.splitlines()] == list(exportable())
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
+    from typer.main import get_command
+    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
+    shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
+    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
+    assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
 def test_a_folder_and_its_json(tmp_path):
@@ -81,15 +86,6 @@ def test_the_page_s_commands_and_program_run(tmp_path):
     assert said[2].count("same bits") == 3
     assert re.search(r"the base carries \d+\.\d+ N; the foot stands 0\.\d+ m below it\n", "".join(said))
     assert said[-1].startswith("status 0, torques off by 0.0e+00")
-
-
-def test_the_page_s_table_of_options_is_whole():
-    from typer.main import get_command
-
-    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
-    shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
-    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
-    assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
 @needs_cc

@@ -39,7 +39,7 @@ def hostile() -> ff.Model:
     return ff.build(replace(d, name=HOSTILE, links=links, joints=joints, sites=sites, actuated=()))
 
 
-def test_every_entry_of_trees_can_be_exported():
+def test_functions_and_names():
     """Those that need loops, a table of their own, constraint rows or another gravity apart, and second formulations."""
     able = {e.name for f in functions.FUNCTIONS.values() for e in (f.entry, f.shared) if e is not None}
     for name, entry in entries.ENTRIES.items():
@@ -47,23 +47,8 @@ def test_every_entry_of_trees_can_be_exported():
         special = special or any("rows" in shape for shape in entry.outputs) or entry.source.startswith("dual_quaternion.")
         assert special or name in able, f"export/functions.py has no function for the entry {name}"
         assert not (special and name in able), name
-
-
-def test_public_functions_have_their_public_names():
     others = {"coriolis_matrix_hamel", "decoupled_hamel", "decoupled_passive", "body_poses", "body_motions"}
     assert all(callable(getattr(ff, name)) for name in functions.FUNCTIONS if name not in others)
-
-
-@pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
-def test_arguments_fit_entries(f):
-    for entry in filter(None, (f.entry, f.shared)):
-        assert len(f.inputs) == len(entry.inputs)
-        assert len(f.outputs) == len(entry.outputs)
-        assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
-        assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))
-
-
-def test_identifiers():
     assert prefix_of("TALOS v2.1") == "talos_v2_1"
     assert prefix_of("__2b") == "robot_2b"
     assert prefix_of("人形") == "robot"
@@ -76,10 +61,24 @@ def test_identifiers():
         assert "*/" not in comment(text)
         assert "\n" not in comment(text)
         assert comment(text).isascii()
+    assert target_of("aarch64").triple == "aarch64-linux-gnu"
+    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
+    for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
+        with pytest.raises((UnknownNameError, InputError), match="aarch64:cortex-a72"):
+            target_of(wrong)
+
+
+@pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
+def test_arguments_fit_entries(f):
+    for entry in filter(None, (f.entry, f.shared)):
+        assert len(f.inputs) == len(entry.inputs)
+        assert len(f.outputs) == len(entry.outputs)
+        assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
+        assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))
 
 
 @needs_cc
-def test_hostile_names_compile_and_constants_keep_their_bits(tmp_path):
+def test_hostile_names_compile(tmp_path):
     model = hostile()
     made = exporting.export(model, tmp_path / "c", "mass_matrix", prefix="Snake")
     assert made.prefix == "snake"
@@ -94,16 +93,18 @@ def test_hostile_names_compile_and_constants_keep_their_bits(tmp_path):
     own.numbers.restype, own.integers.restype = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int64)
     for given, there in ((model.parameters, own.numbers()), (model.topology, own.integers())):
         assert np.ctypeslib.as_array(there, given.shape).tobytes() == given.tobytes()
-
-
-@needs_cc
-def test_the_header_is_c_and_cpp(tmp_path):
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix,frame_pose", prefix="x")
     assert made.functions == ("x_mass_matrix", "x_frame_pose")
     flags = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
     run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "c")
     for standard in ("c++11", "c++17"):
         run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "c")
+    (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
+    read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
+    searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
+    headers = {Path(path).stem for path in read if Path(path).parent in searched}
+    assert len(headers) > 20
+    assert not headers & {prefix_of(name) for name in headers}
 
 
 STANDARD = """
@@ -123,22 +124,12 @@ def test_robots_with_names_of_headers_and_keywords_compile(tmp_path, name):
     run("cc", "-std=gnu99", "-I.", "-fsyntax-only", "all.c", "main.c", own, folder=tmp_path / "c")
 
 
-@needs_cc
-def test_no_robot_has_the_name_of_a_header_that_the_compiler_reads(tmp_path):
-    (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
-    read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
-    searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
-    headers = {Path(path).stem for path in read if Path(path).parent in searched}
-    assert len(headers) > 20
-    assert not headers & {prefix_of(name) for name in headers}
-
-
 def renamed(name: str) -> ff.Model:
     """A chain with another name."""
     return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
 
 
-def test_unknown_functions_and_cpus(tmp_path):
+def test_what_cannot_be_exported(tmp_path):
     model = ff.robots.make("chain")
     with pytest.raises(UnknownNameError, match=r"Did you mean.*'mass_matrix'") as error:
         exporting.export(model, tmp_path / "c", "mass_matix")
@@ -152,18 +143,11 @@ def test_unknown_functions_and_cpus(tmp_path):
     with pytest.raises(InputError, match="prefix"):
         exporting.export(model, tmp_path / "c", prefix="a b")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_cpus_of_32_bits_are_refused(tmp_path):
     from freeflyer.export.library import known_cpus
-
     if "athlon" not in known_cpus():
         pytest.skip("LLVM supports no CPU of 32 bits on this machine")
     with pytest.raises(InputError, match="not of this machine's kind"):
         exporting.export(ff.robots.make("chain"), tmp_path / "c", cpu="athlon")
-
-
-def test_open_loops_and_robots_that_do_not_move_are_refused(tmp_path):
     with pytest.raises(InputError, match="close_loops"):
         exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c")
     block = ff.Link("block", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
@@ -197,29 +181,23 @@ def test_files_of_others_stay(tmp_path):
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c", "file"]
 
 
-def test_the_same_bytes_every_time(tmp_path):
+def test_folders_are_replaced_whole(tmp_path):
     model = ff.robots.make("chain")
     for name in "ab":
         made = exporting.export(model, tmp_path / name, "mass_matrix")
     for file in made.files:
         if file.endswith((".c", ".h", ".txt", ".o")):
             assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-
-def test_a_link_to_a_folder_stays_a_link(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "near").symlink_to(tmp_path / "far")
     exporting.export(ff.robots.make("chain"), tmp_path / "near", "mass_matrix")
     assert (tmp_path / "near").is_symlink()
     assert (tmp_path / "far" / "main.c").is_file()
-
-
-def test_a_robot_with_the_name_of_a_kernel(tmp_path):
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="crba")
     assert "objects/crba.o" in made.files
 
 
-def test_an_error_leaves_nothing(tmp_path, monkeypatch):
+def test_without_a_compiler(tmp_path, monkeypatch):
     def broken(*arguments):
         raise FreeflyerError("the compiler fails")
 
@@ -227,17 +205,14 @@ def test_an_error_leaves_nothing(tmp_path, monkeypatch):
     with pytest.raises(FreeflyerError, match="the compiler fails"):
         exporting.export(ff.robots.make("chain"), tmp_path / "deep" / "c", "mass_matrix")
     assert list((tmp_path / "deep").iterdir()) == []
-
-
-BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
-
-
-def test_without_a_compiler_the_rest_is_there(tmp_path, monkeypatch):
     monkeypatch.setenv("CC", "/no/such/cc")
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
     assert set(made.files) == BESIDES
     assert len(made.notes) == 1
     assert "no C compiler was found" in made.notes[0]
+
+
+BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
 
 
 @needs_cc
@@ -348,14 +323,6 @@ def test_the_same_numbers(tmp_path, name, functions):
     assert here.shape == there.shape
     assert here.size > 1000
     np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-13 * np.abs(here).max())
-
-
-def test_names_of_other_machines():
-    assert target_of("aarch64").triple == "aarch64-linux-gnu"
-    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
-    for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
-        with pytest.raises((UnknownNameError, InputError), match="aarch64:cortex-a72"):
-            target_of(wrong)
 
 
 def test_without_a_compiler_for_it_there_is_a_note(tmp_path, monkeypatch):

@@ -117,18 +117,13 @@ def test_all_functions_need_nothing_but_libc(tmp_path):
 
 
 @needs_nm
-def test_shared_coordinates(tmp_path):
+def test_shared_coordinates_and_batches(tmp_path):
     folder = tmp_path / "c"
     export(with_mimic(), folder, "forward_dynamics,inverse_mass_matrix")
     assert {p.stem for p in (folder / "objects").iterdir()} == {"shared_forward_dynamics", "shared_minv"}
     for path in (folder / "objects").iterdir():
         assert undefined(path) <= ALLOWED, path.name
     assert run(program(folder, "main.c", "with_mimic.c"), folder=folder).count("same bits") == 2
-
-
-@needs_nm
-def test_batches(tmp_path):
-    folder = tmp_path / "c"
     made = export(ff.robots.make("quadruped"), folder, "inverse_dynamics,bias_forces", batch=True)
     assert made.functions == ("quadruped_inverse_dynamics", "quadruped_inverse_dynamics_batch", "quadruped_bias_forces")
     assert "no batch" in made.notes[0]
@@ -191,8 +186,27 @@ int main(void)
 """
 
 
-def test_statuses(tmp_path):
+def test_two_robots_and_other_constants(tmp_path):
+    """Their kernels have the same names, as they are the same code."""
+    for robot in ("quadruped", "chain"):
+        export(ff.robots.make(robot), tmp_path / robot, "mass_matrix", prefix=robot)
+    (tmp_path / "two.c").write_text(
+        '#include "quadruped.h"\n#include "chain.h"\nint main(void)\n{\n'
+        "    static double q[QUADRUPED_NQ + CHAIN_NQ], M[QUADRUPED_NV * QUADRUPED_NV + CHAIN_NV * CHAIN_NV];\n"
+        "    static double scratch[QUADRUPED_SCRATCH + CHAIN_SCRATCH];\n    q[6] = 1.0;\n"
+        "    return (int)(quadruped_mass_matrix(q, M, scratch) + chain_mass_matrix(q + QUADRUPED_NQ, M, scratch));\n}\n"
+    )
+    libraries = ("-Iquadruped", "-Ichain", "two.c", "quadruped/libquadruped.a", "chain/libchain.a", "-lm", "-o", "two")
+    run("cc", *STRICT, *libraries, folder=tmp_path)
+    run(tmp_path / "two", folder=tmp_path)
     folder = tmp_path / "c"
+    export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
+    text = (folder / "quadruped.c").read_text()
+    assert text.count("0.0, 0.0, -9.81, 0.0") == 1
+    (folder / "quadruped.c").write_text(text.replace("-9.81", "-9.80"))
+    table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
+    assert re.search(r"gravity_forces +\S+  differs, status 0", table)
+    assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
     export(ff.robots.make("quadruped"), folder, "inverse_dynamics,frame_pose", batch=True)
     (folder / "status.c").write_text(STATUS)
     found = run(program(folder, "status.c", "quadruped.c"), folder=folder)
@@ -225,32 +239,6 @@ def test_planted_errors_of_sizes_are_seen(tmp_path, name):
         "    return M[0] == 0.0 ? (int)quadruped_mass_matrix(q, M, scratch) : 99;\n}\n"
     )
     run(program(folder, "planted.c", "quadruped.c"), folder=folder, status=expected)
-
-
-def test_two_robots_in_one_program(tmp_path):
-    """Their kernels have the same names, as they are the same code."""
-    for robot in ("quadruped", "chain"):
-        export(ff.robots.make(robot), tmp_path / robot, "mass_matrix", prefix=robot)
-    (tmp_path / "two.c").write_text(
-        '#include "quadruped.h"\n#include "chain.h"\nint main(void)\n{\n'
-        "    static double q[QUADRUPED_NQ + CHAIN_NQ], M[QUADRUPED_NV * QUADRUPED_NV + CHAIN_NV * CHAIN_NV];\n"
-        "    static double scratch[QUADRUPED_SCRATCH + CHAIN_SCRATCH];\n    q[6] = 1.0;\n"
-        "    return (int)(quadruped_mass_matrix(q, M, scratch) + chain_mass_matrix(q + QUADRUPED_NQ, M, scratch));\n}\n"
-    )
-    libraries = ("-Iquadruped", "-Ichain", "two.c", "quadruped/libquadruped.a", "chain/libchain.a", "-lm", "-o", "two")
-    run("cc", *STRICT, *libraries, folder=tmp_path)
-    run(tmp_path / "two", folder=tmp_path)
-
-
-def test_the_example_detects_other_constants(tmp_path):
-    folder = tmp_path / "c"
-    export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
-    text = (folder / "quadruped.c").read_text()
-    assert text.count("0.0, 0.0, -9.81, 0.0") == 1
-    (folder / "quadruped.c").write_text(text.replace("-9.81", "-9.80"))
-    table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
-    assert re.search(r"gravity_forces +\S+  differs, status 0", table)
-    assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
 
 
 @pytest.mark.parametrize("cpu", ["x86-64-v2", "haswell"])

@@ -73,7 +73,7 @@ def test_beside_compiled_constrained_dynamics(base, mimics):
         assert found.rank == len(J)
 
 
-def test_the_differential_drive_row_is_the_rate_of_its_velocity():
+def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
     """(64): A v = 0 is held by A a = -Adot v."""
     rng = fresh()
     model = ff.robots.differential_drive_manipulator()
@@ -93,10 +93,6 @@ def test_the_differential_drive_row_is_the_rate_of_its_velocity():
     batch = constrained.differential_drive(model, np.stack([q, model.neutral]), v)
     close(batch.A[0], rows.A, rounding(1))
     close(batch.b[0], rows.b, rounding(1))
-
-
-def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
-    rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = state(rng, model)
     info = model.joint("front_left_knee")
@@ -113,7 +109,7 @@ def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
     close(base.gap, ff.difference(model, target, q)[:6], rounding(450))
 
 
-def test_drift_decays_as_it_is_said():
+def test_drift():
     """Errors of position as a critically damped oscillator, of velocity exponentially, in closed form."""
     rng = fresh()
     model, T = ff.robots.chain(3), 0.05
@@ -131,11 +127,7 @@ def test_drift_decays_as_it_is_said():
     left = (gap + (rate + gap / T) * end) * np.exp(-end / T)
     assert run.q[-1, 1] - 0.1 == pytest.approx(left, abs=1e-8)
     assert run.v[-1, 0] == pytest.approx(v0[0] * np.exp(-end / T), abs=1e-8)
-
-
-def test_drift_of_sets():
-    """Contacts and locks take their residual, what rolls its velocity alone."""
-    rng = fresh()
+    # Contacts and locks take their residual, what rolls its velocity alone
     model = ff.robots.quadruped()
     q, v, tau = state(rng, model)
     held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
@@ -154,7 +146,7 @@ def test_drift_of_sets():
     close(J @ found.a, -wheels.bias(q, v) - J @ v / T, 1e-9 * max(1.0, np.abs(found.a).max()))
 
 
-def test_rank_changes_along_a_motion():
+def test_rank():
     """A slider-crank at its dead point: two rows that agree there, and differ everywhere else."""
     model = ff.robots.chain(2)
     turned = np.array([-1e-2, -1e-6, 0.0, 1e-6, 1e-2])
@@ -166,9 +158,6 @@ def test_rank_changes_along_a_motion():
     alone = constrained.accelerations(model, np.zeros(2), np.zeros(2), np.zeros(2), constraints=(A[2, :1], [0.0]))
     close(found.a[2], alone.a, rounding(450))
     close(found.a[[0, 1, 3, 4]], np.zeros((4, 2)), rounding(450, 1e6), least=100.0)  # two rows leave nothing free
-
-
-def test_rank_does_not_depend_on_units():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = state(rng, model)
@@ -183,9 +172,6 @@ def test_rank_does_not_depend_on_units():
     tolerance = doubt(ff.mass_matrix(model, q), A)
     close(other.a, one.a, tolerance)
     close(other.forces, one.forces, tolerance)
-
-
-def test_too_many_and_contradictory_constraints_are_refused():
     model, rest = ff.robots.chain(3), np.zeros(3)
     A = np.vstack([np.eye(3), np.ones((1, 3))])
     with pytest.raises(InputError, match=r"4 rows for 3 freedoms.*'row 3' contradicts these by 1\b"):

@@ -85,7 +85,7 @@ def test_rate_of_the_mass_matrix_less_twice_c_is_skew(by, c: Case):
     close_to_rate(C + C.T, mass, tolerance=1e-10, axes=2, least=size)
 
 
-def test_both_matrices_are_one():
+def test_both_matrices_and_the_appell_function():
     """(47) by executions of the recursion and by sums over bodies."""
     model, q, v, _ = robot_and_state("free", 0.3, 4)
     C = formulations.coriolis_matrix(model, q, v, by="gauss")
@@ -96,6 +96,33 @@ def test_both_matrices_are_one():
     assert np.array_equal(M, M.T)
     assert np.array_equal(D, C)
     assert np.array_equal(g, formulations.gravity_forces(model, q, by="gauss"))
+    # (54) by frames of the library: 1/2 m a^2 + 1/2 w' I w' + w' (w x I w), less what does not depend on a
+    model, q, v, a = robot_and_state("free", 0.0, 11)
+    model = ff.build(ff.Description("bare", model.description.links, tuple(
+        ff.Joint(**{**vars(j), "armature": ()}) for j in model.description.joints)))  # fmt: skip
+
+    def by_frames(x: np.ndarray) -> float:
+        return sum(
+            0.5 * i.mass * m[1] @ m[1] + 0.5 * m[0] @ i.rotational @ m[0] + m[0] @ np.cross(w, i.rotational @ w)
+            for i, w, m in com_motions(model, q, v, x)
+        )
+
+    S = formulations.appell_function
+    rest = np.zeros(model.nv)
+    change = float(S(model, q, v, a) - S(model, q, v, rest))
+    close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
+    # Closed forms of a double pendulum, put in numbers; a derivative by a complex step
+    sympy = pytest.importorskip("sympy")
+    model, rng = ff.robots.chain(2), fresh("symbols")
+    symbols = sympy.symbols("q0 q1 v0 v1 a0 a1")
+    numbers = rng.standard_normal(6)
+    closed = plain.run("dq_newton_euler", model, symbols[:2], symbols[2:4], symbols[4:])
+    found = np.array([float(x.subs(dict(zip(symbols, numbers)))) for x in closed])
+    q, v, a = numbers.reshape(3, 2)
+    close(found, ff.inverse_dynamics(model, q, v, a), EXACT)
+    tau = plain.run("dq_newton_euler", model, q, v + np.array([1j * TINY, 0.0]), a)
+    slope = np.array([x.imag / TINY for x in tau])
+    close(slope, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 0], EXACT)
 
 
 @every
@@ -191,51 +218,15 @@ def test_equality_61(base):
     close(M @ a + C @ v + g, by_kane, EXACT)
 
 
-def test_appell_function_is_that_of_the_bodies():
-    """(54) by frames of the library: 1/2 m a^2 + 1/2 w' I w' + w' (w x I w), less what does not depend on a."""
-    model, q, v, a = robot_and_state("free", 0.0, 11)
-    model = ff.build(ff.Description("bare", model.description.links, tuple(
-        ff.Joint(**{**vars(j), "armature": ()}) for j in model.description.joints)))  # fmt: skip
-
-    def by_frames(x: np.ndarray) -> float:
-        return sum(
-            0.5 * i.mass * m[1] @ m[1] + 0.5 * m[0] @ i.rotational @ m[0] + m[0] @ np.cross(w, i.rotational @ w)
-            for i, w, m in com_motions(model, q, v, x)
-        )
-
-    S = formulations.appell_function
-    rest = np.zeros(model.nv)
-    change = float(S(model, q, v, a) - S(model, q, v, rest))
-    close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
-
-
-def test_a_formulation_that_does_not_exist_or_gives_no_matrix_is_refused():
+def test_what_does_not_exist_or_is_singular_is_refused():
     model = ff.robots.chain(2)
     with pytest.raises(ff.InputError, match=r"by must be one of 'dual_quaternion', 'gauss', .*'geometric', got"):
         formulations.mass_matrix(model, model.neutral, by="lagrange")
     with pytest.raises(ff.InputError, match="by='kane' gives no Coriolis matrix: 'dual_quaternion', 'gauss' do"):
         formulations.coriolis_matrix(model, model.neutral, np.zeros(2), by="kane")
-
-
-def test_a_singular_mass_matrix_is_refused():
     links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("b"))
     joints = (ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b"))
     model = ff.build(ff.Description("massless", links, joints))
     for by in MATRICES:
         with pytest.raises(ff.InputError, match="mass matrix is singular"):
             formulations.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2), by=by)
-
-
-def test_one_source_runs_on_symbols_and_complex_numbers():
-    """Closed forms of a double pendulum, put in numbers; a derivative by a complex step."""
-    sympy = pytest.importorskip("sympy")
-    model, rng = ff.robots.chain(2), fresh("symbols")
-    symbols = sympy.symbols("q0 q1 v0 v1 a0 a1")
-    numbers = rng.standard_normal(6)
-    closed = plain.run("dq_newton_euler", model, symbols[:2], symbols[2:4], symbols[4:])
-    found = np.array([float(x.subs(dict(zip(symbols, numbers)))) for x in closed])
-    q, v, a = numbers.reshape(3, 2)
-    close(found, ff.inverse_dynamics(model, q, v, a), EXACT)
-    tau = plain.run("dq_newton_euler", model, q, v + np.array([1j * TINY, 0.0]), a)
-    slope = np.array([x.imag / TINY for x in tau])
-    close(slope, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 0], EXACT)

@@ -47,7 +47,7 @@ def test_conditions_of_contact(equations, inequalities):
         assert found.active == tuple(f"inequality {k}" for k in np.flatnonzero(found.pressures))
 
 
-def test_every_choice_of_closed_rows_tried():
+def test_choices_and_redundant_rows():
     """The one choice whose pressures and slacks are not negative, by the equations of Udwadia and Kalaba."""
     rng = fresh()
     for _ in range(5):
@@ -66,10 +66,6 @@ def test_every_choice_of_closed_rows_tried():
         pressures = np.zeros(4)
         pressures[list(chosen)] = x.multipliers[1:]
         close(found.pressures, pressures, tolerance)
-
-
-def test_redundant_equations_and_inequalities():
-    rng = fresh()
     model, q, v, tau, (A, b), (C, d) = sample(rng, 2, 2)
     once = constrained.unilateral_accelerations(model, q, v, tau, inequalities=(C, d), constraints=(A, b))
     both = (np.vstack([A, A[0] + A[1]]), np.append(b, b[0] + b[1]))

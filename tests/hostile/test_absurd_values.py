@@ -130,13 +130,15 @@ class Broken(Executor):
         return future
 
 
-def test_errors_of_an_executor_pass_as_they_are():
+def test_a_negative_moment_is_not_consistent():
+    for smallest, word in ((-1.5e-9, "definite"), (-0.5e-9, "flat")):
+        found = ff.spatial.consistency.check(1.0, np.zeros(3), np.diag([smallest, 1.0, 1.0]))
+        assert found.reasons[0].name == word
+        assert bool(found) == (word == "flat")
+    assert ff.spatial.quaternion.random(np.random.default_rng(0), 3).shape == (3, 4)
     start = ff.robots.revolute_hopper().keyframes["start"]
     with pytest.raises(OSError, match="the worker was killed"):
         hopping.hop_ends("revolute-V", start, np.zeros(4), duration=0.1, executor=Broken())
-
-
-def test_no_runs_end_nowhere():
     ends = hopping.hop_ends("revolute-V", np.zeros((0, 4)), np.zeros(4), duration=0.1)
     assert ends.q.shape == (0, 4)
     assert ends.outcome.shape == (0,)
@@ -167,17 +169,6 @@ EYE = np.eye(4)
 def test_is_refused(call, words):
     with pytest.raises(ff.InputError, match=words):
         call()
-
-
-def test_a_negative_moment_is_not_consistent():
-    for smallest, word in ((-1.5e-9, "definite"), (-0.5e-9, "flat")):
-        found = ff.spatial.consistency.check(1.0, np.zeros(3), np.diag([smallest, 1.0, 1.0]))
-        assert found.reasons[0].name == word
-        assert bool(found) == (word == "flat")
-
-
-def test_one_axis_of_random_rotations():
-    assert ff.spatial.quaternion.random(np.random.default_rng(0), 3).shape == (3, 4)
 
 
 MODEL = ff.robots.chain(3)

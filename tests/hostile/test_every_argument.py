@@ -162,22 +162,16 @@ def sample(model: ff.Model, x: float = 1.0, *, fails: bool = False) -> float:
     return y
 
 
-def test_nothing_else_changes():
+def test_the_decorator_changes_nothing_else():
     assert sample(MODEL) == 4.0
     assert sample(MODEL, x=2.0) == 5.0
     assert sample.__doc__ == "What is decorated."
     assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
     assert inspect.getsource(sample).startswith("@public")
     assert inspect.unwrap(sample).__code__.co_firstlineno == inspect.getsourcelines(sample)[1]
-
-
-def test_arguments_that_do_not_fit_are_named_by_python():
     for call in (lambda: sample(), lambda: sample(MODEL, 1.0, 2.0), lambda: sample(MODEL, y=1.0)):
         with pytest.raises(TypeError, match=r"sample\(\)"):
             call()
-
-
-def test_other_errors_pass_as_they_are():
     with pytest.raises(AttributeError, match="ours") as caught:
         sample(MODEL, fails=True)
     lines = [frame.line for frame in traceback.extract_tb(caught.value.__traceback__)]

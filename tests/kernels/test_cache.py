@@ -63,14 +63,11 @@ def files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.is_file())
 
 
-def test_the_second_time_it_is_read(folder, compiled):
+def test_the_folder_is_where_the_user_wants_it(folder, compiled, choose_folder, tmp_path):
     for _ in range(3):
         make()
     assert compiled == ["first"]
     assert [p.name for p in files(folder)] == [build.file_of(symbol("first"), host())]
-
-
-def test_the_folder_is_where_the_user_wants_it(choose_folder, tmp_path):
     assert choose_folder(FREEFLYER_CACHE_DIR=tmp_path / "mine") == tmp_path / "mine" / "objects"
     xdg = choose_folder(FREEFLYER_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg")
     assert xdg == tmp_path / "xdg" / "freeflyer" / "objects"
@@ -104,7 +101,7 @@ def test_a_folder_that_is_not_private_is_not_used(choose_folder, compiled, tmp_p
     shutil.rmtree(folder)
 
 
-def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, compiled, tmp_path):
+def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, compiled, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/nowhere"):
         folder = choose_folder(FREEFLYER_CACHE_DIR=place)
@@ -113,10 +110,7 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, c
         make()
         assert files(folder)
         shutil.rmtree(folder)
-
-
-def test_without_a_home(choose_folder, compiled, monkeypatch):
-    """In a container whose user has no entry anywhere."""
+    # In a container whose user has no entry anywhere
 
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -182,7 +176,7 @@ def test_a_broken_file_is_made_again(folder, compiled, broken):
     assert compiled == ["first"] * 2, "the file was not mended"
 
 
-def test_exchanged_files_are_made_again(folder, compiled):
+def test_what_takes_a_file_s_place_is_made_again(folder, compiled):
     """Both are whole, but the name is part of the seal."""
     make("first"), make("second")
     first, second = files(folder)
@@ -190,17 +184,11 @@ def test_exchanged_files_are_made_again(folder, compiled):
     first.write_bytes(b), second.write_bytes(a)
     make("first"), make("second")
     assert compiled == ["first", "second"] * 2
-
-
-def test_a_folder_in_a_file_s_place(folder, compiled):
     make()
     (path,) = files(folder)
     path.unlink(), path.mkdir()
     make()
     assert not [p for p in files(folder) if p.suffix != ".lock"]
-
-
-def test_the_folder_may_vanish(folder, compiled):
     make()
     shutil.rmtree(folder)
     make(), make()

@@ -62,12 +62,21 @@ def test_an_output_that_could_not_be_written_whole_is_refused(out):
     assert CRBA.call(MODEL.handle, Q, out) is None
 
 
-def test_a_read_only_output_is_refused_and_a_read_only_input_is_not():
+def test_memory_is_taken_as_it_is():
     M, q = np.zeros(SQUARE), Q.copy()
     M.flags.writeable = q.flags.writeable = False
     assert CRBA.call(MODEL.handle, Q, M) is None
     assert not M.any()
     assert (CRBA.call(MODEL.handle, q, None) == CRBA.call(MODEL.handle, Q, None)).all()
+    for entry in (RNEA, CRBA, JACOBIAN):
+        inputs, shape = [Q, V, A][: len(entry.inputs)], output_shapes(MODEL, entry.name)[0]
+        given, options = np.full(shape, np.nan), (0,) * len(entry.options)
+        assert status_of(entry, MODEL.handle, *inputs, *options, given) == OK
+        new = entry.call(MODEL.handle, *inputs, *options, None)
+        assert type(new) is np.ndarray
+        assert new.flags.owndata
+        assert new.flags.writeable
+        assert new.tobytes() == given.tobytes()
 
 
 @pytest.mark.parametrize("bad", [1.5, (), (np.empty(SQUARE),), [np.empty(SQUARE)], "ab", True, np.int64(3), MODEL])
@@ -108,9 +117,6 @@ def test_only_handles_of_models_are_taken():
         assert CRBA.call(wrong, Q, np.empty(SQUARE)) is None
         with pytest.raises((ValueError, TypeError)):
             python_calls.model_record(wrong)
-
-
-def test_a_handle_outlives_its_model():
     model = ff.robots.chain(5)
     q, expected, handle = np.linspace(0.0, 1.0, 5), ff.mass_matrix(model, np.linspace(0.0, 1.0, 5)), model.handle
     del model
@@ -128,18 +134,6 @@ def test_options_have_ranges(option):
     assert np.isnan(J).all()
 
 
-def test_new_arrays_are_ordinary_and_the_same_as_given_ones():
-    for entry in (RNEA, CRBA, JACOBIAN):
-        inputs, shape = [Q, V, A][: len(entry.inputs)], output_shapes(MODEL, entry.name)[0]
-        given, options = np.full(shape, np.nan), (0,) * len(entry.options)
-        assert status_of(entry, MODEL.handle, *inputs, *options, given) == OK
-        new = entry.call(MODEL.handle, *inputs, *options, None)
-        assert type(new) is np.ndarray
-        assert new.flags.owndata
-        assert new.flags.writeable
-        assert new.tobytes() == given.tobytes()
-
-
 def test_references_are_neither_kept_nor_lost():
     out, batch = np.empty(SQUARE), np.tile(Q, (3, 1))
     things = [None, Q, MODEL.handle, out, batch, np.ndarray]
@@ -155,10 +149,7 @@ def test_references_are_neither_kept_nor_lost():
     gc.collect()
     assert all(abs(sys.getrefcount(x) - n) < 10 for x, n in zip(things, before))
     assert [sys.getrefcount(x) for x in made] == [sys.getrefcount(np.empty(3)) + 2] * 4
-
-
-def test_tuples_of_outputs():
-    """As the only output of others: new, given, refused; references of a tuple's arrays are its own."""
+    # As the only output of others: new, given, refused; references of a tuple's arrays are its own
     inputs, entry = (MODEL.handle, Q, V, A), ENTRIES["rnea_gradient"]
     compiled(MODEL, entry.name, Q, V, A)
     new, given = entry.call(*inputs, None), tuple(np.empty(SQUARE) for _ in range(3))

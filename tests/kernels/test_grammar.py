@@ -60,14 +60,11 @@ def primitives() -> dict[str, object]:
     }  # fmt: skip
 
 
-def test_every_primitive_has_a_compiled_meaning():
+def test_every_primitive_has_its_meanings():
     assert len(primitives()) > 30
     importlib.import_module("freeflyer.kernels.compiler.meanings")
     assert {name for name, f in primitives().items() if f not in MEANINGS} == set()
-
-
-def test_every_primitive_has_a_plain_meaning():
-    """It is replaced, or its Python text is right for one number; some are met by batches alone."""
+    # It is replaced, or its Python text is right for one number; some are met by batches alone
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
     one_number = {f"backend.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "times_zero")}
     one_number |= {f"poses.{name}" for name in ("vector", "plus", "times")}

@@ -18,7 +18,6 @@ from freeflyer.kernels.model import layout as L
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
 
-
 CASES = [(name, robot) for name in tree_entries() for robot in TREES if robot == "tree" or name not in ("aba", "minv")]
 
 
@@ -52,27 +51,19 @@ def test_completed_parameters_are_the_model_s(robot):
     np.testing.assert_allclose(plain.complete_parameters(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
 
 
-def test_gravity_and_masses_can_be_replaced():
+def test_other_scalars():
     model = TREES["tree"]
     q, v, a = states(model)
     moon = ff.with_gravity(model, (0.0, 0.0, -1.62))
     tau = plain.run("rnea", model, q, v, a, parameters=moon.parameters)
     np.testing.assert_allclose(tau.astype(float), ff.inverse_dynamics(moon, q, v, a), rtol=1e-12, atol=1e-12)
-
-
-def test_compiled_digits_against_forty():
-    """The compiled result is right to a few units of its largest intermediate, as forty digits show."""
-    model = TREES["tree"]
-    q, v, a = states(model)
+    # The compiled result is right to a few units of its largest intermediate, as forty digits show
     with mpmath.workdps(40):
         exact = plain.run("rnea", model, *([mpmath.mpf(float(x)) for x in row] for row in (q, v, a)))
     tau = ff.inverse_dynamics(model, q, v, a)
     assert all(isinstance(x, mpmath.mpf) for x in exact)
     assert np.abs((exact - tau).astype(float)).max() < 1e-13 * np.abs(tau).max()
-
-
-def test_fractions_stay_exact():
-    """With joints that slide, or stand at zero, M Minv is the identity, not nearly."""
+    # With joints that slide, or stand at zero, M Minv is the identity, not nearly
     model = ff.robots.chain(4, ["prismatic", "revolute", "helical"])
     parameters = [Fraction(x) for x in model.parameters.tolist()]
     q = [Fraction(1, 3), 0, 0, Fraction(1, 5)]

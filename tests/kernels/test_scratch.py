@@ -98,7 +98,7 @@ def test_a_batch(name, found):
         assert all(np.isnan(out).all() for out in outputs)
 
 
-def test_any_alignment_of_scratch_serves(found):
+def test_alignment_and_sizes(found):
     """Workspaces begin at a cache line wherever the memory does."""
     x = found["crba"][0]
     needed = need(x, 1, 1)
@@ -114,10 +114,7 @@ def test_any_alignment_of_scratch_serves(found):
         assert (memory[GUARD + shift + needed :] == CANARY).all()
         results.append(out.copy())
     assert all((r == results[0]).all() for r in results)
-
-
-def test_where_is_filled_in_by_sizes(found):
-    """The first array that does not fit the model is named."""
+    # The first array that does not fit the model is named
     x = found["rnea_gradient"][0]
     outputs = x.outputs()
     right = [a.size for a in (*x.inputs, *outputs)]

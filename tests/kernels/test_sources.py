@@ -19,7 +19,7 @@ def symbols(entry: object, lanes: int = 1) -> list[str]:
     return [f.symbol for f in build.closure(entry, lanes)]
 
 
-def test_entries_share_functions():
+def test_functions_are_shared_and_come_first(monkeypatch):
     """The same function of a kernel has one name, whichever entry it is written for, and in whichever order."""
     first = symbols(COM)
     build._made.clear()
@@ -27,15 +27,15 @@ def test_entries_share_functions():
     assert symbols(COM) == first
     assert set(first[:-1]) & set(other)
     assert first[-1] != other[-1]
-
-
-def test_callees_come_before_their_callers():
     for entry in (RNEA, CRBA):
         for lanes in (1, 4, 8):
             seen: set[str] = set()
             for f in build.closure(entry, lanes):
                 assert {g.symbol for g in f.callees} <= seen
                 seen.add(f.symbol)
+    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
+    assert all(entry.in_library for entry in ENTRIES.values())
+    assert build.list_of(RNEA, 1, "a CPU") != build.list_of(RNEA, 4, "a CPU")
 
 
 @pytest.mark.slow
@@ -48,12 +48,6 @@ def test_names_do_not_depend_on_the_process():
                        capture_output=True, text=True).stdout for seed in ("1", "2")
     }  # fmt: skip
     assert len(found) == 1
-
-
-def test_every_entry_of_the_library_is_remembered(monkeypatch):
-    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
-    assert all(entry.in_library for entry in ENTRIES.values())
-    assert build.list_of(RNEA, 1, "a CPU") != build.list_of(RNEA, 4, "a CPU")
 
 
 VALUE = """

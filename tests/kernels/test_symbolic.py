@@ -42,7 +42,6 @@ MASS = sp.Matrix([[M11, M12], [M12, I2 + m2 * c2**2]])
 G2 = m2 * g * c2 * sp.cos(q1 + q2)
 GRAVITY = sp.Matrix([(m1 * c1 + m2 * l1) * g * sp.cos(q1) + G2, G2])
 
-
 POINT = [mpmath.mpf(k * k + 3) / (k + 7) for k in range(len(SYMBOLS))]
 
 
@@ -60,7 +59,7 @@ def test_symbols_for_every_joint_kind():
         np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-12)
 
 
-def test_complex_steps_against_central_differences():
+def test_complex_steps():
     """d tau / d q in the tangent space: the step goes through integrate, also for quaternions."""
     model = tree(mimic=True)
     q, v, a = states(model)
@@ -76,10 +75,7 @@ def test_complex_steps_against_central_differences():
     assert np.abs(exact - nearly).max() < 1e-8 * scale
     assert np.abs(exact).min(axis=None) < scale  # not a matrix of one number
     assert np.linalg.norm(exact) > 1.0
-
-
-def test_complex_steps_through_difference():
-    """q0 (+) w leads back to w, so the derivative of the difference along w is the identity."""
+    # q0 (+) w leads back to w, so the derivative of the difference along w is the identity
     model = tree()
     q, v, _ = states(model)
     for j in range(model.nv):

@@ -73,7 +73,7 @@ def test_python_threads_at_once(name, robot):
         np.testing.assert_array_equal(got, wanted)
 
 
-def test_an_error_in_one_chunk_is_an_error(robot, threads):
+def test_errors_stop_all(robot, threads):
     for n in (1, 2, 4):
         threads(n)
         for at in (0, 777, 4095):
@@ -81,6 +81,17 @@ def test_an_error_in_one_chunk_is_an_error(robot, threads):
             v[at, 3] = np.nan
             with pytest.raises(ff.InputError, match=rf"v\[{at}, 3\]"):
                 ff.inverse_dynamics(robot, q, v, a)
+    started = []
+
+    def run(start, stop):
+        started.append(start)
+        if len(started) > 4 and threading.current_thread() is threading.main_thread():
+            raise KeyboardInterrupt
+        time.sleep(0.01)
+
+    with pytest.raises(KeyboardInterrupt):
+        threading_of_batches.run_chunks(run, 8_000, 8, 2, 8)
+    assert len(started) < 100
 
 
 def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch):
@@ -105,20 +116,6 @@ def test_where_no_thread_can_be_started_one_does_all(threads, robot, monkeypatch
         monkeypatch.setattr(threading_of_batches, "pool", lambda n, refusing=refusing: refusing)
         threads(4)
         np.testing.assert_array_equal(ff.inverse_dynamics(robot, q, v, a), expected)
-
-
-def test_an_error_stops_the_others():
-    started = []
-
-    def run(start, stop):
-        started.append(start)
-        if len(started) > 4 and threading.current_thread() is threading.main_thread():
-            raise KeyboardInterrupt
-        time.sleep(0.01)
-
-    with pytest.raises(KeyboardInterrupt):
-        threading_of_batches.run_chunks(run, 8_000, 8, 2, 8)
-    assert len(started) < 100
 
 
 def test_single_states_of_ever_larger_robots_on_threads():

@@ -64,7 +64,7 @@ def test_stewart_platform_finds_the_pose_of_its_strokes():
     np.testing.assert_allclose(found.q[3:7] * np.sign(found.q[6]), turn * np.sign(turn[3]), atol=1e-9)
 
 
-def test_branches_of_a_robot_without_loops():
+def test_robots_without_loops_are_assembled():
     """It has one closure, in the shape that closures have; arguments are checked as for others."""
     model = ff.robots.chain(3)
     for q in (np.ones(3), np.ones((1, 3))):
@@ -78,6 +78,10 @@ def test_branches_of_a_robot_without_loops():
     ):  # fmt: skip
         with pytest.raises(ff.FreeflyerError, match=words):
             assemble(model, **arguments)
+    found = assemble(model, np.zeros((4, 3)))
+    assert found.closed.all()
+    assert found.residual.shape == (4, 0)
+    assert keep_closed(model, np.zeros(3), np.ones(3))[1].tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("mask", list(MASKS))
@@ -133,15 +137,12 @@ def test_batches_are_single_postures_whatever_the_threads():
         assert np.array_equal(assemble(model, guesses[at], strict=False, attempts=0).q, one.q[at])
 
 
-def test_couplings_close_with_loops():
+def test_couplings_and_loops_to_the_world():
     model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0",))
     model = ff.build(replace(model.description, couplings=(ff.Coupling("gear", "r1", "l0", (0.3, -1.0)),)))
     found = assemble(model, np.array([0.4, 0.9, 1.4, 0.2]), hold="actuated")
     assert found.q[3] == pytest.approx(0.3 - 0.4, abs=1e-12)
     assert found.q[0] == 0.4
-
-
-def test_loop_to_the_world_moves_the_base():
     base = planar(LEFT, RIGHT, WIDTH, base="free").description
     site = ff.Site("peg", "world", pose(fresh(1)))
     model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
@@ -167,31 +168,12 @@ def test_keep_closed_follows_a_motion_to_the_last_digit():
     np.testing.assert_allclose(away[partition(model).independent], 0.0, atol=1e-12)
 
 
-def test_projected_velocity_keeps_independent_rates():
-    model = planar(LEFT, RIGHT, WIDTH)
-    q = assemble(model, np.array([[0.3, 0.9, 1.4], [1.2, 0.9, 1.4]]), hold="actuated").q
-    v = fresh(7).standard_normal((4, 1, 3))
-    kept = complete_velocity(model, q, v)
-    assert kept.shape == (4, 2, 3)
-    np.testing.assert_array_equal(kept[..., 0], np.broadcast_to(v[..., 0], (4, 2)))
-    assert np.abs(np.einsum("kij,nkj->nki", constraint_jacobian(model, q), kept)).max() < 1e-14
-
-
-def test_singular_postures_do_not_pass_projection():
-    model = planar((0.2, 0.5), (0.2,), 0.5)
-    with pytest.raises(LinkageError, match="singular"):
-        complete_velocity(model, np.zeros(3), np.ones(3))
-
-
-def test_what_cannot_close_is_refused_with_loop_and_gap():
+def test_what_cannot_close_is_named():
     with pytest.raises(AssemblyError, match=r"loop 'tips' of 'planar' stays open by 0\.3") as caught:
         assemble(planar((0.1, 0.1), (0.1,), 0.6))
     assert caught.value.data["loop"] == "tips"
     assert 0.3 - 1e-9 < caught.value.data["gap"] < 0.36, "0.3 is the best there is; steps end a little before, in a stretched pose"
     assert isinstance(caught.value, ff.FreeflyerError)
-
-
-def test_joints_that_stop_it_are_named():
     model = planar(LEFT, RIGHT, WIDTH, limits={"r0": (-1.0, 0.2)})
     with pytest.raises(AssemblyError, match=r"at their limits are 'r0'"):
         assemble(model, np.array([np.pi, 0.0, 0.0]), hold="actuated")
@@ -199,13 +181,13 @@ def test_joints_that_stop_it_are_named():
         assemble(model, np.zeros(3), hold=["l0", "l1", "r0"])
     with pytest.raises(AssemblyError, match=r"in posture 1 of 2 \(1 do not close"):
         assemble(planar(LEFT, RIGHT, 1.05), np.array([[0.0, 0.1, 3.0], [3.0, 0.1, 3.0]]), hold="actuated")
-
-
-def test_held_strokes_out_of_range_are_named():
     model = planar(LEFT, RIGHT, WIDTH, limits={"l0": (-0.5, 0.5)})
     with pytest.raises(ff.InputError, match=r"joint 'l0' is held at 0\.9, out of its range -0\.5 to 0\.5"):
         assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated")
     assert assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated", limits=False).closed
+    model = planar((0.2, 0.5), (0.2,), 0.5)
+    with pytest.raises(LinkageError, match="singular"):
+        complete_velocity(model, np.zeros(3), np.ones(3))
 
 
 @pytest.mark.parametrize(("options", "words"), [
@@ -217,14 +199,6 @@ def test_held_strokes_out_of_range_are_named():
 def test_bad_arguments(options, words):
     with pytest.raises(ff.FreeflyerError, match=words):
         assemble(planar(LEFT, RIGHT, WIDTH), **options)
-
-
-def test_without_loops_every_posture_is_assembled():
-    model = ff.robots.chain(3)
-    found = assemble(model, np.zeros((4, 3)))
-    assert found.closed.all()
-    assert found.residual.shape == (4, 0)
-    assert keep_closed(model, np.zeros(3), np.ones(3))[1].tolist() == [1.0, 1.0, 1.0]
 
 
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "battobot/robot.urdf", "five_bar/robot.urdf"])
@@ -256,10 +230,7 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     assert 1e-10 < found.gap < 1e-6
     crouch = np.loadtxt(models_folder / "kangaroo" / "q_crouch_closed.txt")
     assert crouch.shape == (79,)
-
-
-def test_a_stop_on_another_loops_way_is_named(models_folder):
-    """Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the error names the stop nevertheless."""
+    # Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the error names the stop nevertheless
     leg = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
     motors = {"leg_left_length_motor": [0.09], "leg_left_4_motor": [-0.008], "leg_left_5_motor": [-0.008]}
     q = sweep(leg, motors).q.reshape(-1)

@@ -22,18 +22,6 @@ def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray, np.ndarray]:
     return model, s.q, s.u, s.u_dot
 
 
-@pytest.mark.parametrize("name", robots())
-def test_velocity_map_and_its_rate(name: str) -> None:
-    model, q, u, u_dot = sample(name)
-    G, bias = ff.velocity_map(model, q), ff.velocity_map_bias(model, q, u)
-    v, a = linkages.expand_motion(model.tree, q, u, u_dot)
-    assert G.shape == (model.tree.nv, model.nv)
-    close(G @ u, v, 1e-12)
-    close(G @ u_dot + bias, a, 1e-12)
-    close(ff.velocity_map(ff.robots.quadruped(), ff.neutral(ff.robots.quadruped())), np.eye(18), 0.0)
-    close(ff.velocity_map_bias(model.tree, q, v), np.zeros(model.tree.nv), 0.0)
-
-
 @pytest.mark.parametrize("name", MODELS)
 def test_derivatives_of_motions(name: str) -> None:
     """Of frames, momentum and moves, along independent steps; wrong in the fourth digit where the map's change is left out."""
@@ -221,15 +209,6 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
     part = linkages.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
-
-
-def without_armature(model: ff.Model) -> ff.Model:
-    """MuJoCo has one number for all coordinates of a joint."""
-    d = model.description
-    return ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
-
-
-def test_a_tree_is_its_own_closed_model() -> None:
     model = ff.robots.quadruped()
     assert ff.close_loops(model) is model
     assert model.tree is model
@@ -237,6 +216,12 @@ def test_a_tree_is_its_own_closed_model() -> None:
     assert ff.close_loops(closed) is closed
     assert ff.close_loops(closed.tree) is closed
     assert closed.tree is robot("point")
+
+
+def without_armature(model: ff.Model) -> ff.Model:
+    """MuJoCo has one number for all coordinates of a joint."""
+    d = model.description
+    return ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
 
 
 def test_regulators_take_closed_models_and_refuse_cut_trees() -> None:

@@ -60,7 +60,7 @@ def test_bias_is_the_rate_of_J_v_everywhere(seed):
         np.testing.assert_allclose(bias, rate, atol=1e-7 * np.abs(rate).max())
 
 
-def test_swing_is_smooth_however_far_the_hinge_turns():
+def test_hinges_turn_without_end():
     """A hinge's rows across half a turn and a whole one."""
     model = planar((0.3,), (0.3,), 0.0, MASKS["hinge"])
     v = np.array([1.0, -0.4])
@@ -70,9 +70,6 @@ def test_swing_is_smooth_however_far_the_hinge_turns():
         np.testing.assert_allclose(rows, 0.0, atol=1e-12)
         np.testing.assert_allclose(constraint_residual(model, q)[3:], 0.0, atol=1e-12)
         np.testing.assert_allclose(constraint_bias(model, q, v)[3:], 0.0, atol=1e-12)
-
-
-def test_turned_over_hinge_is_half_a_turn_open():
     model, q = random_linkage(fresh(3), ((0, 0, 0, 1, 1, 0),), n=1, kinds=("spherical",))
     X_WA = ff.frame_pose(model, q, "a0")
     for angle in (1e-9, 1e-5, 1e-3, 1.0, 3.0, np.pi - 1e-5, np.pi - 1e-9):
@@ -95,7 +92,7 @@ def coupled() -> ff.Model:
     return ff.build(replace(model.description, couplings=couplings))
 
 
-def test_couplings_are_polynomials_and_held_joints_count():
+def test_couplings():
     model = coupled()
     q, v = np.array([0.3, -0.7, 1.1]), np.array([0.5, 2.0, -1.5])
     residual, J = constraints(model, q)
@@ -104,9 +101,6 @@ def test_couplings_are_polynomials_and_held_joints_count():
     np.testing.assert_allclose(J[3:], [[1.0, 0.0, -p.deriv()(q[2])], [0.0, 1.0, 0.0], [0.0, -2.0, 1.0]], rtol=1e-14)
     np.testing.assert_allclose(constraint_bias(model, q, v)[3:], [-p.deriv(2)(q[2]) * v[2] ** 2, 0.0, 0.0], rtol=1e-14)
     assert constraint_names(model) == ("tips.x", "tips.y", "tips.z", "cubic", "held", "line")
-
-
-def test_couplings_of_mimic_joints_count_ratio_and_offset():
     base = planar((0.3, 0.2), (0.3,), 0.4)
     joints = tuple(
         replace(j, mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints
@@ -120,9 +114,15 @@ def test_couplings_of_mimic_joints_count_ratio_and_offset():
         assert np.all(np.isfinite(row))
     rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     np.testing.assert_allclose(J @ v, rate, atol=1e-9)
+    rng = fresh(6)
+    model = coupled()
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    stepped = plain.run("constraint_residual", model, list(q + 1e-30j * v))
+    rate = np.array([complex(x).imag for x in stepped]) / 1e-30
+    np.testing.assert_allclose(constraint_jacobian(model, q) @ v, rate, rtol=1e-13, atol=1e-15)
 
 
-def test_far_from_the_origin_no_digit_is_lost():
+def test_far_from_the_origin_and_without_loops():
     rng = fresh(8)
     model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
     inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in _on_the_world(model))))
@@ -132,24 +132,12 @@ def test_far_from_the_origin_no_digit_is_lost():
     np.testing.assert_allclose(constraint_residual(inner, far), constraint_residual(inner, q), atol=1e-14)
     np.testing.assert_allclose(constraint_jacobian(inner, far), constraint_jacobian(inner, q), atol=1e-13)
     np.testing.assert_allclose(constraint_bias(inner, far, v), constraint_bias(inner, q, v), atol=1e-11)
-
-
-def _on_the_world(model: ff.Model) -> set[str]:
-    return {s.name for s in model.description.sites if s.link == "world"}
-
-
-def test_complex_step_through_the_plain_kernel_agrees():
-    rng = fresh(6)
-    model = coupled()
-    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
-    stepped = plain.run("constraint_residual", model, list(q + 1e-30j * v))
-    rate = np.array([complex(x).imag for x in stepped]) / 1e-30
-    np.testing.assert_allclose(constraint_jacobian(model, q) @ v, rate, rtol=1e-13, atol=1e-15)
-
-
-def test_without_loops_there_are_no_rows():
     model = ff.robots.chain(3)
     q = ff.neutral(model)
     assert constraint_residual(model, q).shape == (0,)
     assert constraint_jacobian(model, np.tile(q, (4, 1))).shape == (4, 0, model.nv)
     assert constraint_bias(model, q, np.zeros(model.nv)).shape == (0,)
+
+
+def _on_the_world(model: ff.Model) -> set[str]:
+    return {s.name for s in model.description.sites if s.link == "world"}

@@ -64,15 +64,12 @@ def test_a_flight_into_a_singular_posture_ends_there_in_words(models_folder) -> 
     assert "singular" in f.stopped
 
 
-def test_drift_falls_with_the_step_to_the_fifth() -> None:
+def test_flights_end_in_words_and_drift_falls_with_the_step() -> None:
     model = kangaroo_like()
     q = middle_posture(model)
     coarse, fine = (free_flight(model, q, dt=h, duration=1.0, **SPRUNG) for h in (4e-3, 2e-3))
     assert 16.0 < coarse.drift / fine.drift < 64.0
     assert coarse.momentum_drift < 1e-7
-
-
-def test_an_open_tree_keeps_its_energy_too() -> None:
     f = free_flight(ff.robots.make("quadruped"), spin=1.0, speed=0.5, duration=0.5)
     assert f.drift < 1e-9
     with pytest.raises(ff.InputError, match="does not float"):

@@ -47,7 +47,7 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
     ))  # fmt: skip
 
 
-def test_the_whole_determinant_does_not_change_sign():
+def test_blocks_that_do_not_come_apart():
     """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
     model = mirrored()
     (block,) = partition(model).blocks
@@ -55,6 +55,14 @@ def test_the_whole_determinant_does_not_change_sign():
     J = constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
     signs = np.linalg.slogdet(J)[0]
     assert signs[0] == signs[1] != 0
+    # As one matrix, the same folds are a pair of eigenvalues that change their signs
+    p = close_with_partition(model, partition(model))
+    assert len(p.reduction.blocks) > 1
+    one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
+    whole = SimpleNamespace(tree=p.tree, reduction=one)
+    q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
+    assert crosses_singularity(whole, q[:2], q[1:]).tolist() == [False, True]
+    assert crosses_singularity(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
 
 
 @pytest.mark.parametrize("sides", [(1.0,), (1.0, -1.0), (1.0, 1.0), (1.0, -1.0, 1.0, -1.0)])
@@ -81,18 +89,6 @@ def test_rounded_digits_do_not_decide(count, error):
     assert first_singularity(model, {"motor": -1.0}, 1.0).distance == pytest.approx(START, abs=2e-3)
 
 
-def test_blocks_that_do_not_come_apart():
-    """As one matrix, the same folds are a pair of eigenvalues that change their signs."""
-    model = mirrored()
-    p = close_with_partition(model, partition(model))
-    assert len(p.reduction.blocks) > 1
-    one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
-    whole = SimpleNamespace(tree=p.tree, reduction=one)
-    q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
-    assert crosses_singularity(whole, q[:2], q[1:]).tolist() == [False, True]
-    assert crosses_singularity(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
-
-
 def test_long_steps_come_out_as_short_ones():
     """One step over a whole stroke is cut until its ends are near enough to each other to decide."""
     p = close_with_partition(leg(), partition(leg()))
@@ -103,11 +99,7 @@ def test_long_steps_come_out_as_short_ones():
     assert fine.tolist() == [True, True, False]  # no rod is that short
     expected = sweep(leg(), {"left_length_motor": [0.15, 0.07], "left_yaw_motor": [0.0, 0.02]}).q
     np.testing.assert_allclose(q[:2], [expected[0, 0], expected[1, 1]], atol=1e-8)
-
-
-def test_states_do_not_feel_their_neighbours():
-    """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
-    p = close_with_partition(leg(), partition(leg()))
+    # Eight states go side by side through compiled code; one that does not close leaves the others as they are alone
     rng = fresh(0)
     du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2

@@ -37,16 +37,16 @@ def contains(polygon, points, slack):
     return inside | (gap < slack)
 
 
-def test_boundary_keeps_every_limit_and_is_held_by_one(region):
+def test_boundary_encloses_a_grid_of_motor_positions(region):
     assert inside_limits(leg(), region.q, 1e-7).all()
     assert all(region.held_by)
     assert not region.stopped.any()
     v = [leg().joint(n).iq for n in region.joints]
     np.testing.assert_array_equal(region.q[:, v], region.joint_positions)
-
-
-def test_boundary_encloses_a_grid_of_motor_positions(region):
-    """Every state of a grid that keeps the limits lies inside; the grid comes close to every point of the boundary."""
+    assert region.area < 0.99 * np.prod(region.extent[:, 1] - region.extent[:, 0])
+    assert region.convexity > 0.95
+    np.testing.assert_allclose(region.extent[0], math.radians(27.0) * np.array([-1, 1]), atol=1e-6)
+    # Every state of a grid that keeps the limits lies inside; the grid comes close to every point of the boundary
     x = np.linspace(*leg_limits(region.motors[0]), 41)
     swept = sweep(leg(), dict.fromkeys(region.motors, x))
     q = swept.q[swept.reached]
@@ -63,13 +63,7 @@ def leg_limits(name):
     return leg().position_lower[joint.iv], leg().position_upper[joint.iv]
 
 
-def test_region_is_no_box(region):
-    assert region.area < 0.99 * np.prod(region.extent[:, 1] - region.extent[:, 0])
-    assert region.convexity > 0.95
-    np.testing.assert_allclose(region.extent[0], math.radians(27.0) * np.array([-1, 1]), atol=1e-6)
-
-
-def test_hip_pitch_extent_is_that_of_both_rods_at_their_ends():
+def test_singular_places_of_hip_and_knee():
     k = kangaroo_hip
 
     def rod(angle):
@@ -79,6 +73,14 @@ def test_hip_pitch_extent_is_that_of_both_rods_at_their_ends():
     found = reachable_set(leg(), HIP, HIP_JOINTS, points=16).extent[1]
     expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
     np.testing.assert_allclose(found, expected, atol=1e-6)
+    # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
+    k = kangaroo_knee
+
+    def lean(angle):
+        return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
+
+    stroke = k.PIN * (math.cos(k.START) - 1.0) - lean(k.START) + lean(0.0)
+    assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
@@ -90,17 +92,6 @@ def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
     assert found.loops == ("left_yaw_pin",)
     assert found.independence < 0.01
     assert not found.inside
-
-
-def test_knee_is_singular_where_the_parallelogram_is_flat():
-    """There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns."""
-    k = kangaroo_knee
-
-    def lean(angle):
-        return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
-
-    stroke = k.PIN * (math.cos(k.START) - 1.0) - lean(k.START) + lean(0.0)
-    assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
 def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
@@ -115,6 +106,12 @@ def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
     assert differential.found
     assert differential.inside
     assert abs(differential.q[leg().joint("left_hip_roll").iq]) > math.radians(75.0)
+    # Both motors pulled together: their linkages fold at the stroke at which one alone does, and determinants change twice
+    one = first_singularity(leg(), {ANKLE[0]: -1.0}, 0.1)
+    both = first_singularity(leg(), {ANKLE[0]: -1.0, ANKLE[1]: -1.0}, 0.1)
+    assert both.distance == pytest.approx(one.distance, abs=1e-5)
+    assert set(both.loops) == {"left_ankle_outer_butterfly_pin", "left_ankle_inner_butterfly_pin"}  # rounding names either first
+    assert set(one.loops) < set(both.loops)
 
 
 def test_manipulability_is_that_of_finite_differences():
@@ -134,9 +131,6 @@ def test_manipulability_is_that_of_finite_differences():
         for got, peak, half in ((found.linear, found.peak_linear, J[:3]), (found.angular, found.peak_angular, J[3:])):
             assert got[i] * peak == pytest.approx(math.sqrt(np.linalg.det(half @ half.T)), rel=1e-4)
         np.testing.assert_allclose(found.position[i], ff.frame_pose(leg(), start, SOLE)[:3, 3], atol=1e-8)
-
-
-def test_map_counts_what_it_leaves_out():
     x = np.linspace(-0.04, 0.04, 5)
     found = manipulability(leg(), SOLE, {HIP[0]: x, HIP[1]: x})
     swept = sweep(leg(), {HIP[0]: x, HIP[1]: x})
@@ -185,16 +179,13 @@ def test_bad_regions(arguments, error, words):
         reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments)
 
 
-def test_the_joints_of_a_region_have_one_coordinate():
+def test_a_start_or_joint_that_does_not_fit_is_refused():
     """A ball that a slider and its rod move has three; one that follows another has none."""
     rng = np.random.default_rng(3)
     model = stewart(rng)[0]
     for joint, words in (("float", "has 6 coordinates"), ("swivel0", "has 2 coordinates")):
         with pytest.raises(InputError, match=f"joints of one coordinate; '{joint}' {words}"):
             reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
-
-
-def test_a_start_outside_of_the_limits_is_refused():
     q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
     assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
     with pytest.raises(InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
@@ -217,12 +208,3 @@ def test_real_kangaroo(models_folder):
     for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),
                              (dict(zip(ankle, (1, -1))), 0.0202)):  # fmt: skip
         assert first_singularity(real, direction, 0.1).distance == pytest.approx(place, abs=1e-3)
-
-
-def test_two_ankles_fold_where_one_does():
-    """Both motors pulled together: their linkages fold at the stroke at which one alone does, and determinants change twice."""
-    one = first_singularity(leg(), {ANKLE[0]: -1.0}, 0.1)
-    both = first_singularity(leg(), {ANKLE[0]: -1.0, ANKLE[1]: -1.0}, 0.1)
-    assert both.distance == pytest.approx(one.distance, abs=1e-5)
-    assert set(both.loops) == {"left_ankle_outer_butterfly_pin", "left_ankle_inner_butterfly_pin"}  # rounding names either first
-    assert set(one.loops) < set(both.loops)

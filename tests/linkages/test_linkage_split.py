@@ -103,48 +103,33 @@ def test_couplings_and_held_joints_take_freedom():
     x, y = found.q[coupled.joint("r0").iq], found.q[coupled.joint("l0").iq]
     assert x == pytest.approx(0.2 - y + 0.1 * y * y, abs=1e-12)
     assert found.rank == 3
-
-
-def test_no_loops_nothing_depends():
     found = partition(ff.robots.chain(4))
     assert found.rank == 0
     assert found.condition == 1.0
     assert len(found.independent) == 4
-
-
-def test_file_posture_is_found_once():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     assert partition(model) is partition(model)
     at = partition(model, partition(model).q)
     assert np.array_equal(at.rows, partition(model).rows)
 
 
-def test_too_many_motors_are_named():
+def test_motors_that_do_not_fit_are_named():
     with pytest.raises(LinkageError, match=r"too many motors: of 'l0', 'r0' .* only 1 can move"):
         partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
-
-
-def test_a_file_without_motors_is_refused():
     with pytest.raises(LinkageError, match="names no motors"):
         partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
-
-
-def test_too_few_motors_are_refused_on_demand():
     model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
     assert len(partition(model).free) == 1
     with pytest.raises(LinkageError, match=r"too few motors: nothing determines '(l1|r0|r1)'"):
         partition(model, underactuated=False)
     assert not len(partition(planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0", "r0")), underactuated=False).free)
-
-
-def test_over_constrained_motors_cannot_move():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     rigid = ff.Coupling("held", "r0", "", (float(partition(model).q[model.joint("r0").iq]),))
     with pytest.raises(LinkageError, match=r"over-constrain it: its motors 'l0' cannot move"):
         partition(ff.build(replace(model.description, couplings=(rigid,))))
 
 
-def test_singular_postures_are_distinguished_from_too_many_motors():
+def test_singular_and_open_postures():
     """Coupler and rocker in one line: the rocker cannot be driven by the crank there."""
     crank, coupler, rocker, width = 0.2, 0.3, 0.25, 0.45
     model = planar((crank, coupler), (rocker,), width)
@@ -158,18 +143,12 @@ def test_singular_postures_are_distinguished_from_too_many_motors():
     with pytest.raises(LinkageError, match=r"singular: here the loops 'tips' .* motors 'l0'"):
         partition(model, q)
     assert d.all()
-
-
-def test_reference_beside_a_singular_file_posture():
-    """Drawn flat, as files do: the split is that of a posture near by, which it names."""
+    # Drawn flat, as files do: the split is that of a posture near by, which it names
     model = planar((0.2, 0.5), (0.2,), 0.5)
     assert np.abs(constraint_residual(model, np.zeros(3))).max() < 1e-15
     found = partition(model)
     assert found.rank == 2
     assert np.linalg.norm(found.q) > 1e-3
-
-
-def test_open_postures_are_refused():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     with pytest.raises(LinkageError, match=r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble"):
         partition(model, np.zeros(3))

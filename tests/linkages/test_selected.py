@@ -94,13 +94,10 @@ def test_against_algebra_power_and_differences(make, joints):
     check(make(), joints, bent(make()))
 
 
-def test_the_real_kangaroo(models_folder):
+def test_the_real_kangaroo_and_motors_named(models_folder):
     model = ff.load(models_folder / "kangaroo/kangaroo.xml")
     check(model, REAL, bent(model))
-
-
-def test_motors_named_answer_alone(models_folder):
-    """Battobot's hips are in series: its knees and ankles are selected by themselves, while the hips move as given."""
+    # Battobot's hips are in series: its knees and ankles are selected by themselves, while the hips move as given
     model = ff.load(models_folder / "battobot/robot.urdf", loops=models_folder / "battobot/robot.yaml")
     split, rng = partition(model), fresh(2)
     joints = ["ankley_left", "anklex_left", "knee_left", "knee_right", "anklex_right", "ankley_right"]
@@ -119,6 +116,10 @@ def test_motors_named_answer_alone(models_folder):
         transmission(model, split.q, joints).velocities(rates)
     with pytest.raises(InputError, match=r"'left_spherical_foot_1' .spherical. has no position"):
         selected_posture(model, ["left_spherical_foot_1"], np.zeros(3), motors=motors[:3])
+    cassie = ff.load(models_folder / "cassie/cassie.xml")
+    owner = [j.name for j in cassie.joints if j.iv in partition(cassie).free and j.nv]
+    with pytest.raises(InputError, match=f"joint '{owner[0]}' does not follow the motors"):
+        transmission(cassie, partition(cassie).q, [owner[0]], cassie.actuated[:1])
 
 
 def test_other_motors_are_reckoned_with():
@@ -175,9 +176,6 @@ def test_postures_by_selected_joints():
     np.testing.assert_allclose(found[0], q, atol=1e-7)  # the same assembly mode, by its joints instead of its motors
     again = sweep(model, {n: [found[1, model.joint(n).iq]] for n in model.actuated}).q.reshape(-1)
     np.testing.assert_allclose(found[1], again, atol=1e-7)
-
-
-def test_positions_out_of_reach():
     model, q = leg(), partition(leg()).q
     ankle = ["left_ankle_pitch", "left_ankle_roll"]
     motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
@@ -217,10 +215,3 @@ def test_selections_that_do_not_determine_the_motors():
     q = np.stack([partition(leg()).q, bent(leg())])
     with pytest.raises(LinkageError, match=r"at posture [01] of the batch"):
         transmission(leg(), q, joints).velocities(np.ones(6))
-
-
-def test_a_joint_that_nothing_determines(models_folder):
-    cassie = ff.load(models_folder / "cassie/cassie.xml")
-    owner = [j.name for j in cassie.joints if j.iv in partition(cassie).free and j.nv]
-    with pytest.raises(InputError, match=f"joint '{owner[0]}' does not follow the motors"):
-        transmission(cassie, partition(cassie).q, [owner[0]], cassie.actuated[:1])

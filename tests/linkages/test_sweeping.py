@@ -24,10 +24,7 @@ def test_hip_yaw_is_a_slider_crank():
     swept = sweep(leg(), {YAW: x})
     expected = [-crank_turn(kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH, s) for s in x]
     np.testing.assert_allclose(column(leg(), swept, "left_hip_yaw"), expected, atol=1e-9)
-
-
-def test_states_beyond_the_singularity_are_not_reached():
-    """The crank and the rod are in line where the rod is as long as the base plus or minus the arm."""
+    # The crank and the rod are in line where the rod is as long as the base plus or minus the arm
     arm, rod = kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH
     low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
     x = np.linspace(-0.06, 0.06, 121)
@@ -56,15 +53,9 @@ def test_every_state_is_closed_and_as_assembled_alone():
         alone = assemble(leg(), guess, hold="actuated", limits=False).q
         np.testing.assert_allclose(q, alone, atol=1e-7)
     np.testing.assert_allclose(constraint_residual(leg(), swept.q), 0.0, atol=1e-8)
-
-
-def test_order_of_axes_does_not_matter():
     a, b = np.linspace(-0.02, 0.02, 3), np.linspace(0.0, 0.1, 4)
     one, two = sweep(leg(), {HIP[1]: a, LENGTH: b}), sweep(leg(), {LENGTH: b, HIP[1]: a})
     np.testing.assert_allclose(one.q, two.q.swapaxes(0, 1), atol=1e-8)
-
-
-def test_progress_runs_to_one():
     heard = []
     sweep(leg(), {HIP[1]: [0.0, 0.01], LENGTH: [0.0, 0.01, 0.02]}, progress=lambda fraction, what: heard.append(fraction))
     assert heard == sorted(heard)
@@ -77,15 +68,17 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
     full = embed_configuration(leg(), whole(), q, whole().neutral)
     np.testing.assert_array_equal(extract_configuration(leg(), whole(), full), q)
     np.testing.assert_allclose(ff.frame_pose(whole(), full, SOLE), ff.frame_pose(leg(), q, SOLE), atol=1e-14)
-
-
-def test_a_limb_of_a_tree_is_its_branch():
     humanoid = ff.robots.humanoid()
     arm = extract_limb(humanoid, "left_palm", humanoid.neutral)
     waist = {"waist_yaw", "waist_pitch", "waist_roll", "chest_pitch"}
     assert set(arm.joint_names) <= waist | {n for n in humanoid.joint_names if n.startswith("left")}
     assert "left_elbow" in arm.joint_names
     assert "left_knee" not in arm.joint_names
+    x, q = sweep(leg(), {LENGTH: [0.0, 0.05, 0.1]}).q, whole().neutral
+    full = embed_configuration(leg(), whole(), x, np.tile(q, (2, 1, 1)))
+    assert full.shape == (2, 3, whole().nq)
+    np.testing.assert_array_equal(full[1], embed_configuration(leg(), whole(), x, q))
+    np.testing.assert_array_equal(extract_configuration(leg(), whole(), full)[0], x)
 
 
 @pytest.mark.parametrize(("axes", "error", "words"), [
@@ -100,7 +93,7 @@ def test_bad_axes(axes, error, words):
         sweep(leg(), axes)
 
 
-def test_a_limb_is_not_cut_out_of_an_open_posture():
+def test_limbs_that_cannot_be_cut_out():
     q = whole().neutral
     for side in ("left", "right"):  # the limb's own loops, and those of joints that would be locked
         opened = ff.linkages.partition(whole()).q.copy()
@@ -111,17 +104,6 @@ def test_a_limb_is_not_cut_out_of_an_open_posture():
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
         with pytest.raises(InputError, match=words):
             extract_limb(whole(), SOLE, wrong)
-
-
-def test_configurations_of_parts_take_batches():
-    x, q = sweep(leg(), {LENGTH: [0.0, 0.05, 0.1]}).q, whole().neutral
-    full = embed_configuration(leg(), whole(), x, np.tile(q, (2, 1, 1)))
-    assert full.shape == (2, 3, whole().nq)
-    np.testing.assert_array_equal(full[1], embed_configuration(leg(), whole(), x, q))
-    np.testing.assert_array_equal(extract_configuration(leg(), whole(), full)[0], x)
-
-
-def test_a_limb_needs_joints():
     with pytest.raises(InputError, match="no joint but the base moves frame 'imu'"):
         extract_limb(whole(), "imu")
     with pytest.raises(UnknownNameError):

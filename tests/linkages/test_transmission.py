@@ -20,7 +20,7 @@ def squat():
     return follow(leg(), LENGTH, STROKE)
 
 
-def test_knee_angle_follows_from_the_triangle_of_push_rod_and_pin(squat):
+def test_knee_curve(squat):
     """Nut and pin: distance along the slide between them is set by the crank; Kangaroo paper, Fig 12."""
     knee = transmission_curve(leg(), squat, "left_knee")
     start = kangaroo_knee.START
@@ -30,17 +30,9 @@ def test_knee_angle_follows_from_the_triangle_of_push_rod_and_pin(squat):
                 for a in (start, start + angle)]  # fmt: skip
         assert pin * (math.cos(start) - math.cos(start + angle)) - lean[0] + lean[1] == pytest.approx(stroke, abs=1e-9)
     assert knee.y[-1] == pytest.approx(math.radians(120.0), abs=1e-9)
-
-
-def test_slopes_are_the_differences_of_the_curve(squat):
-    knee = transmission_curve(leg(), squat, "left_knee")
     fine = follow(leg(), LENGTH, np.concatenate([STROKE[1:-1] - 1e-6, STROKE[1:-1] + 1e-6]))
     low, high = transmission_curve(leg(), fine, "left_knee").y.reshape(2, -1)
     np.testing.assert_allclose(knee.slopes[1:-1], (high - low) / 2e-6, rtol=1e-4)
-
-
-def test_the_line_is_the_best_one(squat):
-    knee = transmission_curve(leg(), squat, "left_knee")
     rest = knee.y - knee.slope * knee.x - knee.offset
     assert abs(rest.sum()) < 1e-9
     assert abs(rest @ knee.x) < 1e-9
@@ -72,9 +64,6 @@ def test_a_constant_ankle_needs_its_motors():
         np.testing.assert_allclose(turned, -shank, atol=1e-8)
     assert np.abs(path.joint(leg(), ANKLE[0])[-1]) > 5e-3
     assert path.outside == {}
-
-
-def test_motors_that_leave_their_stroke_are_named():
     path = follow(leg(), LENGTH, np.linspace(0, 0.12, 25), hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
     assert set(path.outside) == set(ANKLE)
     first, _ = path.outside[ANKLE[0]]
@@ -96,19 +85,13 @@ def test_force_at_the_sole_does_the_work_of_the_motor(squat):
     np.testing.assert_allclose(upside_down.force, -curve.force)
 
 
-def test_force_where_the_frame_does_not_move_is_infinite():
+def test_yaw_and_the_base_of_a_whole_robot():
     path = follow(leg(), YAW, [0.0, 0.01])
     assert np.isinf(force_curve(leg(), path, "left_hip_yaw_link", 100.0).force).all()
-
-
-def test_yaw_curve():
     path = follow(leg(), YAW, [-0.01, 0.01])
     got = transmission_curve(leg(), path, "left_hip_yaw").y
     np.testing.assert_allclose(got, [-crank_turn(0.04, 0.12, s) for s in (-0.01, 0.01)], atol=1e-9)
     assert triangle_angle(3, 4, 5) == pytest.approx(math.pi / 2)
-
-
-def test_the_base_of_a_whole_robot_stays():
     robot = ff.robots.kangaroo_like()
     path = follow(robot, LENGTH, [0.0, 0.05], keep=[UPRIGHT], release=ANKLE)
     np.testing.assert_array_equal(path.q[:, :7], [robot.neutral[:7]] * 2)

@@ -76,7 +76,7 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     validate(small.description)
 
 
-def test_positions_by_name_are_those_of_a_configuration():
+def test_positions_by_name_and_neutral():
     model = zoo()
     q, _ = random_state(model)
     names = ("joint_1", "joint_2", "joint_5")
@@ -87,18 +87,10 @@ def test_positions_by_name_are_those_of_a_configuration():
         a, b = at_q.description.joint(name), given.description.joint(name)
         assert a.kind == b.kind == "fixed"
         np.testing.assert_array_equal(a.placement, b.placement)
-
-
-def test_without_a_configuration_joints_lock_at_neutral():
-    model = zoo()
     small = lock_joints(model, ["joint_2", "joint_4"])
     for name in ("joint_2", "joint_4"):
         np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
     assert lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
-
-
-def test_joint_transform_is_the_pose_that_the_kernels_compute():
-    model = zoo()
     q, _ = random_state(model, 3)
     for joint in model.description.joints[1:]:
         info = model.joint(joint.name)
@@ -117,16 +109,16 @@ def test_followers_lock_with_their_leader():
     close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
     again = lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
-
-
-def test_locking_others_leaves_followers_following():
-    model = following()
     q, v = random_state(model)
     small = lock_joints(model, ["joint_2"], q)
     in_q, in_v = kept(model, small)
     v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
     close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
     close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
+    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
+        lock_joints(following(), {"joint_5": 0.1})
+    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
+        lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
 
 
 def test_an_edit_leaves_the_model_alone():
@@ -139,20 +131,17 @@ def test_an_edit_leaves_the_model_alone():
     assert model.nv == 18
     np.testing.assert_array_equal(model.parameters, before[0])
     np.testing.assert_array_equal(model.topology, before[1])
-
-
-def test_a_follower_alone_cannot_be_locked():
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
-        lock_joints(following(), {"joint_5": 0.1})
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
-        lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
-
-
-def test_locking_the_last_motor_of_passive_joints_is_refused():
     model = build(replace(robots.chain(3).description, actuated=("joint_2",)))
     with pytest.raises(InputError, match=r"leaves passive ones free \(joint_1, joint_3\)"):
         lock_joints(model, ["joint_2"])
     assert lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
+    model = robots.humanoid()
+    q, _ = random_state(model)
+    forces = ff.gravity_forces(model, q)
+    assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
+    close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
+    close(ff.gravity_forces(with_gravity(model, (0, 0, -9.81)), q), forces)
+    assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
 
 
 def test_merging_changes_no_number():
@@ -171,9 +160,6 @@ def test_merging_changes_no_number():
     for frame in model.frame_names:
         close(ff.frame_pose(merged, q, frame), ff.frame_pose(model, q, frame))
     validate(merged.description)
-
-
-def test_merging_keeps_what_is_fixed_to_the_world():
     model = lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
     merged = merge_fixed(model)
     assert merged.description.link("trunk").inertia.mass == pytest.approx(17.5 + 1.6, rel=1e-14)
@@ -183,7 +169,6 @@ def test_merging_keeps_what_is_fixed_to_the_world():
 
 
 BOX = np.diag([0.02, 0.03, 0.04])
-
 
 PLACES = {"left_hand": robots.humanoid, "left_palm": robots.humanoid, "arm_mount": robots.space_manipulator}
 
@@ -226,13 +211,3 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
     with pytest.raises(error, match=text):
         attach_payload(robots.humanoid(), *arguments, **options)
-
-
-def test_gravity_scales_its_forces():
-    model = robots.humanoid()
-    q, _ = random_state(model)
-    forces = ff.gravity_forces(model, q)
-    assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
-    close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
-    close(ff.gravity_forces(with_gravity(model, (0, 0, -9.81)), q), forces)
-    assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()

@@ -39,18 +39,12 @@ def four_bar():
     )
 
 
-def test_a_loop_that_still_moves_stays():
+def test_a_loop_that_became_rigid():
     model = lock_joints(build(replace(four_bar(), actuated=())), {"a": 0.4})
     assert [loop.name for loop in model.loops] == ["closure"]
-
-
-def test_a_loop_that_became_rigid_and_is_closed_goes():
     model = lock_joints(build(four_bar()), {"a": 0.4, "b": 0.4, "c": -0.4})
     assert model.loops == ()
     validate(model.description)
-
-
-def test_a_loop_that_became_rigid_while_open_is_refused():
     with pytest.raises(InputError, match=r"loop 'closure' rigid while it is open by 0.0[0-9]+"):
         lock_joints(build(four_bar()), {"a": 0.4, "b": 0.5, "c": -0.4})
 
@@ -65,9 +59,6 @@ def test_only_the_directions_of_the_mask_must_be_closed():
         else:
             with pytest.raises(InputError, match="rigid while it is open"):
                 lock_joints(model, turned)
-
-
-def test_directions_are_those_of_the_first_frame():
     description = four_bar()
     long = replace(description.sites[0], placement=shifted(0.6, 0.0))  # the coupler overshoots by 0.1 m along its own x
     for a, b, closed in (("coupler_end", "crank_end", True), ("crank_end", "coupler_end", False)):
@@ -101,17 +92,11 @@ def coupled(*couplings):
 RULE = Coupling("rule", "joint_1", "joint_2", (0.1, 2.0, 0.0, 1.0))  # q1 = 0.1 + 2 q2 + q2^3
 
 
-def test_coupling_between_locked_joints_becomes_a_fact():
+def test_couplings_of_locked_joints():
     model = lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
     assert model.description.couplings == ()
     assert model.joint_names == ("joint_3", "joint_4")
-
-
-def test_coupling_of_other_joints_stays():
     assert lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
-
-
-def test_coupling_held_at_a_constant():
     held = coupled(Coupling("held", "joint_1", "", (0.25,)))
     assert lock_joints(held, {"joint_1": 0.25}).description.couplings == ()
     with pytest.raises(InputError, match=r"makes 'joint_1' a constant: that is 0\.25 here, not 0\.3"):

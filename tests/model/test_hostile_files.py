@@ -103,10 +103,6 @@ def test_damaged_bytes_in_files(block, tmp_path):
         path = tmp_path / f"{seed}.xml"
         path.write_bytes(bytes(data))
         survives(lambda path=path: load(path, base=None), ("bytes", seed))
-
-
-@each_block
-def test_damaged_loop_files(block, tmp_path):
     texts = originals("yaml")
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         path = tmp_path / f"{seed}.yaml"
@@ -156,8 +152,6 @@ def test_document_types_and_entities(tmp_path, text, head, encoding):
 ])  # fmt: skip
 def test_deep_nesting(text):
     assert not survives(lambda: load(text), text[:60])
-
-
 
 
 def robot_of(links, *joints):

@@ -41,7 +41,7 @@ def test_positions_in_our_order() -> None:
 
 
 @pytest.mark.peers
-def test_as_mujoco_has_them(models_folder: Path) -> None:
+def test_edits_copies_and_files_keep_them(models_folder: Path) -> None:
     for name in ("kangaroo", "cassie"):
         path = models_folder / name / f"{name}.xml"
         model, mj = ff.load(path), mujoco.MjModel.from_xml_path(str(path))
@@ -50,10 +50,6 @@ def test_as_mujoco_has_them(models_folder: Path) -> None:
             q = ff.from_mujoco(model, mj.key_qpos[k], mj_model=mj).q
             assert np.abs(model.keyframes[mj.key(k).name] - q).max() < 1e-15
         assert np.array_equal(ff.close_loops(model).keyframes["home"], model.keyframes["home"])
-
-
-@pytest.mark.peers
-def test_edits_copies_and_files_keep_them() -> None:
     model = ff.load(TEXT)
     home = model.keyframes["home"]
     assert np.array_equal(pickle.loads(pickle.dumps(model)).keyframes["home"], home)
@@ -90,7 +86,7 @@ def test_keyframes_made_by_hand() -> None:
 
 
 @pytest.mark.peers
-def test_a_specification_loads_with_all_its_digits(models_folder: Path) -> None:
+def test_a_specification_is_the_robot_of_its_file(models_folder: Path, tmp_path: Path) -> None:
     """A mujoco.MjSpec, changed in memory, is the robot of its file; the specification stays as it is."""
     text = TEXT.replace('<key name="short" qpos="1 2"/>', "")  # which MuJoCo fills up
     for source in (text, models_folder / "kangaroo" / "kangaroo.xml", models_folder / "cassie" / "cassie.xml"):
@@ -106,11 +102,7 @@ def test_a_specification_loads_with_all_its_digits(models_folder: Path) -> None:
     body = mujoco.MjSpec.from_string(TEXT)
     body.body("d").mass = 2.0 + 1e-9
     assert ff.load(body).description.link("d").inertia.mass == 2.0 + 1e-9
-
-
-@pytest.mark.peers
-def test_a_specification_passes_the_gate(tmp_path: Path) -> None:
-    """What MuJoCo refuses is a FileError; a mesh outside the folder of the file is refused as in files."""
+    # What MuJoCo refuses is a FileError; a mesh outside the folder of the file is refused as in files
     spec = mujoco.MjSpec()
     spec.worldbody.add_body(name="light").add_freejoint()
     with pytest.raises(FileError):

@@ -37,7 +37,7 @@ def read(tmp_path, text, encoding="utf-8"):
     return read_loops(path, BARE)
 
 
-def test_our_format(tmp_path):
+def test_both_formats(tmp_path):
     description = read(tmp_path, OURS)
     assert description.loops == (
         *BARE.loops,
@@ -45,17 +45,11 @@ def test_our_format(tmp_path):
         Loop("loop_2", "trunk", "world", (1, 1, 0, 1, 0, 0)),
     )
     assert description.actuated == ("joint_leader", "joint_0_revolute")
-
-
-def test_types_of_loops(tmp_path):
     masks = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1)}
     for name, mask in masks.items():
         loops = read(tmp_path, f"loops: [{{frame_a: tip, frame_b: leader, type: {name}}}]").loops
         assert loops[-1].mask == mask
     assert read(tmp_path, "loops: []").actuated == BARE.actuated  # nothing said of motors: as before
-
-
-def test_their_format(tmp_path):
     description = read(tmp_path, THEIRS)
     assert description.loops[2:] == (
         Loop("tip~trunk", "tip", "trunk", POINT),
@@ -113,28 +107,21 @@ def test_wrong_file_is_refused_in_words(tmp_path, fault):
         read(tmp_path, text)
 
 
-def test_big_file_is_refused(tmp_path):
+def test_big_and_missing_files_are_refused(tmp_path):
     with pytest.raises(FileError, match="may have at most"):
         read(tmp_path, "#" * 2**19)
     with pytest.raises(FileError, match="more than 20000 entries"):
         read(tmp_path, "actuated: [" + "a," * 30_000 + "]")
-
-
-def test_missing_file(tmp_path):
     with pytest.raises(FileError, match="no loop file at"):
         read_loops(tmp_path / "none.yaml", BARE)
 
 
 @needs_models
-def test_battobot():
+def test_public_robots():
     folder = MODELS / "battobot"
     model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, len(model.loops), len(model.actuated)) == (54, 48, 6, 12)
     assert {loop.mask for loop in model.loops} == {WELD}
-
-
-@needs_models
-def test_five_bar():
     folder = MODELS / "five_bar"
     model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, sorted(model.actuated)) == (5, 5, ["mot1", "mot2"])
@@ -146,7 +133,7 @@ def at_link(*pairs):
     return f"closed_loop: [{', '.join(f'[{a}, {b}]' for a, b in pairs)}]"
 
 
-def test_a_joint_names_the_frame_of_its_child(tmp_path):
+def test_joints_name_frames(tmp_path):
     """Moving and fixed joints, in both formats; the loop keeps the name as written."""
     loop = read(tmp_path, at_link(("joint_0_revolute", "joint_7_fixed"))).loops[-1]
     assert loop == Loop("joint_0_revolute~joint_7_fixed", "link_0_revolute", "link_7_fixed", WELD)
@@ -154,18 +141,12 @@ def test_a_joint_names_the_frame_of_its_child(tmp_path):
     assert (loop.frame_a, loop.frame_b) == ("leader", "world")
     with pytest.raises(FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
         read(tmp_path, at_link(("joint_9", "tip")))
-
-
-def test_pinocchios_own_frames(tmp_path):
-    """Pinocchio calls the world "universe" and the joint of the base "root_joint"."""
+    # Pinocchio calls the world "universe" and the joint of the base "root_joint"
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(("universe", "root_joint")))
     rooted = replace(BARE, joints=BARE.joints[1:])
     assert read_loops(path, rooted).loops[-1] == Loop("universe~root_joint", "world", "trunk", WELD)
     assert read_loops(path, BARE).loops[-1].frame_b == "trunk"
-
-
-def test_a_link_goes_before_a_joint_of_the_same_name(tmp_path):
     twin = replace(BARE, joints=tuple(replace(j, name="tip") if j.name == "joint_leader" else j for j in BARE.joints))
     twin = replace(twin, couplings=(), actuated=(), joints=tuple(replace(j, mimic=None) for j in twin.joints))
     path = tmp_path / "loops.yaml"

@@ -82,37 +82,11 @@ def test_inertias_are_mujocos(tmp_path, monkeypatch, case):
 
 
 @pytest.mark.peers
-def test_vertices_in_the_file_need_no_folder():
+def test_vertices_in_the_file_need_no_folder(tmp_path):
     text = ARM.format(compiler="", file="m.stl", file2="other.stl")
     text = text.replace('file="m.stl"', 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"').replace('mesh="other"', 'mesh="m"')
     assert read_mjcf(text).link("b").inertia.mass == pytest.approx(3000 / 6 / 8 + 1000 * _capsule(text), rel=1e-5)
-
-
-def _capsule(text):
-    """Volume of the capsule that MuJoCo fits to the mesh."""
-    spec = mujoco.MjSpec.from_string(text.replace('<mesh file="other.stl" scale="1 2 1"/>', "").replace(
-        '<texture name="t" type="2d" file="t.png"/>', ""))  # fmt: skip
-    m = spec.compile()
-    (g,) = np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
-    r, half = m.geom_size[g, :2]
-    return 4 / 3 * np.pi * r**3 + 2 * np.pi * r**2 * half
-
-
-def test_meshes_in_included_files(tmp_path):
-    """Names of files are below the folder of the main file, as in MuJoCo."""
-    path = robot(tmp_path, "meshdir")
-    text = path.read_text()
-    begin, end = text.index("<asset>"), text.index("</asset>") + len("</asset>")
-    (tmp_path / "sub").mkdir()
-    (tmp_path / "sub" / "assets.xml").write_text(f"<mujocoinclude>{text[begin:end]}</mujocoinclude>")
-    mass = load(path).mass
-    path.write_text(text[:begin] + '<include file="sub/assets.xml"/>' + text[end:])
-    assert load(path).mass == mass
-
-
-@pytest.mark.peers
-def test_the_advice_leads_out(tmp_path):
-    """Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not."""
+    # Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not
     path = robot(tmp_path)
     path.write_text(path.read_text().replace('<texture name="t" type="2d" file="t.png"/>', ""))
     mass = load(path).mass
@@ -126,6 +100,36 @@ def test_the_advice_leads_out(tmp_path):
             with pytest.raises(FileError, match=r"no mesh file at .*Put the mesh file there, or write an <inertial>.*"
                                r'<compiler saveinertial="true"/>: mujoco.mj_saveLastXML'):  # fmt: skip
                 load(alone / "saved.xml")
+
+
+def _capsule(text):
+    """Volume of the capsule that MuJoCo fits to the mesh."""
+    spec = mujoco.MjSpec.from_string(text.replace('<mesh file="other.stl" scale="1 2 1"/>', "").replace(
+        '<texture name="t" type="2d" file="t.png"/>', ""))  # fmt: skip
+    m = spec.compile()
+    (g,) = np.flatnonzero(m.geom_type == mujoco.mjtGeom.mjGEOM_CAPSULE)
+    r, half = m.geom_size[g, :2]
+    return 4 / 3 * np.pi * r**3 + 2 * np.pi * r**2 * half
+
+
+def test_meshes_in_included_files_and_text(tmp_path, monkeypatch):
+    """Names of files are below the folder of the main file, as in MuJoCo."""
+    path = robot(tmp_path, "meshdir")
+    text = path.read_text()
+    begin, end = text.index("<asset>"), text.index("</asset>") + len("</asset>")
+    (tmp_path / "sub").mkdir()
+    (tmp_path / "sub" / "assets.xml").write_text(f"<mujocoinclude>{text[begin:end]}</mujocoinclude>")
+    mass = load(path).mass
+    path.write_text(text[:begin] + '<include file="sub/assets.xml"/>' + text[end:])
+    assert load(path).mass == mass
+    path = robot(tmp_path)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
+        load(path.read_text())
+    text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
+    <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    (tmp_path / "robot.xml").write_text(text)
+    assert read_mjcf(tmp_path / "robot.xml").link("b").inertia.mass == 2.0
 
 
 def hostile(folder):
@@ -172,17 +176,3 @@ def test_meshes_that_are_refused(tmp_path, old, new, words):
     path.write_text(path.read_text().replace(old, new))
     with pytest.raises(FileError, match=words):
         load(path)
-
-
-def test_text_has_no_folder(tmp_path, monkeypatch):
-    path = robot(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
-        load(path.read_text())
-
-
-def test_meshes_that_shape_no_inertia_are_not_opened(tmp_path):
-    text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
-    <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
-    (tmp_path / "robot.xml").write_text(text)
-    assert read_mjcf(tmp_path / "robot.xml").link("b").inertia.mass == 2.0

@@ -109,6 +109,14 @@ def test_kinematics_and_inertias_are_mujocos():
     assert_same_robot(compiled(text), description)
     assert description.gravity == (1.0, 2.0, -3.0)
     assert description.name == "many"
+    # A body named as a hidden link would be, a joint named as a fixed one would be
+    text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
+    <body name="arm/p"><joint name="plate_fixed" axis="0 1 0"/>{INERTIAL}<body name="plate" pos="1 0 0"/></body>
+    </body></worldbody></mujoco>"""
+    description = validate(read_mjcf(text))
+    assert [x.name for x in description.links] == ["arm/p_2", "arm", "arm/p", "plate"]
+    assert [j.name for j in description.joints] == ["p", "q", "plate_fixed", "plate_fixed_2"]
+    assert_same_robot(compiled(text), description)
 
 
 @pytest.mark.peers
@@ -128,9 +136,31 @@ def test_mass_matrix_and_gravity_are_mujocos():
             mujoco.mj_mulM(m, data, row, unit)
         np.testing.assert_allclose(ff.mass_matrix(model, q), M, atol=1e-12)
         np.testing.assert_allclose(ff.gravity_forces(model, q), data.qfrc_bias, atol=1e-12)
+    text = MJ_PENDULUM.replace("</worldbody>", '</worldbody><actuator><motor joint="pin" gear="3" armature="0.5" '
+                               'damping="0.2"/></actuator>')  # fmt: skip
+    pin = read_mjcf(text).joint("pin")
+    m = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(m)
+    mujoco.mj_forward(m, data)
+    assert pin.armature == pytest.approx((4.5,))
+    assert pin.damping == pytest.approx((1.8,))
+    # q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual
+    text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
+    description = validate(read_mjcf(text))
+    mimic = description.joint("f0").mimic
+    ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
+    assert (mimic.joint, mimic.ratio) == ("a1", 2.0)
+    assert mimic.offset == pytest.approx(ref1 + 0.1 - 2 * ref2, abs=1e-15)
+    m = compiled(text)
+    data = mujoco.MjData(m)
+    q2 = 0.37
+    data.qpos[m.jnt_qposadr[m.joint("a1").id]] = q2
+    data.qpos[m.jnt_qposadr[m.joint("f0").id]] = mimic.ratio * q2 + mimic.offset
+    mujoco.mj_forward(m, data)
+    assert abs(data.efc_pos[0]) < 1e-14
 
 
-def test_joint_data():
+def test_joint_data_and_names():
     description = read_mjcf(MANY.format(""))
     a1, a2, wrist = (description.joint(n) for n in ("a1", "a2", "wrist"))
     assert (a1.kind, a2.kind, wrist.kind) == ("revolute", "prismatic", "spherical")
@@ -141,10 +171,6 @@ def test_joint_data():
     assert (a1.damping, a1.armature, a1.friction, wrist.damping) == ((0.5,), (0.1,), (0.3,), (0.5,) * 3)
     np.testing.assert_allclose(a1.initial, np.deg2rad([20]), atol=1e-15)
     np.testing.assert_allclose(description.joint("root").initial[:3], [0.1, 0.2, 1.0])
-
-
-def test_names():
-    description = read_mjcf(MANY.format(""))
     links = [x.name for x in description.links]
     assert {"arm/a1", "arm/a2", "arm/a3", "hand/wrist", "finger0", "finger1", "plate", "table"} <= set(links)
     assert description.joint("arm/anchor").kind == "fixed"
@@ -153,29 +179,17 @@ def test_names():
     assert description.joint("plate_fixed").parent == unnamed.child
     free = read_mjcf(MANY.format("").replace(' name="root"', ""))
     assert free.joint("root_joint").child == "base"
+    table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
+    assert (table.kind, table.parent) == ("fixed", WORLD)
+    np.testing.assert_array_equal(table.placement[:3, 3], [3, 0, 0])
 
 
-@pytest.mark.peers
-def test_names_that_are_made_give_way():
-    """A body named as a hidden link would be, a joint named as a fixed one would be."""
-    text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
-    <body name="arm/p"><joint name="plate_fixed" axis="0 1 0"/>{INERTIAL}<body name="plate" pos="1 0 0"/></body>
-    </body></worldbody></mujoco>"""
-    description = validate(read_mjcf(text))
-    assert [x.name for x in description.links] == ["arm/p_2", "arm", "arm/p", "plate"]
-    assert [j.name for j in description.joints] == ["p", "q", "plate_fixed", "plate_fixed_2"]
-    assert_same_robot(compiled(text), description)
-
-
-def test_motors():
+def test_motors_and_force_limits():
     description = read_mjcf(MANY.format(""))
     assert description.actuated == ("a1", "a2", "f0")
     assert "spherical joint 'wrist' has only 1 actuators: not counted as actuated" in description.notes
     three = MANY.format("").replace('gear="1 0 0"/>', 'gear="1 0 0"/><motor joint="wrist"/><motor joint="wrist"/>')
     assert read_mjcf(three).actuated == ("a1", "a2", "f0", "wrist")
-
-
-def test_force_limits_of_joints():
     text = MJ_PENDULUM.replace("<joint ", '<joint actuatorfrcrange="-7 7" ')
     assert read_mjcf(text).joint("pin").effort == (7.0,)
     lopsided = read_mjcf(MJ_PENDULUM.replace("<joint ", '<joint actuatorfrcrange="-7 9" '))
@@ -185,18 +199,6 @@ def test_force_limits_of_joints():
                         '<motor joint="pin" {}/></actuator>')  # fmt: skip
     assert read_mjcf(both.format('ctrlrange="-.5 .5"')).joint("pin").effort == (6.5,)
     assert read_mjcf(both.format("")).joint("pin").effort == (7.0,)
-
-
-@pytest.mark.peers
-def test_armature_and_damping_of_actuators_count():
-    text = MJ_PENDULUM.replace("</worldbody>", '</worldbody><actuator><motor joint="pin" gear="3" armature="0.5" '
-                               'damping="0.2"/></actuator>')  # fmt: skip
-    pin = read_mjcf(text).joint("pin")
-    m = mujoco.MjModel.from_xml_string(text)
-    data = mujoco.MjData(m)
-    mujoco.mj_forward(m, data)
-    assert pin.armature == pytest.approx((4.5,))
-    assert pin.damping == pytest.approx((1.8,))
 
 
 CONNECT = '<connect name="c" body1="hand" body2="finger0" anchor="0 0 .1"/>'
@@ -231,32 +233,11 @@ def test_loops_have_mujocos_residual(equality, mask):
             np.testing.assert_allclose(np.sin(angle / 2), np.linalg.norm(rows[3:6]), atol=1e-7)
 
 
-def test_inactive_and_point_only_equalities():
+def test_other_equalities():
     assert read_mjcf(MANY.format(CONNECT.replace("<connect", '<connect active="false"'))).loops == ()
     point = read_mjcf(MANY.format(WELD_BODIES.replace("<weld", '<weld torquescale="0"')))
     assert point.loops[0].mask == POINT
     assert "torquescale 0" in point.notes[-1] or any("torquescale 0" in n for n in point.notes)
-
-
-@pytest.mark.peers
-def test_linear_joint_equality_is_a_mimic_and_refs_count():
-    """q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual."""
-    text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
-    description = validate(read_mjcf(text))
-    mimic = description.joint("f0").mimic
-    ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
-    assert (mimic.joint, mimic.ratio) == ("a1", 2.0)
-    assert mimic.offset == pytest.approx(ref1 + 0.1 - 2 * ref2, abs=1e-15)
-    m = compiled(text)
-    data = mujoco.MjData(m)
-    q2 = 0.37
-    data.qpos[m.jnt_qposadr[m.joint("a1").id]] = q2
-    data.qpos[m.jnt_qposadr[m.joint("f0").id]] = mimic.ratio * q2 + mimic.offset
-    mujoco.mj_forward(m, data)
-    assert abs(data.efc_pos[0]) < 1e-14
-
-
-def test_other_joint_equalities_are_couplings():
     e = '<joint name="{}" joint1="{}" {} polycoef="{}"/>'
     curved = read_mjcf(MANY.format(e.format("e", "f0", 'joint2="a1"', ".1 2 .3 0 0")))
     ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
@@ -274,32 +255,20 @@ def test_other_joint_equalities_are_couplings():
     validate(twice)
 
 
-def test_static_bodies_hang_on_the_world():
-    table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
-    assert (table.kind, table.parent) == ("fixed", WORLD)
-    np.testing.assert_array_equal(table.placement[:3, 3], [3, 0, 0])
-
-
 MESHES = """<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body name="b">{}<joint/>{}
 <geom name="g" type="mesh" mesh="m" {}/></body></worldbody></mujoco>"""
 
 
-def test_meshes_are_not_needed():
+def test_meshes_and_compiler_options():
     for path in ("absent.stl", "../../etc/passwd", "http://example.org/x.stl"):
         assert read_mjcf(MESHES.format(path, INERTIAL, "", "")).link("b").inertia.mass == 2.0
     assert read_mjcf(MESHES.format("m.stl", "", '<geom size="1" mass="3"/>', 'mass="0"')).link("b").inertia.mass == 3.0
     assert read_mjcf(MESHES.format("m.stl", "", "", "").replace("<joint/>", "")).link("b").inertia.mass == 0.0
-
-
-def test_inertia_from_a_mesh_needs_its_file():
     with pytest.raises(FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
         read_mjcf(MESHES.format("m.stl", "", "", ""))
     always = '<compiler inertiafromgeom="true"/>'
     with pytest.raises(FileError, match="takes its inertia from the mesh"):
         read_mjcf(MESHES.format("m.stl", INERTIAL, "", "").replace("<asset>", always + "<asset>"))
-
-
-def test_compiler_options_that_change_inertias():
     text = MJ_PENDULUM.replace("<worldbody>", '<compiler boundmass="5" balanceinertia="true"/><worldbody>')
     inertia = read_mjcf(text.replace("0.1 0.1 0.05", "0.1 0.1 0.9")).link("rod").inertia
     assert inertia.mass == 5.0

@@ -21,7 +21,7 @@ def joint(kind, inside=""):
     return read_urdf(TWO_LINKS.format(JOINT.format(kind, inside))).joint("j")
 
 
-def test_numbers_of_a_joint():
+def test_numbers_of_a_joint_and_a_link():
     j = read_urdf(PENDULUM).joint("pin")
     assert (j.kind, j.parent, j.child, j.mimic) == ("revolute", "base", "rod", None)
     assert (j.lower, j.upper, j.effort, j.velocity) == ((-1.0,), (2.0,), (3.0,), (4.0,))
@@ -29,9 +29,6 @@ def test_numbers_of_a_joint():
     np.testing.assert_allclose(j.placement[:3, :3], Rotation.from_euler("y", 0.5).as_matrix(), atol=1e-15)
     np.testing.assert_array_equal(j.placement[:, 3], [0, 0, 1, 1])
     np.testing.assert_array_equal(j.axis, [0, 1, 0])
-
-
-def test_inertia_is_turned_into_link_axes():
     rpy = (0.3, -0.7, 1.9)
     text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace(
         'ixy="0"', 'ixy="0.02"'
@@ -42,6 +39,8 @@ def test_inertia_is_turned_into_link_axes():
     np.testing.assert_allclose(inertia.rotational, R @ J @ R.T, atol=1e-16)
     np.testing.assert_array_equal(inertia.com, [1, 2, 3])
     assert inertia.mass == 2.0
+    j = joint("continuous", '<limit lower="-1" upper="1" effort="5" velocity="6"/>')
+    assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
 
 
 @pytest.mark.parametrize(("type_", "kind"), [
@@ -53,7 +52,7 @@ def test_joint_types(type_, kind):
     assert joint(type_).kind == kind
 
 
-def test_defaults_are_those_of_the_format():
+def test_defaults_axes_and_mimics():
     j = joint("revolute")
     np.testing.assert_array_equal(j.axis, [1, 0, 0])
     np.testing.assert_array_equal(j.placement, np.eye(4))
@@ -63,20 +62,9 @@ def test_defaults_are_those_of_the_format():
     half = read_urdf(TWO_LINKS.format(JOINT.format("prismatic", '<limit upper="1" effort="1" velocity="1"/>')))
     assert (half.joint("j").lower, half.joint("j").upper) == ((0.0,), (1.0,))
     assert half.notes == ("joint 'j' has no lower limit: 0, URDF's default",)
-
-
-def test_axes_get_length_one():
     np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3 4"/>').axis, [0, 0.6, 0.8], atol=1e-16)
     np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3e299 4e299"/>').axis, [0, 0.6, 0.8], atol=1e-16)
     np.testing.assert_array_equal(joint("fixed", '<axis xyz="0 0 0"/>').axis, [0, 0, 1])  # as many files write it
-
-
-def test_continuous_keeps_effort_and_drops_bounds():
-    j = joint("continuous", '<limit lower="-1" upper="1" effort="5" velocity="6"/>')
-    assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
-
-
-def test_mimic():
     two = JOINT.format("revolute", '<mimic joint="k" multiplier="-2" offset="0.5"/>')
     text = TWO_LINKS.format('<link name="c"/>' + two + JOINT.format("revolute", "").replace('"j"', '"k"').replace(
         'child link="b"', 'child link="c"'))  # fmt: skip
@@ -105,19 +93,13 @@ def test_our_own_elements():
     assert (description.actuated, description.gravity) == (("j",), (0.0, 0.0, -1.6))
 
 
-def test_transmissions_do_not_restrict_the_motors():
+def test_what_is_left_out():
     text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
     assert read_urdf(text).actuated == ()
     assert load(text, base="fixed").actuated == ("pin",)
-
-
-def test_meshes_and_looks_are_not_touched():
     text = PENDULUM.replace("</link>", '<visual><geometry><mesh filename="package://none/x.dae"/></geometry></visual>'
                             '<collision><geometry><box size="broken"/></geometry></collision></link>')  # fmt: skip
     assert read_urdf(text).link("rod").inertia.mass == 2.0
-
-
-def test_default_namespace_is_dropped():
     assert len(read_urdf(PENDULUM.replace("<robot ", '<robot xmlns="http://example.org" ')).joints) == 1
 
 
@@ -168,13 +150,9 @@ def test_example_robot(path):
 
 
 @needs_examples
-def test_number_of_example_robots():
+def test_romeo_loads_as_is():
     assert len(example_urdfs()) >= 60, "the package should bring its robots"
     assert {p.name for p in example_urdfs()} >= set(REFUSED)
-
-
-@needs_examples
-def test_romeo_loads_as_is():
     path = next(p for p in example_urdfs() if p.name == "romeo_laas_small.urdf")
     with pytest.raises(DescriptionError) as caught:
         load(path)

@@ -29,17 +29,16 @@ def test_root_joint_is_left_to_load(base):
     assert differences(description, describe(to_mjcf(description), base=None)) == []
 
 
-def test_root_joint_with_data_is_written():
+def test_robots_are_written_with_their_root_and_models():
     description = zoo(2)
     damped = description.with_joint(replace(description.joint("root_joint"), damping=(0.1,) * 6))
     for robot in (damped, replace(damped, sites=(), loops=())):
         assert differences(robot, describe(to_urdf(robot), base="free")) == []
-
-
-def test_a_model_is_written_too():
     model = build(zoo(3))
     assert differences(model.description, describe(to_mjcf(model), base=None)) == []
     assert differences(model.description, describe(to_urdf(model), base=None)) == []
+    model = load(to_urdf(load(to_urdf(zoo(5)), base=None)), base=None)
+    assert (model.nq, model.nv) == (build(zoo(5)).nq, build(zoo(5)).nv)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -152,15 +151,12 @@ def test_what_mjcf_cannot_hold_is_refused(case):
         to_mjcf(description)
 
 
-def test_deep_robot():
+def test_deep_flat_locked_and_unlimited_robots():
     joints = [Joint(f"j{k}", "revolute", f"l{k - 1}" if k else WORLD, f"l{k}") for k in range(600)]
     description = hung(*joints)
     with pytest.raises(DescriptionError, match=r"would nest 60. elements; MuJoCo reads 500"):
         to_mjcf(description)
     assert differences(description, describe(to_urdf(description), base=None)) == []
-
-
-def test_locked_and_unlimited_ranges_read_back():
     locked = hung(Joint("h", "revolute", WORLD, "a", lower=(0.5,), upper=(0.5,), effort=(0.0,), velocity=(0.0,)))
     open_ended = hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,), velocity=(np.inf,)))
     assert differences(locked, describe(to_urdf(locked), base=None)) == []
@@ -168,10 +164,7 @@ def test_locked_and_unlimited_ranges_read_back():
     assert [getattr(back, f) for f in FIELDS[:4]] == [(0.5,), (0.5,), (0.0,), (0.0,)]
     back = describe(to_urdf(open_ended), base=None).joint("h")
     assert (back.lower, back.upper, back.velocity) == ((-np.inf,), (1.0,), (np.inf,))
-
-
-def test_flat_bodies_are_written():
-    """A thin plate obeys the triangle inequality with equality, which rounding may break by a bit."""
+    # A thin plate obeys the triangle inequality with equality, which rounding may break by a bit
     rng = fresh(0)
     for _ in range(50):
         a, b = rng.uniform(0.1, 1.0, 2)
@@ -179,8 +172,3 @@ def test_flat_bodies_are_written():
         J = R @ np.diag([a, b, a + b]) @ R.T
         plate = hung(Joint("h", "revolute", WORLD, "a"), link=Link("a", Inertia(1.0, np.zeros(3), 0.5 * (J + J.T))))
         assert differences(plate, describe(to_mjcf(plate), base=None)) == []
-
-
-def test_loaded_twice_is_the_same_model():
-    model = load(to_urdf(load(to_urdf(zoo(5)), base=None)), base=None)
-    assert (model.nq, model.nv) == (build(zoo(5)).nq, build(zoo(5)).nv)

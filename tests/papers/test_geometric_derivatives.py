@@ -52,22 +52,16 @@ def test_table_5_with_the_inertial_twist_held(point):
     close(geometric.derivative_by_pose(point.passed), expected, EXACT)
 
 
-def test_table_5_with_the_body_twist_held(point):
+def test_tables_5_to_8(point):
     expected = complex_slopes(lambda eta: point.forces(pose=point.turned(eta), body_twist=point.body_twist), 6)
     close(geometric.derivative_by_pose(point.passed, held="body"), expected, EXACT)
-
-
-def test_the_two_choices_of_table_5_and_their_relation(point):
     e, v = point.passed, point.body_twist
     inertial, body = geometric.derivative_by_pose(e), geometric.derivative_by_pose(e, held="body")
     by_velocity = geometric.derivative_by_base_velocity(e)
     assert np.abs(inertial - body).max() > 1.0
     close(geometric.pose_derivative_with_inertial_twist(body, by_velocity, v), inertial, EXACT)
     close(geometric.pose_derivative_with_body_twist(inertial, by_velocity, v), body, EXACT)
-
-
-def test_lines_1_and_2_of_table_5_as_they_are_printed(point):
-    """In inertial quantities; the cross products of the code are the same matrices."""
+    # In inertial quantities; the cross products of the code are the same matrices
     e = point.passed
     R, o = e.X[0][:3, :3], point.pose[:3, 3]
     for inertial, body in ((point.twist, e.v[0]), (point.tree.gravity, e.a_r[0])):
@@ -76,15 +70,19 @@ def test_lines_1_and_2_of_table_5_as_they_are_printed(point):
         right = R @ wedge(linear - wedge(o) @ angular) @ R.T
         printed = np.block([[corner, right], [np.zeros((3, 3)), corner]])
         close(cross(body), printed, EXACT)
-
-
-def test_table_6(point):
-    """Both readings; complex steps where columns are coordinates (mimic joints: see the library's coordinates below)."""
+    # Both readings; complex steps where columns are coordinates (mimic joints: see the library's coordinates below)
     long, short = (geometric.derivative_by_shape(point.passed, through_wrenches=x) for x in (True, False))
     close(long, short, EXACT)
     if not point.model.shared_coordinates:
         expected = complex_slopes(lambda u: point.forces(q=column_step(point, u)), point.tree.n_joint_columns)
         close(long, expected, EXACT)
+    body = complex_slopes(lambda u: point.forces(body_twist=point.body_twist + u), 6)
+    inertial = complex_slopes(lambda u: point.forces(twist=u), 6)
+    ours = geometric.derivative_by_base_velocity(point.passed)
+    close(ours, body, EXACT)
+    close(geometric.derivative_by_inertial_twist(ours, point.X), inertial, EXACT)
+    expected = complex_slopes(lambda u: point.forces(r=u), point.tree.n_joint_columns)
+    close(geometric.derivative_by_joint_velocity(point.passed), expected, EXACT)
 
 
 def column_step(point: Point, step: np.ndarray) -> np.ndarray:
@@ -92,19 +90,6 @@ def column_step(point: Point, step: np.ndarray) -> np.ndarray:
     base = 6 * point.tree.moving
     v = np.concatenate([np.zeros(base), step.imag])
     return 1j * rates(point.model, point.q, v)
-
-
-def test_table_7(point):
-    body = complex_slopes(lambda u: point.forces(body_twist=point.body_twist + u), 6)
-    inertial = complex_slopes(lambda u: point.forces(twist=u), 6)
-    ours = geometric.derivative_by_base_velocity(point.passed)
-    close(ours, body, EXACT)
-    close(geometric.derivative_by_inertial_twist(ours, point.X), inertial, EXACT)
-
-
-def test_table_8(point):
-    expected = complex_slopes(lambda u: point.forces(r=u), point.tree.n_joint_columns)
-    close(geometric.derivative_by_joint_velocity(point.passed), expected, EXACT)
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
@@ -118,11 +103,6 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
     close(d.da, ff.mass_matrix(model, q), EXACT)
     close_to_slopes(d.dq, lambda u: ff.inverse_dynamics(model, ff.integrate(model, q, u), v, a), STEP, 1e-9)
     close_to_slopes(d.dv, lambda u: ff.inverse_dynamics(model, q, v + u, a), STEP, 1e-9)
-
-
-@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
-def test_equals_the_compiled_derivatives(base, mimics, seed):
-    model, q, v, a = robot_and_state(base, mimics, seed)
     ours, compiled = (
         geometric.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a),
     )  # fmt: skip

@@ -19,15 +19,6 @@ def test_is_the_inverse(base, mimics, seed):
     close(ours, ours.T, solved(model, q))
 
 
-def test_the_algorithm_in_its_own_order():
-    """Base first, then the joints' columns; the columns below the base, which the print leaves empty, are filled."""
-    model, q, _, _ = robot_and_state("free", 0.0, 1)
-    tree = geometric.tree_of(model)
-    ours = geometric.immamb(tree, q)
-    close(ours, np.linalg.inv(ff.mass_matrix(model, q)), solved(model, q))
-    assert np.abs(ours[6:, :6]).max() > 1e-3
-
-
 def test_joints_that_move_nothing_are_named():
     links = (ff.Link("body", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("flag"))
     joints = (ff.Joint("root", "free", "world", "body"), ff.Joint("pole", "revolute", "body", "flag"))
@@ -42,10 +33,7 @@ def test_joints_that_move_nothing_are_named():
     assert geometric.inverse_mass_matrix(model, q)[6, 6] == pytest.approx(
         ff.inverse_mass_matrix(model, q)[6, 6], rel=1e-12
     )
-
-
-def test_followers_may_move_nothing_by_themselves():
-    """Finger tips without mass, turning with the knuckle: the tree's mass matrix has no inverse, the robot's has."""
+    # Finger tips without mass, turning with the knuckle: the tree's mass matrix has no inverse, the robot's has
     solid = ff.Inertia(1.0, np.array([0.1, 0.2, 0.0]), 0.1 * np.eye(3))
     links = (ff.Link("hand", solid), ff.Link("knuckle", solid), ff.Link("tip"), ff.Link("nail"))
     joints = (
@@ -61,12 +49,15 @@ def test_followers_may_move_nothing_by_themselves():
     )  # fmt: skip
     close(ours.dq, compiled.dq, solved(model, q))
     close(ours.dv, compiled.dv, solved(model, q))
-
-
-def test_a_base_that_moves_nothing_is_named():
     model = ff.build(ff.Description("ghost", (ff.Link("ghost"),), (ff.Joint("root", "free", "world", "ghost"),)))
     with pytest.raises(ff.InputError, match="'root'"):
         geometric.inverse_mass_matrix(model, ff.neutral(model))
+    # Base first, then the joints' columns; the columns below the base, which the print leaves empty, are filled
+    model, q, _, _ = robot_and_state("free", 0.0, 1)
+    tree = geometric.tree_of(model)
+    ours = geometric.immamb(tree, q)
+    close(ours, np.linalg.inv(ff.mass_matrix(model, q)), solved(model, q))
+    assert np.abs(ours[6:, :6]).max() > 1e-3
 
 
 def test_a_real_robot(models_folder):

@@ -52,9 +52,6 @@ def test_motors_carry_the_weight_by_the_ratio_of_the_leg():
     power = solution.tau @ (ff.velocity_map(closed, q) @ v)[motors]
     lifted = 9.81 * closed.mass * (ff.center_of_mass_jacobian(closed, q) @ v)[2]
     close(power, lifted, 1e-9, least=float(np.abs(solution.tau).max() * np.abs(v).max()))
-
-
-def test_tables_show_both_robots():
     found = (part.inverse_dynamics(robots.kangaroo()),)
     programs, agreement, base, forces = part.tables(found)
     assert [row[0] for row in programs.rows] == ["paper", "", found[0].robot, ""]

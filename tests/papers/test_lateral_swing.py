@@ -75,7 +75,7 @@ def test_errors_that_are_planted_show():
     assert abs(carried(tau * np.where(np.arange(12) == 1, -1.0, 1.0)) - weight) > 0.1 * weight
 
 
-def test_feet_are_found_in_the_file(models_folder):
+def test_feet_of_files(models_folder, tmp_path):
     s, path = real(models_folder)
     feet = feet_from_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
@@ -84,10 +84,6 @@ def test_feet_are_found_in_the_file(models_folder):
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
         np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
-
-
-def test_a_file_without_shapes_is_refused(tmp_path, models_folder):
-    s, path = real(models_folder)
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
     with pytest.raises(ff.InputError, match="no shapes that collide"):
@@ -97,10 +93,6 @@ def test_a_file_without_shapes_is_refused(tmp_path, models_folder):
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
     with pytest.raises(ff.FileError, match="is not well-formed XML"):
         feet_from_file(s.closed, broken)
-
-
-def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
-    s, path = real(models_folder)
     (heavy := tmp_path / "heavy.xml").write_text(path.read_text().replace('mass="15.2023"', 'mass="17"'))
     with pytest.raises(ff.InputError, match="another robot"):
         lateral_swing(s, heavy, sway=SHORT)
@@ -108,7 +100,7 @@ def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
         plant(sensed("kangaroo_like").model, path, feet_by_name(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
 
 
-def test_postures_keep_loops_soles_and_level():
+def test_postures_and_bases():
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
     way = route(s, feet, Sway())
@@ -119,11 +111,6 @@ def test_postures_keep_loops_soles_and_level():
         np.testing.assert_allclose(q[3:7], way.start[3:7], atol=1e-12)
     np.testing.assert_allclose(way.q[:, 1] - way.start[1], way.offsets, atol=1e-12)
     assert ff.center_of_mass(s.model, way.start)[0] == pytest.approx(ground[:, 0].mean(), abs=1e-5)
-
-
-def test_the_base_is_found_over_its_soles_from_anywhere():
-    s = sensed("kangaroo_like")
-    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
     ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
@@ -135,9 +122,6 @@ def test_the_base_is_found_over_its_soles_from_anywhere():
     line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
     with pytest.raises(ff.InputError, match="on one line"):
         base_over_soles(s.model, q, line, foot_points(s.model, q, line))
-
-
-def test_the_rate_of_the_offset_is_its_derivative():
     t = np.linspace(0.5, 6.0, 400)
     np.testing.assert_allclose(offset_at(t, Sway())[1], central(lambda h: offset_at(t + h, Sway())[0]), atol=1e-6)
 

@@ -29,33 +29,21 @@ def result():
 def test_all_statements_hold(result):
     assert len(result.statements) >= 20
     assert all(s.residual < propositions.BOUND for s in result.statements)
-
-
-def test_momentum_is_conserved_where_it_should_be(result):
     found = {f.frame: (f.conserved, f.change < regulation.BOUND) for f in result.flights}
     yes, no = (True, True), (False, False)
     assert found == {"world": yes, "center_of_mass": yes, "center_of_mass_along_base": no, "satellite": no}
-
-
-def test_one_joint_is_integrable(result):
     assert {(f.joints == 1, f.integrable) for f in result.frames} == {(True, True), (False, False)}
     assert all(f.slope > 1e-4 for f in result.frames)
     one, many = ([p.angle[-1] for p in result.paths if p.integrable is yes] for yes in (True, False))
     assert max(one) - min(one) < 1e-11
     assert max(many) - min(many) > 1e-3
-
-
-def test_tables_and_pictures(result):
     made = theory.tables(result)
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)
     assert not any("FAILS" in row for t in made for row in t.rows)
     assert set(theory.pictures(result)) == {
         "free_flight", "com_frame_angle", "regulated_space_manipulator", "regulated_aerial_manipulator",
     }  # fmt: skip
-
-
-def test_a_motion_that_disturbs_fails(result):
-    """The comparison sees a joint that moves with the centre of mass."""
+    # The comparison sees a joint that moves with the centre of mass
     from dataclasses import replace
 
     def moved(r, rate):
@@ -65,15 +53,12 @@ def test_a_motion_that_disturbs_fails(result):
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory.SAME
 
 
-def test_one_speed_for_one_gait():
+def test_speeds_and_springs():
     """A run's speed is the mean over whole hops, as the gait's; at the apex it is another one."""
     run, gait = hop("revolute-VI", duration=4.0), hop_gait("revolute-VI")
     assert hopping.mean_speed(run) == pytest.approx(gait.stride / gait.period, abs=2e-4)
     assert abs(run.named("apex")[-1].v[0] - hopping.mean_speed(run)) > 5e-3
-
-
-def test_the_springs_energy_in_flight_rises():
-    """Fig 4.5; and the start has its 2.9047 J without the spring."""
+    # Fig 4.5; and the start has its 2.9047 J without the spring
     run = hop("prismatic-III")
     energy = hopping.spring_in_flight(run)
     assert len(energy) == len(run.named("apex")) == 13

@@ -99,10 +99,20 @@ def check_estimation(result, tables):
     assert [row[2] for row in said[1:3]] == ["yes", "yes"]
 
 
-def test_letters_of_type_names_are_the_totals_of_table_ii():
+def test_where_the_robot_comes_from(models_folder, monkeypatch, tmp_path):
     for name, kind in mechanisms.KINDS.items():
         assert mechanisms.letters(kind) == mechanisms.PAPER[name][2]
     assert mechanisms.letters("U-2(RRRP-RRR-UU)") == 22  # as the text writes the ankle: two short of its own table
+    # Without a robot, the file in the folder of models is taken; its name asks for our own
+    monkeypatch.setenv("FREEFLYER_MODELS", str(models_folder))
+    assert robots.find_kangaroo() == models_folder / "kangaroo" / "kangaroo.xml"
+    assert not robots.kangaroo("kangaroo_like").is_real
+    other = tmp_path / "arm.urdf"
+    other.write_text(ff.to_urdf(ff.robots.humanoid()))
+    with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):
+        robots.kangaroo(other)
+    with pytest.raises(InputError, match=r"arm\.urdf is no TALOS"):
+        kangaroo.compute(quiet, peer=other)
 
 
 def test_public_model(models_folder):
@@ -142,39 +152,7 @@ def test_table_iii(models_folder):
     assert comparison.tables(found)[0].rows[0][0] == "paper"
 
 
-def test_gaps_of_the_public_models_hip(models_folder):
-    """Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits."""
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
-    hip = found.pop("hip roll-pitch")
-    assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
-    assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant
-    assert 0.3 < np.degrees(hip.moved) < 0.8
-    assert all(max(c.redundant, c.least_squares) < 1e-6 and np.degrees(c.moved) < 1e-3 for c in found.values())
-
-
-def test_squat_keeps_the_soles_flat(models_folder):
-    """Fig 13 on the floor: length motors alone, the soles flat, the ankles within their stops."""
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = squat.compute(robot, quiet)
-    assert np.degrees(found.tilt.max()) < 0.005
-    assert found.last == pytest.approx(0.0968, abs=2e-4)
-    assert np.degrees(found.soles.max()) < 0.02
-    assert np.abs(found.ankle).max() < abs(found.stop)
-    assert found.others.max() < 5e-4
-    assert np.ptp(found.height) > 0.3
-    np.testing.assert_allclose(found.feet[2:20].sum(axis=1), found.weight, rtol=0.02)
-    assert np.isfinite(found.places).all()
-
-
-def test_where_the_robot_comes_from(models_folder, monkeypatch):
-    """Without a robot, the file in the folder of models is taken; its name asks for our own."""
-    monkeypatch.setenv("FREEFLYER_MODELS", str(models_folder))
-    assert robots.find_kangaroo() == models_folder / "kangaroo" / "kangaroo.xml"
-    assert not robots.kangaroo("kangaroo_like").is_real
-
-
-def test_home_is_the_files_own(models_folder):
+def test_home_and_soles_of_the_public_model(models_folder):
     """Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm."""
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads keyframes in its own order of joints")
     path = models_folder / "kangaroo" / "kangaroo.xml"
@@ -184,20 +162,25 @@ def test_home_is_the_files_own(models_folder):
         there = read.key("home").qpos[read.joint(name).qposadr[0]]
         assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
     assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
-
-
-def test_soles_of_the_public_model_are_level(models_folder):
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
     q = partition(robot.model).q
     for names in (robot.left, robot.right):
         X = ff.frame_pose(robot.model, q, names.sole)
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
-
-
-def test_wrong_files_are_refused(tmp_path):
-    other = tmp_path / "arm.urdf"
-    other.write_text(ff.to_urdf(ff.robots.humanoid()))
-    with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):
-        robots.kangaroo(other)
-    with pytest.raises(InputError, match=r"arm\.urdf is no TALOS"):
-        kangaroo.compute(quiet, peer=other)
+    # Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits
+    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
+    hip = found.pop("hip roll-pitch")
+    assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
+    assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant
+    assert 0.3 < np.degrees(hip.moved) < 0.8
+    assert all(max(c.redundant, c.least_squares) < 1e-6 and np.degrees(c.moved) < 1e-3 for c in found.values())
+    # Fig 13 on the floor: length motors alone, the soles flat, the ankles within their stops
+    found = squat.compute(robot, quiet)
+    assert np.degrees(found.tilt.max()) < 0.005
+    assert found.last == pytest.approx(0.0968, abs=2e-4)
+    assert np.degrees(found.soles.max()) < 0.02
+    assert np.abs(found.ankle).max() < abs(found.stop)
+    assert found.others.max() < 5e-4
+    assert np.ptp(found.height) > 0.3
+    np.testing.assert_allclose(found.feet[2:20].sum(axis=1), found.weight, rtol=0.02)
+    assert np.isfinite(found.places).all()

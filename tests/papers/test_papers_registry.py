@@ -19,21 +19,18 @@ def test_every_key_leads_to_a_reproduction(key):
     assert list(inspect.signature(paper.compute).parameters)[1:] == list(paper.options)
 
 
-def test_keys_are_sorted_and_complete():
+def test_the_page_and_the_keys():
     assert list(papers.names()) == sorted(registry.MODULES)
     assert "linearization" in papers.names()
+    # Code of docs/papers.md runs, and its comments hold
+    text = (Path(__file__).parents[2] / "docs" / "papers.md").read_text(encoding="utf-8")
+    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
+        exec(compile(block, "docs/papers.md", "exec"), {})
+    assert papers.reproduction("kangaroo").options == ("robot", "peer")
+    assert "fig13_squat" in papers.reproduction("kangaroo").captions
 
 
 @pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
 def test_unknown_keys_come_with_what_exists(key):
     with pytest.raises(ff.UnknownNameError, match="linearization"):
         papers.reproduction(key)
-
-
-def test_the_page_about_papers_is_true():
-    """Code of docs/papers.md runs, and its comments hold."""
-    text = (Path(__file__).parents[2] / "docs" / "papers.md").read_text(encoding="utf-8")
-    for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
-        exec(compile(block, "docs/papers.md", "exec"), {})
-    assert papers.reproduction("kangaroo").options == ("robot", "peer")
-    assert "fig13_squat" in papers.reproduction("kangaroo").captions

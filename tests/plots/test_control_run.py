@@ -40,16 +40,13 @@ def test_all_panels() -> None:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
 
 
-def test_values() -> None:
+def test_values_and_torques() -> None:
     panels = control_run(TIME, **DATA).axes
     close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
     close(panels[0].lines[1].get_ydata(), np.abs(DATA["errors"]["height"]))
     close(panels[1].lines[0].get_ydata(), DATA["forces"]["left"][:, 2])
     close(panels[3].lines[0].get_ydata(), 1e3 * DATA["solve_times"])
     close(panels[4].collections[0].get_offsets()[0], np.array([20.0, 20.0]))
-
-
-def test_torques_are_shares_of_their_limits() -> None:
     axes = control_run(TIME, torques=DATA["torques"], torque_limits=DATA["torque_limits"]).axes[0]
     names = [text.split(":")[0] for text in legend(axes)]
     assert names == ["joint_0", "joint_7", "joint_6", "joint_5", "joint_4", "3 others"][: len(names)], "nearest to their limits"
@@ -70,7 +67,7 @@ def stepping(supports, dt=0.01):
     return Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
-def test_strips_show_the_middles_of_phases():
+def test_strips_and_forces():
     model = ff.robots.humanoid()
     feet = [ff.contacts.surface(f"{side}_sole", name=side) for side in ("left", "right")]
     run = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
@@ -84,10 +81,7 @@ def test_strips_show_the_middles_of_phases():
     assert len(strip_times(landing, model, feet, 9)) == len(strip_times(run, model, feet, 9)) == 5
     resting = stepping([(2.0, 1, 1)])
     close(strip_times(resting, model, feet, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
-
-
-def test_normal_forces_of_inclined_feet_are_vertical():
-    """The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks."""
+    # The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks
     model = ff.robots.quadruped()
     feet = [ff.contacts.point(name, (0.0, 0.0, -0.01)) for name in model.frame_names if name.endswith("_foot")]
     done = ff.control.run_scenario("squat", model, feet=feet, duration=0.02)

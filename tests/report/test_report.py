@@ -57,16 +57,13 @@ def quadruped():
     return report(robots.make("quadruped"), effort=QUICK)
 
 
-def test_the_page_has_every_part(quadruped):
+def test_the_page(quadruped):
     text = " ".join(Outline(page(quadruped)).text)
     titles = ("Tree", "Mass distribution", "Findings", "Mass matrix", "Centroidal momentum matrix", "Conditioning")
     more = ("Energy in free fall", "Timings", "Joints", "Identities", "inverse_dynamics", "quadruped")
     for part in (*titles, *more):
         assert part in text
     assert quadruped.omitted == {}
-
-
-def test_the_page_is_well_formed_and_fetches_nothing(quadruped):
     text = page(quadruped)
     outline = Outline(text)
     assert outline.open == []
@@ -78,19 +75,26 @@ def test_the_page_is_well_formed_and_fetches_nothing(quadruped):
         assert not name.startswith("on")
         if name in ("src", "href", "xlink:href"):
             assert value.startswith(("#", "data:image/png;base64,"))
-
-
-def test_ids_are_unique_and_references_resolve(quadruped):
     outline = Outline(page(quadruped))
     ids = [v for _, k, v in outline.attributes if k == "id"]
     assert len(ids) == len(set(ids))
     references = {v[1:] for _, k, v in outline.attributes if k == "href" and v.startswith("#")}
     references |= {m for _, _, v in outline.attributes for m in re.findall(r"url\(#([^)]*)\)", v or "")}
     assert references <= set(ids)
+    assert quadruped.matrices.mass_matrix.shape == (18, 18)
+    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
+    assert np.all(quadruped.conditioning.condition >= 1)
+    assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
 
 
-def test_hostile_names_stay_text():
+def test_singular_and_still_robots_get_a_report():
+    result = report(build(with_inertia(arm(), "lower", Inertia())), effort=QUICK)
+    assert result.check.has_errors
+    assert "massless" in page(result) or "no mass" in page(result)
     d = arm()
+    result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
+    assert result.fall is None
+    assert "the robot has no moving joint" in page(result)
     joints = tuple(
         replace(j, name=f"{HOSTILE}{i}", parent=_spoilt(j.parent), child=_spoilt(j.child))
         for i, j in enumerate(d.joints)
@@ -107,19 +111,6 @@ def test_hostile_names_stay_text():
 
 def _spoilt(name):
     return f"{HOSTILE}{name}"
-
-
-def test_a_singular_robot_still_gets_a_report():
-    result = report(build(with_inertia(arm(), "lower", Inertia())), effort=QUICK)
-    assert result.check.has_errors
-    assert "massless" in page(result) or "no mass" in page(result)
-
-
-def test_a_robot_that_cannot_move_gets_a_report_with_the_reason():
-    d = arm()
-    result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
-    assert result.fall is None
-    assert "the robot has no moving joint" in page(result)
 
 
 def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
@@ -144,14 +135,7 @@ def test_the_error_names_the_path(quadruped, tmp_path, place):
         write_report(quadruped, tmp_path / place)
 
 
-def test_results_are_numbers_a_program_can_use(quadruped):
-    assert quadruped.matrices.mass_matrix.shape == (18, 18)
-    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
-    assert np.all(quadruped.conditioning.condition >= 1)
-    assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
-
-
-def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
+def test_robots_with_loops():
     r = report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
     assert "Of the tree, its loops open." in text
@@ -162,9 +146,6 @@ def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
     assert "loops open" not in page(report(build(arm()), effort=QUICK))
-
-
-def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
     result = report(robots.make("kangaroo_like"), effort=QUICK)
     outline = Outline(page(result))
     text = " ".join(outline.text)
@@ -173,10 +154,7 @@ def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
         assert part in text, part
     assert len(result.linkages.transmissions) == 12
     assert {body.name for body in result.bodies} >= {link for links in result.linkages.links.values() for link in links}
-
-
-def test_robots_are_drawn_within_their_limits():
-    """The elbow at its nearest limit, where 0 is beyond it."""
+    # The elbow at its nearest limit, where 0 is beyond it
     d = arm()
     bent = replace(d.joints[-1], lower=(-2.0,), upper=(-0.8,))
     model = build(replace(d, joints=(*d.joints[:-1], bent)))

@@ -16,11 +16,8 @@ def lines(description):
     return [(line.guides, line.link.name) for line in tree_lines(overview(build(description)).links)]
 
 
-def test_a_chain_does_not_indent():
+def test_chains_and_branches():
     assert lines(arm()) == [("", "base"), ("", "upper"), ("", "lower")]
-
-
-def test_branches_indent_and_chains_continue_below_them():
     d = arm()
     links = (*d.links, Link("finger", solid()), Link("tip", solid()), Link("tail", solid()))
     joints = (
@@ -31,29 +28,20 @@ def test_branches_indent_and_chains_continue_below_them():
     assert lines(replace(d, links=links, joints=joints)) == [
         ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
     ]  # fmt: skip
-
-
-def test_a_long_chain_needs_no_recursion_and_no_width():
     drawn = tree_lines(overview(robots.chain(2000)).links)
     assert len(drawn) >= 2001
     assert max(len(line.guides) for line in drawn) <= 3
 
 
-def test_every_link_appears_once_with_its_depth_and_share():
+def test_links_bases_and_loops():
     rows = overview(robots.make("humanoid")).links
     names = [r.name for r in rows]
     assert len(set(names)) == len(names)
     depth = {r.name: r.depth for r in rows}
     assert all(r.depth == depth[r.parent] + 1 for r in rows if r.parent is not None)
     assert abs(sum(r.share for r in rows) - 1) < 1e-12
-
-
-def test_the_base_is_named_by_its_joint():
     assert base_kind(arm()) == "fixed"
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
     assert base_kind(floating) == "free"
     assert overview(build(floating)).joints[0].nv == 6
-
-
-def test_usual_loops_have_a_word():
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]

@@ -20,20 +20,16 @@ def other(name: str) -> str:
 
 
 @pytest.mark.parametrize("dof", ALL)
-def test_dof_is_the_number_of_motors(dof):
+def test_motors_and_their_twins(dof):
     model = robots.humanoid(dof)
     assert (model.nq, model.nv, len(model.actuated)) == (dof + 7, dof + 6, dof)
     assert model.mass == pytest.approx(100.0, rel=1e-12)
     assert set(model.joint_names) == {"root_joint"} | moving_joints(dof)
-
-
-@pytest.mark.parametrize("dof", ALL)
-def test_every_motor_has_a_twin_on_the_other_side(dof):
     names = moving_joints(dof)
     assert {other(name) for name in names} == names
 
 
-def test_joints_of_the_named_sizes():
+def test_body_is_1_8_m_tall_and_stands_on_its_soles():
     parts = {33: {"leg": 6, "arm": 8, "waist": 3, "neck": 2}, 20: {"leg": 6, "arm": 4, "waist": 0, "neck": 0}}
     leg = ("hip", "knee", "ankle")
     arm = ("clavicle", "shoulder", "upper_arm", "elbow", "forearm", "wrist")
@@ -44,9 +40,6 @@ def test_joints_of_the_named_sizes():
         assert sum(name.startswith(arm) for name in left) == expected["arm"]
         assert sum(name.startswith("waist") for name in names) == expected["waist"]
         assert sum(name.startswith("neck") for name in names) == expected["neck"]
-
-
-def test_body_is_1_8_m_tall_and_stands_on_its_soles():
     description = humanoid_description(33)
     poses = poses_at_zero(description)
     sole = poses["left_sole"][2, 3]
@@ -58,14 +51,16 @@ def test_body_is_1_8_m_tall_and_stands_on_its_soles():
     com = center_of_mass(description)
     assert 0.50 < (com[2] - sole) / 1.8 < 0.60  # people: 0.55
     assert poses["left_sole_rear_left"][0, 3] < com[0] < poses["left_sole_front_left"][0, 3]
-
-
-def test_corners_bound_the_sole():
     poses = poses_at_zero(humanoid_description(33))
     corners = [poses[f"right_sole_{c}"][:2, 3] for c in ("front_left", "front_right", "rear_right", "rear_left")]
     (fl, fr, rr, rl), sole = corners, poses["right_sole"][:2, 3]
     assert fl[0] == fr[0] > sole[0] > rl[0] == rr[0]
     assert fl[1] == rl[1] > sole[1] > fr[1] == rr[1]
+    few, many = humanoid_description(20), humanoid_description(45)
+    assert [x.name for x in few.links] == [x.name for x in many.links]
+    assert [x.name for x in few.sites] == [x.name for x in many.sites]
+    a, b = poses_at_zero(few), poses_at_zero(many)
+    assert all((a[name] == b[name]).all() for name in a)
 
 
 def test_left_mirrors_right():
@@ -90,14 +85,6 @@ def test_left_mirrors_right():
         limits = (joint.lower, joint.upper) if pitch else ((-joint.upper[0],), (-joint.lower[0],))
         assert (twin.lower, twin.upper) == limits, joint.name
         assert (twin.effort, twin.velocity, twin.armature) == (joint.effort, joint.velocity, joint.armature)
-
-
-def test_body_is_the_same_at_every_dof():
-    few, many = humanoid_description(20), humanoid_description(45)
-    assert [x.name for x in few.links] == [x.name for x in many.links]
-    assert [x.name for x in few.sites] == [x.name for x in many.sites]
-    a, b = poses_at_zero(few), poses_at_zero(many)
-    assert all((a[name] == b[name]).all() for name in a)
 
 
 @pytest.mark.parametrize("dof", [19, 46, 33.0, "33", None, True, float("nan")])

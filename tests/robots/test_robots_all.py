@@ -31,8 +31,23 @@ def model(request):
     return robots.make(name, **options)
 
 
-def test_names_lists_what_make_makes():
+def test_unknown_robots_and_options_list_those_that_exist():
     assert robots.names() == tuple(sorted(SIZES))
+    from freeflyer.model.load import ROOT_JOINT
+    for name in set(SIZES) - {"chain"}:
+        assert robots.make(name).joint_names[0] == ROOT_JOINT
+    with pytest.raises(UnknownNameError, match=r"'humanod'.*mean 'humanoid'"):
+        robots.make("humanod")
+    with pytest.raises(UnknownNameError):
+        robots.make(3)
+    with pytest.raises(InputError, match=r"'quadruped' has no option 'dof': it takes none"):
+        robots.make("quadruped", dof=12)
+    with pytest.raises(InputError, match="it takes dof"):
+        robots.make("humanoid", legs=2)
+    with pytest.raises(InputError, match="rotors must be one of 4, 6, 8, got 5"):
+        robots.aerial_manipulator(rotors=5)
+    with pytest.raises(InputError, match="arm must be one of 3, 4, got 7"):
+        robots.aerial_manipulator(arm=7)
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -45,20 +60,11 @@ def test_sizes(name):
 
 def test_description_is_valid(model):
     assert validate(model.description) is model.description
-
-
-def test_every_link_is_a_body_that_fills_a_volume_but_those_of_hoppers(model):
     for link in model.description.links:
         found = consistency.check(link.inertia.mass, link.inertia.com, link.inertia.rotational)
         assert found.full != (model.name in HOPPERS), (link.name, found.reasons)
-
-
-def test_no_frame_shares_a_name_with_a_joint_or_another_frame(model):
     assert len(set(model.frame_names)) == len(model.frame_names)
     assert not set(model.joint_names) & set(model.frame_names)
-
-
-def test_motors_have_effort_and_speed_and_hinges_contain_zero(model):
     for name in model.actuated if model.name not in HOPPERS else ():
         info = model.joint(name)
         at = slice(info.iv, info.iv + info.nv)
@@ -70,31 +76,10 @@ def test_motors_have_effort_and_speed_and_hinges_contain_zero(model):
         assert (model.position_lower[at] < model.position_upper[at]).all()
 
 
-def test_base_joint_is_named_as_load_names_it():
-    from freeflyer.model.load import ROOT_JOINT
-
-    for name in set(SIZES) - {"chain"}:
-        assert robots.make(name).joint_names[0] == ROOT_JOINT
-
-
-def test_unknown_robot_lists_those_that_exist():
-    with pytest.raises(UnknownNameError, match=r"'humanod'.*mean 'humanoid'"):
-        robots.make("humanod")
-    with pytest.raises(UnknownNameError):
-        robots.make(3)
-
-
-def test_unknown_option_lists_those_that_exist():
-    with pytest.raises(InputError, match=r"'quadruped' has no option 'dof': it takes none"):
-        robots.make("quadruped", dof=12)
-    with pytest.raises(InputError, match="it takes dof"):
-        robots.make("humanoid", legs=2)
-
-
 LEGS = ("front_left", "front_right", "rear_left", "rear_right")
 
 
-def test_quadruped_feet_stand_at_the_corners_on_one_level():
+def test_quadrupeds():
     description = robots.quadruped().description
     poses = poses_at_zero(description)
     feet = np.array([poses[f"{leg}_foot"][:3, 3] for leg in LEGS])
@@ -103,10 +88,6 @@ def test_quadruped_feet_stand_at_the_corners_on_one_level():
     com = center_of_mass(description)
     assert abs(com[1]) < 1e-15
     assert feet[2, 0] < com[0] < feet[0, 0]
-
-
-def test_quadruped_left_mirrors_right():
-    description = robots.quadruped().description
     mirror = np.diag([1.0, -1.0, 1.0])
     for end in ("front", "rear"):
         for part in ("hip", "thigh", "shank"):
@@ -117,7 +98,7 @@ def test_quadruped_left_mirrors_right():
         assert (right.lower[0], right.upper[0]) == (-left.upper[0], -left.lower[0])
 
 
-def test_mobile_bases_are_planar_and_differ_by_their_wheels():
+def test_bases_with_wheels_and_panels():
     holonomic = robots.holonomic_manipulator()
     driven = robots.differential_drive_manipulator()
     rolling = robots.differential_drive_manipulator(rolling_wheels=True)
@@ -129,16 +110,10 @@ def test_mobile_bases_are_planar_and_differ_by_their_wheels():
     )
     assert "root_joint" not in rolling.actuated
     assert {"left_wheel", "right_wheel"} <= set(rolling.actuated)
-
-
-def test_wheels_touch_the_ground_below_their_axles():
     poses = poses_at_zero(robots.differential_drive_manipulator(rolling_wheels=True).description)
     for side in ("left", "right"):
         below = poses[f"{side}_wheel_link"][:3, 3] - poses[f"{side}_wheel_contact"][:3, 3]
         np.testing.assert_allclose(below, [0.0, 0.0, 0.10], atol=1e-15)
-
-
-def test_space_manipulator_has_no_gravity_and_symmetric_panels():
     model = robots.space_manipulator()
     assert (model.gravity == 0.0).all()
     poses = poses_at_zero(model.description)
@@ -159,10 +134,3 @@ def test_rotors_lie_on_a_circle_and_push_up(rotors):
     np.testing.assert_allclose(turns, 2 * np.pi / rotors, rtol=1e-13)
     assert all((X[:3, 2] == [0, 0, 1]).all() for X in hubs)
     assert poses["end_effector"][2, 3] == pytest.approx(-0.08 - 0.60, abs=1e-12)  # the arm hangs
-
-
-def test_wrong_rotors_and_arms_are_refused():
-    with pytest.raises(InputError, match="rotors must be one of 4, 6, 8, got 5"):
-        robots.aerial_manipulator(rotors=5)
-    with pytest.raises(InputError, match="arm must be one of 3, 4, got 7"):
-        robots.aerial_manipulator(arm=7)

@@ -23,15 +23,12 @@ def poses(seed=4):
     return D.from_pose(random_pose((10,), seed))
 
 
-def test_multiplication_table():
+def test_algebra():
     for a, b, ab in ((I, J, K), (J, K, I), (K, I, J), (I, I, -ONE), (EPSILON, EPSILON, 0 * ONE), (EPSILON, J, E_J)):
         assert np.array_equal(D.multiply(a, b), ab)
     assert np.array_equal(D.multiply(I, E_J), E_K)
     assert np.array_equal(D.multiply(E_I, J), E_K)
     assert np.array_equal(D.multiply(E_I, E_J), 0 * ONE)
-
-
-def test_poses_compose():
     X, Y = random_pose((2, 10))
     x, y = D.from_pose(X), D.from_pose(Y)
     close(D.to_pose(D.multiply(x, y)), X @ Y)
@@ -42,17 +39,11 @@ def test_poses_compose():
     close(p, X[:, :3, 3])
     close(quaternion.to_matrix(q), X[:, :3, :3])
     close(D.from_position_quaternion(p, q), x)
-
-
-def test_points_transform_by_the_full_conjugate():
     x, p = poses(), rng().standard_normal((10, 3))
     point = np.concatenate([np.broadcast_to([0, 0, 0, 1.0], (10, 4)), p, np.zeros((10, 1))], -1)
     moved = D.multiply(D.multiply(x, point), D.full_conjugate(x))
     close(moved[:, 4:7], se3.act(D.to_pose(x), p))
     close(moved[:, [0, 1, 2, 3, 7]], np.broadcast_to([0, 0, 0, 1.0, 0], (10, 5)))
-
-
-def test_adjoint_is_that_of_se3():
     X, V, F = random_pose((10,)), random_twist((10,)), random_twist((10,), 9)
     x = D.from_pose(X)
     close(D.to_twist(D.adjoint(x, D.from_twist(V))), twist.change_frame(X, V))
@@ -62,21 +53,34 @@ def test_adjoint_is_that_of_se3():
     assert np.array_equal(D.from_wrench([1, 2, 3, 4, 5, 6]), [1, 2, 3, 0, 4, 5, 6, 0])
 
 
-def test_hamilton_operators():
+def test_rates_and_orders():
     a, b, _ = any_three()
     left, right = D.hamilton_left(a), D.hamilton_right(b)
     close((left @ b[..., None])[..., 0], D.multiply(a, b), 1e-14)
     close((right @ a[..., None])[..., 0], D.multiply(a, b), 1e-14)
     close(left @ right, right @ left, 1e-13)  # associativity
-
-
-def test_vec_orders():
     h = np.arange(1.0, 9.0)
     assert np.array_equal(D.to_vec8(h), [4, 1, 2, 3, 8, 5, 6, 7])
     assert np.array_equal(D.from_vec8(D.to_vec8(h)), h)
     e = np.arange(1.0, 7.0)
     assert np.array_equal(D.from_vec6(e), [1, 2, 3, 0, 4, 5, 6, 0])
     assert np.array_equal(D.to_vec6(D.from_vec6(e)), e)
+    m = Motion()
+    body = 2.0 * m.a
+    world = D.adjoint(m.x0, body)
+    close_to_rate(D.rate_from_twist(m.x0, body, "body"), m.pose, STEP, 1e-9)
+    close_to_rate(D.rate_from_twist(m.x0, world, "world"), m.pose, STEP, 1e-9)
+    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "body"), body)
+    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "world"), world)
+    # World: omega + eps (pdot + p x omega). Body: omega + eps (pdot in body axes)
+    X = D.to_pose(m.x0)
+
+    def place(t):
+        return D.to_pose(m.pose(t))[:3, 3]
+
+    world, body = (D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, 2 * m.a, "body"), e) for e in ("world", "body"))
+    close_to_rate(world[4:7] - np.cross(X[:3, 3], world[:3]), place, STEP, 1e-9)
+    close_to_rate(X[:3, :3] @ body[4:7], place, STEP, 1e-9)
 
 
 class Motion:
@@ -86,29 +90,6 @@ class Motion:
 
     def pose(self, t):
         return D.multiply(D.multiply(self.x0, D.exp(t * self.a)), D.exp(t * t * self.b))
-
-
-def test_rate_equation_4():
-    m = Motion()
-    body = 2.0 * m.a
-    world = D.adjoint(m.x0, body)
-    close_to_rate(D.rate_from_twist(m.x0, body, "body"), m.pose, STEP, 1e-9)
-    close_to_rate(D.rate_from_twist(m.x0, world, "world"), m.pose, STEP, 1e-9)
-    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "body"), body)
-    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "world"), world)
-
-
-def test_twists_of_equations_5_and_6():
-    """World: omega + eps (pdot + p x omega). Body: omega + eps (pdot in body axes)."""
-    m = Motion()
-    X = D.to_pose(m.x0)
-
-    def place(t):
-        return D.to_pose(m.pose(t))[:3, 3]
-
-    world, body = (D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, 2 * m.a, "body"), e) for e in ("world", "body"))
-    close_to_rate(world[4:7] - np.cross(X[:3, 3], world[:3]), place, STEP, 1e-9)
-    close_to_rate(X[:3, :3] @ body[4:7], place, STEP, 1e-9)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)

@@ -126,12 +126,27 @@ def test_log_undoes_exp_from_zero_to_pi(angle, sign):
     close(out[:2], xi[:2], 16 * EPS)
 
 
-def test_a_half_turn_is_positive():
+def test_half_turns_and_positions():
     X = np.diag([-1.0, -1.0, 1.0])
     assert se2.log(X)[2] == np.pi
     X[1, 0] = -0.0
     assert se2.log(X)[2] == np.pi
     close(se2.exp(se2.log(X)), X)
+    p, t = rng().standard_normal((2, 3, 2)), rng().uniform(-3.1, 3.1, (2, 3))
+    X = se2.from_position_angle(p, t)
+    q, s = se2.to_position_angle(X)
+    close(q, p, 0.0)
+    close(s, t, 4 * EPS)
+    close(se2.act(X[0, 0], [1.0, 0.0]), p[0, 0] + [np.cos(t[0, 0]), np.sin(t[0, 0])])
+    close(se2.vee(se2.hat(p[0].repeat(2, -1)[..., :3])), p[0].repeat(2, -1)[..., :3], 0.0)
+    with pytest.raises(InputError, match="transpose it"):
+        se2.inverse(se2.from_position_angle([1.0, 2.0], 0.3).T)
+    with pytest.raises(InputError, match="reflection"):
+        se2.log(np.diag([1.0, -1.0, 1.0]))
+    with pytest.raises(InputError, match="skew block"):
+        se2.vee(np.eye(3))
+    with pytest.raises(InputError, match="multiple of 2 pi"):
+        se2.left_jacobian_inverse([1.0, 0.0, 2 * np.pi])
 
 
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 1.0, 2.0, 3.0])
@@ -142,24 +157,3 @@ def test_jacobians_by_finite_differences(angle):
     close(se2.right_jacobian(xi) @ d, central(lambda t: log(se2.inverse(X) @ e(xi + t * d))), error)
     close(se2.left_jacobian_inverse(xi) @ d, central(lambda t: log(e(t * d) @ X)), error)
     close(se2.right_jacobian_inverse(xi) @ d, central(lambda t: log(X @ e(t * d))), error)
-
-
-def test_position_and_angle():
-    p, t = rng().standard_normal((2, 3, 2)), rng().uniform(-3.1, 3.1, (2, 3))
-    X = se2.from_position_angle(p, t)
-    q, s = se2.to_position_angle(X)
-    close(q, p, 0.0)
-    close(s, t, 4 * EPS)
-    close(se2.act(X[0, 0], [1.0, 0.0]), p[0, 0] + [np.cos(t[0, 0]), np.sin(t[0, 0])])
-    close(se2.vee(se2.hat(p[0].repeat(2, -1)[..., :3])), p[0].repeat(2, -1)[..., :3], 0.0)
-
-
-def test_bad_input():
-    with pytest.raises(InputError, match="transpose it"):
-        se2.inverse(se2.from_position_angle([1.0, 2.0], 0.3).T)
-    with pytest.raises(InputError, match="reflection"):
-        se2.log(np.diag([1.0, -1.0, 1.0]))
-    with pytest.raises(InputError, match="skew block"):
-        se2.vee(np.eye(3))
-    with pytest.raises(InputError, match="multiple of 2 pi"):
-        se2.left_jacobian_inverse([1.0, 0.0, 2 * np.pi])

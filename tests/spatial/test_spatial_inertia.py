@@ -23,7 +23,7 @@ def points():
     return rng().uniform(0.1, 1.0, 8), rng().standard_normal((8, 3))
 
 
-def test_kinetic_energy_is_that_of_the_points():
+def test_moments_of_points():
     m, p = points()
     V = random_twist()
     speeds = V[:3] + np.cross(V[3:], p)
@@ -31,12 +31,30 @@ def test_kinetic_energy_is_that_of_the_points():
     assert abs(0.5 * V @ inertia.matrix(*point_masses(m, p)) @ V - energy) < 1e-13
     momentum = np.append((m[:, None] * speeds).sum(0), np.cross(p, m[:, None] * speeds).sum(0))
     close(inertia.matrix(*point_masses(m, p)) @ V, momentum)
-
-
-def test_pseudo_inertia_is_the_second_moment_of_points():
-    m, p = points()
     p1 = np.c_[p, np.ones(8)]
     close(inertia.pseudo_inertia(*point_masses(m, p)), np.einsum("i,ij,ik->jk", m, p1, p1))
+    m, c, I = random_inertia((2, 3))
+    for out in (inertia.from_matrix(inertia.matrix(m, c, I)), inertia.from_parameters(inertia.parameters(m, c, I))):
+        close(out.mass, m)
+        close(out.com, c)
+        close(out.rotational, I)
+    back = inertia.about_com(m, inertia.about_point(m, I, c), c)
+    close(back, I)
+    m, p = points()
+    mass, com, I = point_masses(m, p)
+    offset = np.array([0.3, -0.5, 0.7])
+    d = p - com - offset
+    about = np.sum(m[:, None, None] * (np.sum(d * d, -1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None]), 0)
+    close(inertia.about_point(mass, I, offset), about)
+    whole, first, second = point_masses(m, p), point_masses(m[:3], p[:3]), point_masses(m[3:], p[3:])
+    for f in (inertia.matrix, inertia.parameters, inertia.pseudo_inertia):
+        close(f(*first) + f(*second), f(*whole))
+    X, Y = random_pose((2,))
+    S = inertia.matrix(*point_masses(m, p))
+    close(inertia.transform(X, S), inertia.matrix(*point_masses(m, se3.act(X, p))))
+    close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
+    P = inertia.pseudo_inertia(*point_masses(m, p))
+    close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, se3.act(X, p))))
 
 
 @pytest.mark.peers
@@ -49,43 +67,17 @@ def test_against_pinocchio():
         close(inertia.transform(X, inertia.matrix(m, c, I)), pin.SE3(X).act(body).matrix())
 
 
-def test_round_trips():
-    m, c, I = random_inertia((2, 3))
-    for out in (inertia.from_matrix(inertia.matrix(m, c, I)), inertia.from_parameters(inertia.parameters(m, c, I))):
-        close(out.mass, m)
-        close(out.com, c)
-        close(out.rotational, I)
-    back = inertia.about_com(m, inertia.about_point(m, I, c), c)
-    close(back, I)
-
-
-def test_parallel_axes():
-    m, p = points()
-    mass, com, I = point_masses(m, p)
-    offset = np.array([0.3, -0.5, 0.7])
-    d = p - com - offset
-    about = np.sum(m[:, None, None] * (np.sum(d * d, -1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None]), 0)
-    close(inertia.about_point(mass, I, offset), about)
-
-
-def test_bodies_add_up():
-    m, p = points()
-    whole, first, second = point_masses(m, p), point_masses(m[:3], p[:3]), point_masses(m[3:], p[3:])
-    for f in (inertia.matrix, inertia.parameters, inertia.pseudo_inertia):
-        close(f(*first) + f(*second), f(*whole))
-
-
-def test_transform_moves_the_points():
-    m, p = points()
-    X, Y = random_pose((2,))
-    S = inertia.matrix(*point_masses(m, p))
-    close(inertia.transform(X, S), inertia.matrix(*point_masses(m, se3.act(X, p))))
-    close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
-    P = inertia.pseudo_inertia(*point_masses(m, p))
-    close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, se3.act(X, p))))
-
-
-def test_from_matrix_refuses_what_is_no_rigid_body():
+def test_consistency():
+    out = consistency.check(*BOX)
+    assert out
+    assert out.full
+    assert out.reasons == ()
+    close(out.moments, np.array([0.05, 0.06, 0.08]))
+    close(out.second_moments, np.array([0.015, 0.035, 0.045]))
+    plate = np.diag([0.1, 0.2, 0.3 + 1e-12])
+    assert consistency.check(1.0, np.zeros(3), plate)
+    assert not consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]))
+    assert consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]), tolerance=1e-5)
     S = inertia.matrix(*BOX)
     swapped = np.roll(S, (3, 3), (0, 1))  # [angular; linear]
     with pytest.raises(InputError, match=r"\[linear; angular\]"):
@@ -107,15 +99,6 @@ def names(result):
     return [r.name for r in result.reasons]
 
 
-def test_a_box_is_consistent():
-    out = consistency.check(*BOX)
-    assert out
-    assert out.full
-    assert out.reasons == ()
-    close(out.moments, np.array([0.05, 0.06, 0.08]))
-    close(out.second_moments, np.array([0.015, 0.035, 0.045]))
-
-
 @pytest.mark.parametrize(("mass", "moments", "expected", "words"), [
     (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"), (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
     (1.0, (-0.01, 0.1, 0.1), ["definite", "triangle"], "one is negative"),
@@ -134,13 +117,6 @@ def test_each_reason(mass, moments, expected, words):
     assert out.positive_mass == (mass > 0)
     assert out.positive_definite == (min(moments) > 0)
     assert out.triangle == ("triangle" not in expected)
-
-
-def test_rounding_is_forgiven_within_the_tolerance():
-    plate = np.diag([0.1, 0.2, 0.3 + 1e-12])
-    assert consistency.check(1.0, np.zeros(3), plate)
-    assert not consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]))
-    assert consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]), tolerance=1e-5)
 
 
 @settings(max_examples=60, deadline=None)
