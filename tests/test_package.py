@@ -14,6 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
+from closeness import refused
 from seeds import fresh
 
 import freeflyer as ff
@@ -98,8 +99,7 @@ def test_the_designed_call_forms():
     (ff, "assemble", "linkages.assemble"), (ff.control, "PostureTsk", "PostureTask"), (ff.sim, "simulat", "simulate"),
 ])  # fmt: skip
 def test_unknown_names_suggest_others(room, name, near):
-    with pytest.raises(AttributeError, match=f"has no attribute '{name}'. Did you mean '{near}'"):
-        getattr(room, name)
+    refused(AttributeError, f"has no attribute '{name}'. Did you mean '{near}'", getattr, room, name)
     assert not hasattr(room, "w" * 1000)
 
 

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from closed_robots import robot
-from closeness import close, rounding
+from closeness import close, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
 from seeds import fresh
 
@@ -86,8 +86,7 @@ def test_what_contradicts_or_does_not_fit_is_refused():
         ff.constrained_dynamics(model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
     A = np.zeros((2, model.nv))
     A[:, 3] = 1.0
-    with pytest.raises(InputError, match="contradict"):
-        ff.constrained_dynamics(model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
+    refused(InputError, "contradict", ff.constrained_dynamics, model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
     q = ff.neutral(model)
     frame = model.joints[0].child
     n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
@@ -118,10 +117,8 @@ def test_wrenches_rows_of_one_s_own_and_empty_sets():
         close(d.a[k], a, 1e-9)
         close(d.multipliers[k], multipliers, 1e-9)
     assert d.forces == {}
-    with pytest.raises(InputError, match="shapes"):
-        ff.constrained_dynamics(model, q, v, tau, constraints=(A[..., 1:], b))
-    with pytest.raises(InputError, match="pair of arrays"):
-        ff.constrained_dynamics(model, q, v, tau, constraints="stance")
+    refused(InputError, "shapes", ff.constrained_dynamics, model, q, v, tau, constraints=(A[..., 1:], b))
+    refused(InputError, "pair of arrays", ff.constrained_dynamics, model, q, v, tau, constraints="stance")
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
     w, g, frame = rng.standard_normal(6), rng.standard_normal(3), model.frame_names[8]
     found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)

@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, refused
 from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull
 from seeds import fresh
@@ -162,8 +162,7 @@ def test_feet_in_urdf_files(tmp_path):
         "rod": collision('<cylinder radius="0.03" length="0.2"/>', 0.1), "mesh": collision(
             '<mesh filename="package://shoes/sole.stl" scale="2 1 1"/>'),
     })  # fmt: skip
-    with pytest.raises(ff.FreeflyerError, match=r"sole\.stl' of robot\.urdf is not found"):
-        feet_from_file(model, path)
+    refused(ff.FreeflyerError, r"sole\.stl' of robot\.urdf is not found", feet_from_file, model, path)
     (tmp_path / "shoes" / "sole.stl").write_bytes(binary_stl(PRISM))
     feet = {foot.frame: foot for foot in feet_from_file(model, path)}
     assert {name: foot.kind for name, foot in feet.items()} == {
@@ -173,8 +172,7 @@ def test_feet_in_urdf_files(tmp_path):
     close(feet["ball"].points[0], [0.0, 0.0, 0.0], least=1.0)
     assert np.abs(feet["mesh"].points.max(axis=0) - [0.2, 0.06, 0.0]).max() < 1e-7
     (tmp_path / "shoes" / "sole.stl").write_bytes(b"solid text")
-    with pytest.raises(ff.FileError, match="holds no corners"):
-        feet_from_file(model, path)
+    refused(ff.FileError, "holds no corners", feet_from_file, model, path)
 
 
 def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> str:

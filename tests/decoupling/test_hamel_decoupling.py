@@ -5,7 +5,7 @@ import closed_robots
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import EXACT, central, close, close_to_rate, rounding, slope_error
+from closeness import EXACT, central, close, close_to_rate, refused, rounding, slope_error
 from hypothesis import given
 from random_robots import random_robot
 from seeds import fresh
@@ -271,5 +271,4 @@ def test_closed_robots(name: str) -> None:
 
 def test_robots_tied_to_the_world_are_refused() -> None:
     model = ff.close_loops(closed_robots.robot("held"))
-    with pytest.raises(ff.InputError, match="tied to the world"):
-        decoupling.decouple(model, model.neutral, np.zeros(model.nv))
+    refused(ff.InputError, "tied to the world", decoupling.decouple, model, model.neutral, np.zeros(model.nv))

@@ -6,7 +6,7 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from cases import Case, case
-from closeness import close, close_to_differences, distance, slopes_at_once
+from closeness import close, close_to_differences, distance, refused, slopes_at_once
 from hypothesis import given, settings, strategies as st
 from seeds import fresh
 
@@ -207,8 +207,7 @@ def test_ends_of_difference() -> None:
     q = ff.random_configuration(MIXED, fresh(7))
     dv = np.zeros(MIXED.nv)
     dv[3] = np.pi
-    with pytest.raises(ff.InputError, match="root_joint"):
-        ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv))
+    refused(ff.InputError, "root_joint", lambda: ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv)))
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("explicit", 1), ("rk4", 4)])
@@ -230,5 +229,4 @@ def test_integrators_have_their_order(integrator: str, order: int) -> None:
 
 def test_a_step_out_of_the_numbers_is_refused() -> None:
     c = case(23, 3, base="free")
-    with pytest.raises(ff.InputError, match="smaller dt"):
-        ff.step(c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")
+    refused(ff.InputError, "smaller dt", ff.step, c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")

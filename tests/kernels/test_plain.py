@@ -6,7 +6,7 @@ from fractions import Fraction
 import mpmath
 import numpy as np
 import pytest
-from closeness import EXACT
+from closeness import EXACT, refused
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 import freeflyer as ff
@@ -85,8 +85,7 @@ def planted(q, i, n, written):
     (2, 3, "entry 3 of a buffer of 3"),
 ])  # fmt: skip
 def test_wrong_accesses_are_refused(i, written, message):
-    with pytest.raises(IndexError, match=message):
-        plain.function(planted)([1.0], i, 3, written)
+    refused(IndexError, message, lambda: plain.function(planted)([1.0], i, 3, written))
     assert plain.function(planted)([1.0], 2, 3, 2) == 1.0
 
 
@@ -105,8 +104,7 @@ def test_wrong_accesses_are_refused(i, written, message):
 def test_errors_say_what_is_wrong(call, message):
     model = TREES["tree"]
     q, v, _ = states(model)
-    with pytest.raises((ValueError, LookupError, TypeError), match=re.escape(message)):
-        call(model, q, v)
+    refused((ValueError, LookupError, TypeError), re.escape(message), call, model, q, v)
 
 
 @pytest.mark.parametrize("y", [-0.7, 0.0, 0.4])

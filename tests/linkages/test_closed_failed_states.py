@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closeness import refused
 from seeds import fresh
 
 import freeflyer as ff
@@ -46,8 +47,7 @@ def test_flat_postures_give_nan(name, loads):
     call = getattr(ff, name)
     result = call(ff.close_loops(model), *inputs, on_failure="nan", **loads)
     failed = np.isin(np.arange(30), FLAT)
-    with pytest.raises(ff.FreeflyerError, match="singular"):
-        call(ff.close_loops(model), *inputs, **loads)
+    refused(ff.FreeflyerError, "singular", lambda: call(ff.close_loops(model), *inputs, **loads))
     expected = call(ff.close_loops(model), *(x[~failed] for x in inputs), **loads)
     for x, y in zip(arrays(result), arrays(expected), strict=True):
         assert np.isnan(x[failed]).all()

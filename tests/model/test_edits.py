@@ -4,7 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, refused
 from seeds import fresh
 
 import freeflyer as ff
@@ -132,8 +132,7 @@ def test_an_edit_leaves_the_model_alone():
     np.testing.assert_array_equal(model.parameters, before[0])
     np.testing.assert_array_equal(model.topology, before[1])
     model = build(replace(robots.chain(3).description, actuated=("joint_2",)))
-    with pytest.raises(InputError, match=r"leaves passive ones free \(joint_1, joint_3\)"):
-        lock_joints(model, ["joint_2"])
+    refused(InputError, r"leaves passive ones free \(joint_1, joint_3\)", lock_joints, model, ["joint_2"])
     assert lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
     model = robots.humanoid()
     q, _ = random_state(model)
@@ -209,5 +208,4 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
     (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
 ])  # fmt: skip
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
-    with pytest.raises(error, match=text):
-        attach_payload(robots.humanoid(), *arguments, **options)
+    refused(error, text, lambda: attach_payload(robots.humanoid(), *arguments, **options))

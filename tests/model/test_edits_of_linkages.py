@@ -4,6 +4,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from closeness import refused
 
 from freeflyer import robots
 from freeflyer.errors import InputError
@@ -57,8 +58,7 @@ def test_only_the_directions_of_the_mask_must_be_closed():
         if closed:
             assert lock_joints(model, turned).loops == ()
         else:
-            with pytest.raises(InputError, match="rigid while it is open"):
-                lock_joints(model, turned)
+            refused(InputError, "rigid while it is open", lock_joints, model, turned)
     description = four_bar()
     long = replace(description.sites[0], placement=shifted(0.6, 0.0))  # the coupler overshoots by 0.1 m along its own x
     for a, b, closed in (("coupler_end", "crank_end", True), ("crank_end", "coupler_end", False)):
@@ -108,5 +108,4 @@ def test_couplings_of_locked_joints():
     ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2"),
 ])  # fmt: skip
 def test_coupling_that_locking_breaks_is_refused(positions, text):
-    with pytest.raises(InputError, match=text):
-        lock_joints(coupled(RULE), positions)
+    refused(InputError, text, lambda: lock_joints(coupled(RULE), positions))

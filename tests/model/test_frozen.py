@@ -7,6 +7,7 @@ from dataclasses import fields, is_dataclass, replace
 
 import numpy as np
 import pytest
+from closeness import refused
 from readers_samples import zoo
 
 import freeflyer as ff
@@ -121,8 +122,7 @@ WRONG_PARTS = {
 @pytest.mark.parametrize("what", WRONG_PARTS)
 def test_parts_that_are_none_are_refused(what):
     make, words = WRONG_PARTS[what]
-    with pytest.raises(ff.DescriptionError, match=words):
-        make(ff.robots.chain(2).description)
+    refused(ff.DescriptionError, words, lambda: make(ff.robots.chain(2).description))
 
 
 def by_hand(model: Model, **changes: object) -> Model:

@@ -5,6 +5,7 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
+from closeness import refused
 from readers_samples import link_poses, zoo
 from robots_on_disk import MODELS, needs_models
 from seeds import fresh
@@ -103,17 +104,13 @@ WRONG = {
 @pytest.mark.parametrize("fault", WRONG)
 def test_wrong_file_is_refused_in_words(tmp_path, fault):
     text, words = WRONG[fault]
-    with pytest.raises(FileError, match=words):
-        read(tmp_path, text)
+    refused(FileError, words, read, tmp_path, text)
 
 
 def test_big_and_missing_files_are_refused(tmp_path):
-    with pytest.raises(FileError, match="may have at most"):
-        read(tmp_path, "#" * 2**19)
-    with pytest.raises(FileError, match="more than 20000 entries"):
-        read(tmp_path, "actuated: [" + "a," * 30_000 + "]")
-    with pytest.raises(FileError, match="no loop file at"):
-        read_loops(tmp_path / "none.yaml", BARE)
+    refused(FileError, "may have at most", read, tmp_path, "#" * 2**19)
+    refused(FileError, "more than 20000 entries", read, tmp_path, "actuated: [" + "a," * 30_000 + "]")
+    refused(FileError, "no loop file at", read_loops, tmp_path / "none.yaml", BARE)
 
 
 @needs_models

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closeness import refused
 
 import freeflyer as ff
 from freeflyer.model.readers.posture_yaml import read_posture
@@ -41,14 +42,12 @@ def test_every_form(tmp_path) -> None:
     (b"\xff\xfe\x00", "YAML"), (b"a: \x00", "YAML"), ("x: 1\n" * 30_000, "refused"), ("x" * (2**20 + 1), "at most"),
 ])  # fmt: skip
 def test_what_is_no_posture_is_refused(tmp_path, text: str | bytes, word: str) -> None:
-    with pytest.raises(ff.FileError, match=word):
-        read(tmp_path, text)
+    refused(ff.FileError, word, read, tmp_path, text)
 
 
 @pytest.mark.parametrize("path", [None, 3, "", "nowhere.yaml", ".", "/dev/zero", "a\0b"])
 def test_what_is_no_file_is_refused(path: object) -> None:
-    with pytest.raises(ff.FreeflyerError):
-        read_posture(path, ROBOT)
+    refused(ff.FreeflyerError, "", read_posture, path, ROBOT)
 
 
 def test_followers_have_no_place_of_their_own(tmp_path) -> None:
@@ -62,5 +61,4 @@ def test_followers_have_no_place_of_their_own(tmp_path) -> None:
     model = ff.build(replace(description, joints=tuple(joints), actuated=()))
     path = tmp_path / "posture.yaml"
     path.write_text(f"{joints[-1].name}: 1\n")
-    with pytest.raises(ff.FileError, match="follows"):
-        read_posture(path, model)
+    refused(ff.FileError, "follows", read_posture, path, model)

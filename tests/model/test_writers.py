@@ -5,6 +5,7 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
+from closeness import refused
 from readers_samples import differences, link_poses, with_hinge_loop, zoo
 from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
 from seeds import fresh
@@ -147,15 +148,13 @@ UNWRITABLE = {
 @pytest.mark.parametrize("case", UNWRITABLE)
 def test_what_mjcf_cannot_hold_is_refused(case):
     description, words = UNWRITABLE[case]
-    with pytest.raises(DescriptionError, match=words):
-        to_mjcf(description)
+    refused(DescriptionError, words, to_mjcf, description)
 
 
 def test_deep_flat_locked_and_unlimited_robots():
     joints = [Joint(f"j{k}", "revolute", f"l{k - 1}" if k else WORLD, f"l{k}") for k in range(600)]
     description = hung(*joints)
-    with pytest.raises(DescriptionError, match=r"would nest 60. elements; MuJoCo reads 500"):
-        to_mjcf(description)
+    refused(DescriptionError, r"would nest 60. elements; MuJoCo reads 500", to_mjcf, description)
     assert differences(description, describe(to_urdf(description), base=None)) == []
     locked = hung(Joint("h", "revolute", WORLD, "a", lower=(0.5,), upper=(0.5,), effort=(0.0,), velocity=(0.0,)))
     open_ended = hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,), velocity=(np.inf,)))

@@ -5,7 +5,7 @@ import sys
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, refused
 from robots_on_disk import MODELS, needs_models
 from seeds import fresh
 
@@ -97,10 +97,8 @@ def test_other_robots(tmp_path):
     assert robot.possible(sphere) is sphere
     path = tmp_path / "chain.urdf"
     path.write_text(ff.to_urdf(ff.robots.chain(2)))
-    with pytest.raises(ff.InputError, match="not TOCABI"):
-        robot.robot(path)
-    with pytest.raises(ff.InputError, match="knee"):
-        robot.standing_tocabi(path, knee=3.0)
+    refused(ff.InputError, "not TOCABI", robot.robot, path)
+    refused(ff.InputError, "knee", robot.standing_tocabi, path, knee=3.0)
     st = robot.stance(robot.robot(), "double")
     v = np.zeros(st.problem.model.nv)
     right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])

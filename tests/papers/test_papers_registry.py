@@ -5,6 +5,7 @@ import re
 from pathlib import Path
 
 import pytest
+from closeness import refused
 
 import freeflyer as ff
 import freeflyer_papers as papers
@@ -32,5 +33,4 @@ def test_the_page_and_the_keys():
 
 @pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
 def test_unknown_keys_come_with_what_exists(key):
-    with pytest.raises(ff.UnknownNameError, match="linearization"):
-        papers.reproduction(key)
+    refused(ff.UnknownNameError, "linearization", papers.reproduction, key)

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
-from closeness import close
+from closeness import close, refused
 from planar_cases import hopper_case, planar, random_case
 from scipy.integrate import quad
 from seeds import fresh
@@ -90,12 +90,10 @@ def test_residuals_and_angles():
     for at in (*fresh("angle").uniform(-8.0, 8.0, 5), np.pi):
         total = quad(lambda s: float(case.number(rate, {q: s})), 0.0, at, epsabs=1e-13, epsrel=1e-13)[0]
         assert abs(float(case.number(angle, {q: at})) - total) < 1e-12
-    with pytest.raises(ff.InputError, match="for one joint; 2 joints"):
-        planar.com_frame_angle(arm(2))
+    refused(ff.InputError, "for one joint; 2 joints", lambda: planar.com_frame_angle(arm(2)))
     state = planar.variables(1)
     crooked = planar.robot(state, [("a", l, l, state.position[3])], [("base", m1, 0, 0, m1), ("a", m2, l, 0, 0)], gravity=g)
-    with pytest.raises(ff.InputError, match="no closed form here"):
-        planar.com_frame_angle(crooked)
+    refused(ff.InputError, "no closed form here", planar.com_frame_angle, crooked)
     with pytest.raises(ff.InputError, match="all mass is in one point"):
         planar.locked_velocity_map(planar.robot(planar.variables(0), [], [("base", m1, l, 0, 0)], gravity=g))
 

@@ -6,6 +6,7 @@ from html.parser import HTMLParser
 
 import numpy as np
 import pytest
+from closeness import refused
 from planted import arm, solid, with_inertia
 
 from freeflyer import robots
@@ -120,8 +121,7 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    with pytest.raises(FileError, match="--force"):
-        write_report(quadruped, other)
+    refused(FileError, "--force", write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
     write_report(quadruped, other, force=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
@@ -131,8 +131,7 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 @pytest.mark.parametrize("place", ["folder", "missing/report.html"])
 def test_the_error_names_the_path(quadruped, tmp_path, place):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FileError, match=re.escape(place.split("/")[0])):
-        write_report(quadruped, tmp_path / place)
+    refused(FileError, re.escape(place.split("/")[0]), write_report, quadruped, tmp_path / place)
 
 
 def test_robots_with_loops():

@@ -4,6 +4,7 @@ legged robot in: feet flat on the ground, hips above them, knees bent as given."
 
 import numpy as np
 import pytest
+from closeness import refused
 from robot_geometry import poses_at_zero
 from seeds import fresh
 
@@ -48,8 +49,7 @@ def test_chains():
     ({"mass": "1"}, "mass must be a positive number"),
 ])  # fmt: skip
 def test_wrong_arguments_are_refused(options, text):
-    with pytest.raises(InputError, match=text):
-        robots.chain(**options)
+    refused(InputError, text, robots.chain, **options)
 
 
 def sampled(inside, half, count=1_600_000):
@@ -149,8 +149,7 @@ def test_lengths_of_hoppers():
     to_foot = ff.frame_pose(revolute, q, "foot_point")[:3, 3] - ff.center_of_mass(revolute, q)
     assert np.linalg.norm(to_foot) == pytest.approx(0.1411, abs=5e-5)  # table 4.12
     assert to_foot[0] == pytest.approx(0.0, abs=5e-5)  # alpha_icf = 0: the foot is below the centre of mass
-    with pytest.raises(InputError, match="length must be"):
-        robots.revolute_hopper(length=0.0)
+    refused(InputError, "length must be", robots.revolute_hopper, length=0.0)
     with pytest.raises(InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
         robots.standing_posture(robots.chain())
 
@@ -159,8 +158,7 @@ def test_lengths_of_hoppers():
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", True])
 def test_bad_arguments_are_refused(make, value):
     for name in ("trunk", "gravity"):
-        with pytest.raises(InputError, match=f"{name} must be a positive number"):
-            make(**{name: value})
+        refused(InputError, f"{name} must be a positive number", make, **{name: value})
 
 
 MAKERS = {"humanoid": robots.humanoid, "quadruped": robots.quadruped}

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closeness import refused
 from robot_geometry import center_of_mass, poses_at_zero
 
 from freeflyer import robots
@@ -89,5 +90,4 @@ def test_left_mirrors_right():
 
 @pytest.mark.parametrize("dof", [19, 46, 33.0, "33", None, True, float("nan")])
 def test_wrong_dof_is_refused(dof):
-    with pytest.raises(InputError, match="dof must be a whole number from 20 to 45"):
-        robots.humanoid(dof)
+    refused(InputError, "dof must be a whole number from 20 to 45", robots.humanoid, dof)

@@ -3,6 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
+from closeness import refused
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation, Slerp
 from seeds import fresh
@@ -35,8 +36,7 @@ def test_products():
     assert np.array_equal(Q.from_wxyz(Q.to_wxyz(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4))
     for scale in (1e-200, 1e-5, 7.0, 1e200):
         assert np.allclose(Q.normalize(scale * np.array([1.0, 2.0, 3.0, 4.0])), np.array([1, 2, 3, 4]) / np.sqrt(30))
-    with pytest.raises(InputError, match="zero quaternion"):
-        Q.normalize([[0, 0, 0, 1], [0, 0, 0, 0]])
+    refused(InputError, "zero quaternion", Q.normalize, [[0, 0, 0, 1], [0, 0, 0, 0]])
 
 
 @pytest.mark.peers
@@ -93,8 +93,7 @@ def test_axis_angle():
     assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
     tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
     assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
-    with pytest.raises(InputError, match="zero vector"):
-        Q.from_axis_angle([0, 0, 0], 1.0)
+    refused(InputError, "zero vector", Q.from_axis_angle, [0, 0, 0], 1.0)
 
 
 @fast
@@ -144,8 +143,7 @@ def test_random_and_rounded_quaternions():
     assert np.abs(turned.mean(0)).max() < 0.02
     assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01
     assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
-    with pytest.raises(InputError, match="default_rng"):
-        Q.random(3)
+    refused(InputError, "default_rng", Q.random, 3)
     # Six digits as in a file: accepted, and the matrix is orthogonal to rounding
     R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
     assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS

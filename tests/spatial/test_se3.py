@@ -3,7 +3,7 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from closeness import central, slope_error
+from closeness import central, refused, slope_error
 from hypothesis import given, settings, strategies as st
 from spatial_samples import (
     ALL_ANGLES,
@@ -57,10 +57,8 @@ def test_group_and_adjoints():
     close(se3.vee(se3.hat(xi)), xi, 0.0)
     close(se3.hat(xi)[0, :3, :3] @ [1.0, 2.0, 3.0], np.cross(xi[0, 3:], [1.0, 2.0, 3.0]))
     close(se3.skew([1.0, 2.0, 3.0]) @ [4.0, 5.0, 6.0], np.cross([1, 2, 3], [4, 5, 6]))
-    with pytest.raises(InputError, match="skew block"):
-        se3.vee(np.eye(4))
-    with pytest.raises(InputError, match="last row zero"):
-        se3.vee(np.outer([0, 0, 0, 1.0], [1.0, 0, 0, 0]))
+    refused(InputError, "skew block", se3.vee, np.eye(4))
+    refused(InputError, "last row zero", se3.vee, np.outer([0, 0, 0, 1.0], [1.0, 0, 0, 0]))
     X = random_pose((2, 3))
     p, q = se3.to_position_quaternion(X)
     close(se3.from_position_quaternion(p, q), X)
@@ -69,8 +67,7 @@ def test_group_and_adjoints():
     p[...] = 0.0
     assert np.abs(X[..., :3, 3]).min() > 0.0  # what came back is the caller's own
     for f in (se3.left_jacobian_inverse, se3.right_jacobian_inverse):
-        with pytest.raises(InputError, match="multiple of 2 pi"):
-            f([0.1, 0.2, 0.3, 0.0, 2 * np.pi, 0.0])
+        refused(InputError, "multiple of 2 pi", f, [0.1, 0.2, 0.3, 0.0, 2 * np.pi, 0.0])
         close(f(np.zeros(6)), np.eye(6), 0.0)
 
 
