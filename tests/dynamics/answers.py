@@ -83,3 +83,23 @@ def errors(ours: Result, theirs: Result, lead: int, weight: float) -> dict[str, 
             axes = known.ndim - lead - name.startswith(PER_LINK)
             out[name] = distance(ours[name], known, axes, least=1.0 if name.startswith("Jdot v") else least.get(name, 0.0))
     return out
+
+
+def stacked(each: Iterable[Result]) -> Result:
+    results = list(each)
+    return {name: np.stack([x[name] for x in results]) for name in results[0]}
+
+
+def all_errors(model: ff.Model, states: Iterable[np.ndarray], links: Iterable[str], wrenches: Mapping[str, np.ndarray],
+               theirs: Result, solve: bool = True) -> dict[str, float]:  # fmt: skip
+    """Of the batch q, v, a, tau, of its states one by one ("one: ...") and of ff.all_terms ("all terms: ...")."""
+    q, v, a, tau = states
+    ours = {
+        "": answers(model, q, v, a, tau, links, wrenches, solve), "all terms: ": answers_at_once(model, q, v, links),
+        "one: ": stacked(answers(model, *x, links, wrenches, solve) for x in zip(q, v, a, tau)),
+    }  # fmt: skip
+    return {f"{way}{k}": e for way, x in ours.items() for k, e in errors(x, theirs, 1, model.mass * 9.81).items()}
+
+
+def too_large(found: Mapping[str, float], tolerance: float = 1e-9) -> dict[str, float]:
+    return {name: e for name, e in found.items() if not e <= tolerance}

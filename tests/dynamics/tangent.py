@@ -30,6 +30,18 @@ def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ())
     return ff.random_configuration(model, rng, lead), v, a
 
 
+def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """[x, y] (nv,) of constant velocities, joint by joint: linear w_x x l_y + l_x x w_y, angular w_x x w_y; else zero."""
+    out = np.zeros(model.nv)
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical"):
+            j = joint.iv + joint.nv - 3
+            out[j : j + 3] = np.cross(x[j : j + 3], y[j : j + 3])
+            if joint.kind == "free":
+                out[j - 3 : j] = np.cross(x[j : j + 3], y[j - 3 : j]) + np.cross(x[j - 3 : j], y[j : j + 3])
+    return out
+
+
 def robots() -> Iterator[tuple[str, ff.Model]]:
     """Each joint kind among revolute ones of which half follow another, on every base; then trees of all kinds."""
     for k, kind in enumerate(MOVING):

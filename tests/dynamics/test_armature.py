@@ -15,6 +15,7 @@ from hypothesis import given
 from mujoco_peer import peer, reference
 from random_robots import random_rotation
 from seeds import fresh
+from tangent import bracket
 from test_mujoco import named
 
 import freeflyer as ff
@@ -94,18 +95,6 @@ def test_momentum_stays_instantaneously(c: Case) -> None:
     rate = central(along, h)
     size = float(np.abs(world_momentum(model, c.q, c.v)).max()) * max(1.0, float(np.abs(c.v).max()))
     assert np.abs(rate).max() < 1e-5 * size
-
-
-def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """[x, y] (nv,) of constant velocities, joint by joint: linear w_x x l_y + l_x x w_y, angular w_x x w_y; else zero."""
-    out = np.zeros(model.nv)
-    for joint in model.joints:
-        if joint.kind in ("free", "spherical"):
-            j = joint.iv + joint.nv - 3
-            out[j : j + 3] = np.cross(x[j : j + 3], y[j : j + 3])
-            if joint.kind == "free":
-                out[j - 3 : j] = np.cross(x[j : j + 3], y[j - 3 : j]) + np.cross(x[j - 3 : j], y[j : j + 3])
-    return out
 
 
 @few

@@ -15,6 +15,7 @@ from test_mujoco import BUILT_IN as BUILT, named
 
 import freeflyer as ff
 from freeflyer.errors import InputError
+from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import read, with_base
 
 pytestmark = pytest.mark.peers
@@ -50,7 +51,7 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
         rng = fresh(sample)
         d = random_description(rng, 8, KINDS, "free" if sample % 3 else "fixed", mimics=0.3, armature=False)
         joints = [ff.Joint(**{**vars(j), "placement": np.eye(4)}) if j.kind == "free" else j for j in d.joints]
-        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * len(vel(j))}) for j in joints]
+        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * joint_sizes(j.kind)[1]}) for j in joints]
         text = ff.to_mjcf(ff.build(ff.Description("random", d.links, tuple(joints), d.sites)))
     elif sample in BUILT_IN:
         text = ff.to_mjcf(ff.robots.make(str(sample)))
@@ -59,12 +60,6 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
             pytest.skip("example-robot-data is not installed")
         text = ff.to_mjcf(ff.load(example(str(sample))))
     return ff.load(text), mujoco.MjModel.from_xml_string(text), text
-
-
-def vel(joint: ff.Joint) -> range:
-    from freeflyer.model.description import joint_sizes
-
-    return range(joint_sizes(joint.kind)[1])
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:

@@ -1,5 +1,6 @@
 """States from and to Pinocchio: its mass matrix, bias, torques and accelerations through the converters are ours."""
 
+from dataclasses import replace
 from pathlib import Path
 from types import SimpleNamespace
 
@@ -57,14 +58,9 @@ def check(pin_model: pin.Model, model: ff.Model) -> None:
 def test_urdfs(name: str) -> None:
     path = example(name)
     model = ff.load(path)
-    bare = ff.build(without_armature(model.description))
-    check(pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), bare)
-
-
-def without_armature(d: ff.Description) -> ff.Description:
-    from dataclasses import replace
-
-    return replace(d, joints=tuple(replace(j, armature=()) for j in d.joints))
+    d = model.description
+    bare = replace(d, joints=tuple(replace(j, armature=()) for j in d.joints))
+    check(pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()), ff.build(bare))
 
 
 @needs_examples

@@ -7,7 +7,7 @@ import mpmath as mp
 import numpy as np
 import pinocchio as pin
 import pytest
-from answers import Result, answers, answers_at_once, errors
+from answers import Result, all_errors, stacked
 from closeness import close, distance, refused
 from peers import Peer, peer, reference
 from robots_on_disk import EXAMPLES, example, example_urdfs, needs_examples
@@ -59,44 +59,30 @@ def case(path: Path, armature: float = 0.0, mimic: bool = False) -> Case:
     wrenches = {name: rng.standard_normal(6) for name in model.link_names[::4]}
     if mimic:  # not all of Pinocchio's algorithms support its mimic joints
         return Case(model, p, state, wrenches, {})
-    each = [reference(p, *(x[k] for x in state), wrenches) for k in range(STATES)]
-    return Case(model, p, state, wrenches, {name: np.stack([x[name] for x in each]) for name in each[0]})
+    return Case(model, p, state, wrenches, stacked(reference(p, *x, wrenches) for x in zip(*state)))
 
 
-def worst_errors(c: Case, solve: bool = True) -> dict[str, float]:
-    """Relative errors: of the batch, of single states (named "one: ...") and of ff.all_terms ("all terms: ...")."""
-    weight = c.model.mass * 9.81
-    out = errors(answers(c.model, *c.state, c.peer.links, c.wrenches, solve), c.reference, 1, weight)
-    one = [answers(c.model, *c.one(k), c.peer.links, c.wrenches, solve) for k in range(STATES)]
-    one = {name: np.stack([x[name] for x in one]) for name in one[0]}
-    out |= {f"one: {k}": e for k, e in errors(one, c.reference, 1, weight).items()}
-    at_once = answers_at_once(c.model, *c.state[:2], c.peer.links)
-    out |= {f"all terms: {k}": e for k, e in errors(at_once, c.reference, 1, weight).items()}
-    return out
+def beyond(c: Case, solve: bool = True) -> tuple[dict[str, float], dict[str, float]]:
+    """(relative errors, those beyond their tolerance).
+
+    Two mass matrices that differ by rounding have solutions that differ by the condition number times as much. That is
+    up to 3e10 for iCub, which moves grams far out, and nowhere else matters: see also the test on iCub below.
+    """
+    found, solves = all_errors(c.model, c.state, c.peer.links, c.wrenches, c.reference, solve), max(TOLERANCE, EPS * condition(c))
+    return found, {k: e for k, e in found.items() if not e <= (solves if k.removeprefix("one: ").startswith(SOLVES) else TOLERANCE)}
 
 
 def condition(c: Case) -> float:
     return float(np.linalg.cond(c.reference["mass matrix"]).max())
 
 
-def too_large(found: dict[str, float], condition: float = 1.0) -> dict[str, float]:
-    """What is beyond its tolerance.
-
-    Two mass matrices that differ by rounding have solutions that differ by the condition number times as much. That is
-    up to 3e10 for iCub, which moves grams far out, and nowhere else matters: see also the test on iCub below.
-    """
-    loose = max(TOLERANCE, EPS * condition)
-    allowed = {k: loose if k.removeprefix("one: ").startswith(SOLVES) else TOLERANCE for k in found}
-    return {k: e for k, e in found.items() if not e <= allowed[k]}
-
-
 @pytest.mark.parametrize("path", COMPARED, ids=lambda p: str(p.relative_to(EXAMPLES)))
 def test_agrees_with_pinocchio(path: Path, poisoned: None) -> None:
     c = case(path)
-    found = worst_errors(c, solve=path.name not in SINGULAR)
+    found, too_large = beyond(c, solve=path.name not in SINGULAR)
     quantities = 34 if path.name in SINGULAR else 41 + (c.peer.model.nv == c.model.nv)
     assert sum(":" not in name for name in found) == quantities
-    assert too_large(found, condition(c)) == {}
+    assert too_large == {}
 
 
 @pytest.mark.parametrize("name", SINGULAR)
@@ -134,7 +120,7 @@ def test_agrees_with_armature(name: str, poisoned: None) -> None:
     """Which also makes the singular ones regular; a mimic joint's counts on its leader, times the ratio squared."""
     c = case(example(name), armature=0.05)
     c.reference.pop("kinetic energy, by bodies")  # Pinocchio's misses some of Romeo's armature; its own M does not
-    assert too_large(worst_errors(c), condition(c)) == {}
+    assert beyond(c)[1] == {}
 
 
 @pytest.mark.parametrize("name", MIMICKED)

@@ -7,7 +7,7 @@ import pytest
 from closeness import EXACT, central, close
 from random_robots import random_robot
 from seeds import fresh
-from tangent import State, robots, state
+from tangent import State, bracket, robots, state
 
 import freeflyer as ff
 
@@ -37,19 +37,6 @@ def along(model: ff.Model, s: State, **directions: np.ndarray) -> np.ndarray:
 
 def scale(model: ff.Model, s: State) -> float:
     return float(np.abs(matrices(model, *s)).max())
-
-
-def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """[x, y] (nv,) of the configuration group: vectors, unit quaternions and poses, each joint by itself."""
-    out = np.zeros(model.nv)
-    for joint in model.joints:
-        if joint.nv and joint.kind in ("spherical", "free"):
-            at = joint.iv + joint.nv - 3
-            w, u = x[at : at + 3], y[at : at + 3]
-            out[at : at + 3] = np.cross(w, u)
-            if joint.kind == "free":
-                out[at - 3 : at] = np.cross(w, y[at - 3 : at]) + np.cross(x[at - 3 : at], u)
-    return out
 
 
 def known_difference(f: Callable[[float], np.ndarray]) -> tuple[np.ndarray, float]:
@@ -89,7 +76,7 @@ def test_second_derivatives_commute(robot: str) -> None:
     for first, second in (
         (by_q[1] @ y, by_v[0] @ x),
         (by_q[2] @ y, by_a[0] @ x),
-        (by_v[1] @ x, by_v_x(model, s, x) @ y),
+        (by_v[1] @ x, along(model, s, along_v=x)[1] @ y),
     ):
         close(first, second, EXACT, 1, least=float(np.abs(first).max()))
     assert not by_v[2].any()  # M depends on q alone,
@@ -100,10 +87,6 @@ def test_second_derivatives_commute(robot: str) -> None:
     C = ff.coriolis_matrix(model, q, v)
     ours = along(model, (q, v, a), along_q=v)[2]
     close(ours, C + C.T, EXACT, 2, least=float(np.abs(C).max()))
-
-
-def by_v_x(model: ff.Model, s: State, x: np.ndarray) -> np.ndarray:
-    return along(model, s, along_v=x)[1]
 
 
 def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:

@@ -134,42 +134,22 @@ def flipped(at: float):
         k = int(at * (len(data) - 1))
         return data[:k] + bytes([data[k] ^ 0x10]) + data[k + 1 :]
 
-    flip.__name__ = f"flipped at {at:.2f}"
     return flip
 
 
-def truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
+BREAKAGES = {
+    "truncated": lambda data: data[: len(data) // 2], "one byte less": lambda data: data[:-1],
+    "one byte more": lambda data: data + b"\0", "empty": lambda data: b"", "unsealed": lambda data: data[cache.SEAL :],
+    "resealed for another": lambda data: cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :],
+    **{f"flipped at {x:.2f}": flipped(x) for x in np.linspace(0, 1, 8)},
+}  # fmt: skip
 
 
-def one_byte_less(data: bytes) -> bytes:
-    return data[:-1]
-
-
-def one_byte_more(data: bytes) -> bytes:
-    return data + b"\0"
-
-
-def empty(data: bytes) -> bytes:
-    return b""
-
-
-def unsealed(data: bytes) -> bytes:
-    return data[cache.SEAL :]
-
-
-def resealed_for_another(data: bytes) -> bytes:
-    return cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :]
-
-
-BREAKAGES = [truncated, one_byte_less, one_byte_more, empty, unsealed, resealed_for_another, *map(flipped, np.linspace(0, 1, 8))]
-
-
-@pytest.mark.parametrize("broken", BREAKAGES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("broken", BREAKAGES)
 def test_a_broken_file_is_made_again(folder, compiled, broken):
     make()
     (path,) = files(folder)
-    path.write_bytes(broken(path.read_bytes()))
+    path.write_bytes(BREAKAGES[broken](path.read_bytes()))
     make()
     assert compiled == ["first"] * 2
     make()
@@ -184,15 +164,15 @@ def test_what_takes_a_file_s_place_is_made_again(folder, compiled):
     first.write_bytes(b), second.write_bytes(a)
     make("first"), make("second")
     assert compiled == ["first", "second"] * 2
+    shutil.rmtree(folder), compiled.clear()
     make()
     (path,) = files(folder)
     path.unlink(), path.mkdir()
     make()
     assert not [p for p in files(folder) if p.suffix != ".lock"]
-    make()
     shutil.rmtree(folder)
     make(), make()
-    assert len(compiled) == 3
+    assert len(compiled) == 4  # also where the folder has vanished
 
 
 def test_old_versions_are_removed(folder, compiled):
