@@ -85,7 +85,11 @@ def test_docstrings_say_what_is_passed_and_returned():
     assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in NAMES}))
+ROOMS = sorted({name.rpartition(".")[0] for name in NAMES})
+OF_PAPERS = {"marks": pytest.mark.papers}
+
+
+@pytest.mark.parametrize("room", [pytest.param(x, **(OF_PAPERS if x.startswith("freeflyer_papers") else {})) for x in ROOMS])
 def test_examples_run(room, tmp_path, monkeypatch):
     """As a user types them, after `import freeflyer as ff` and `import numpy as np`, in an empty folder."""
     shown: list[str] = []

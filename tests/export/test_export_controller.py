@@ -60,7 +60,7 @@ class CFunction:
 
 
 @needs_cc
-@pytest.mark.parametrize("make", [humanoid_stance, kangaroo_stance])
+@pytest.mark.parametrize("make", [pytest.param(humanoid_stance, marks=pytest.mark.slow), kangaroo_stance])
 def test_torques_are_those_of_python(make, tmp_path):
     """Gentle states and such with active limits, each cycle beginning with the one before; targets move."""
     rng = fresh(make.__name__)

@@ -6,6 +6,7 @@ import time
 import warnings
 from collections.abc import Callable
 from concurrent.futures import Executor, Future
+from functools import cache
 from typing import Any
 
 import numpy as np
@@ -20,6 +21,7 @@ from freeflyer_papers import hopping
 from freeflyer_papers.printed import geometric
 
 
+@cache
 def bad_calls():
     """By the words of the sentence."""
     model, arm, hopper, linkage = ff.robots.humanoid(20), ff.robots.chain(3), ff.robots.revolute_hopper(), four_bar()

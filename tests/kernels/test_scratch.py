@@ -24,7 +24,7 @@ need_of = plain.function(scratch_need)
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[Subject]]:
     by_name: dict[str, list[Subject]] = {name: [] for name in ALL}
-    for x in subjects(random_robots=5):
+    for x in subjects(random_robots=3):
         by_name[x.entry.name].append(x)
     return by_name
 
