@@ -2,12 +2,11 @@
 
 A module, named by its place below `kernels`, is one of three: kernels (most), PRIMITIVES (the lowest functions, whose compiled
 meaning is in meanings), or PYTHON (it compiles, calls, lists or runs kernels). Marked functions of all obey the rules of
-arguments; those of the first kind also the rules of bodies: nothing but scalars, tuples, and buffers reached through load and
-store, so that one text runs on every scalar.
+arguments; those of the first kind also reach buffers through load and store alone, so that one text runs on every scalar.
+Whatever else is no kernel, the compiler refuses (test_refused_kernels.py).
 """
 
 import ast
-import builtins
 import sys
 
 MARKS = {"kernel", "inlined", "primitive"}
@@ -21,12 +20,6 @@ PYTHON = {
 PACKAGES = {"numpy"}
 COMPILERS = {"llvmlite"}
 BUFFERS = {"topology", "parameters", "work"}  # and whatever a function loads from or stores to
-BUILTINS = {"range", "min", "max", "len", "abs"}
-FORBIDDEN = (
-    ast.List, ast.Dict, ast.Set, ast.ListComp, ast.DictComp, ast.SetComp, ast.GeneratorExp, ast.Lambda, ast.Try, ast.With,
-    ast.Yield, ast.YieldFrom, ast.Await, ast.Global, ast.Nonlocal, ast.Raise, ast.Assert, ast.Import, ast.ImportFrom,
-    ast.ClassDef, ast.FunctionDef, ast.JoinedStr, ast.Delete, ast.NamedExpr, ast.Starred, ast.Match,
-)  # fmt: skip
 
 
 def violations(source: str, module: str) -> list[str]:
@@ -99,20 +92,14 @@ def _body(function: ast.FunctionDef, where: str) -> list[str]:
     buffers = BUFFERS | {_name(c.args[0]) for c in calls if _name(c).startswith(("load", "store", "accumulate"))}
     found = []
     for node in (n for statement in statements for n in ast.walk(statement)):
-        if isinstance(node, FORBIDDEN):
-            found.append(f"{where} uses {type(node).__name__}")
-        if isinstance(node, ast.Constant) and isinstance(node.value, str | bytes | complex):
-            found.append(f"{where} holds the constant {node.value!r}")
-        if isinstance(node, ast.Name) and node.id in ("np", "numpy"):
-            found.append(f"{where} uses numpy: only `workspace` allocates")
+
         if isinstance(node, ast.Name) and node.id == "math" and not where.startswith("math.trig."):
             found.append(f"{where} uses math, which knows floats only")
         if isinstance(node, ast.Subscript):
             base = getattr(node.value, "id", "")
             if not isinstance(node.ctx, ast.Load) or base in buffers:
                 found.append(f"{where} reaches into {base or 'a buffer'} without load or store")
-        if isinstance(node, ast.Call) and hasattr(builtins, _name(node)) and _name(node) not in BUILTINS:
-            found.append(f"{where} calls {_name(node)}")
+
     return found
 
 

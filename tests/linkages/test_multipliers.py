@@ -2,7 +2,7 @@
 
 import numpy as np
 import pytest
-from closed_robots import reference, robot, robots, shared, state
+from closed_robots import reference, robot, robots, state
 from closeness import close, refused
 from seeds import fresh
 
@@ -47,14 +47,6 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
     shares = constraint_multipliers(model, s.q, r.v, a=r.a)
     close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
-
-
-@pytest.mark.parametrize("name", ["kangaroo", "cassie", "five_bar", "battobot"])
-def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
-    model, rng = shared(models_folder, name), fresh(16)
-    s = state(model, rng, 0.002)
-    r, tau = reference(model, s), rng.standard_normal(model.nv)
-    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, solved(model, s.q, r.v, tau)[0], 1e-8)
 
 
 def test_refusals_name_the_fault() -> None:

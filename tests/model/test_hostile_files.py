@@ -154,14 +154,6 @@ def test_deep_nesting(text):
     assert not survives(lambda: load(text), text[:60])
 
 
-def robot_of(links, *joints):
-    """URDF of links with one-letter names, and fixed joints given as parent and child."""
-    parts = [f'<link name="{n}"/>' for n in links]
-    for k, (parent, child) in enumerate(joints):
-        parts.append(f'<joint name="j{k}" type="fixed"><parent link="{parent}"/><child link="{child}"/></joint>')
-    return f'<robot name="r">{"".join(parts)}</robot>'
-
-
 FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"/>'
 CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><geom type="capsule" size=".1"/>'
          "</composite>")  # fmt: skip
@@ -181,13 +173,7 @@ TEXTS = {
     "long attribute": ("<robot name='" + "x" * 200_000 + "'/>", "200000 characters in 'name': refused"),
     "many elements": ("<robot name='r'>" + "<a/>" * 200_001 + "</robot>", "more than 200000 elements"),
     "long text": ("<robot name='r'>" + " " * 2**24 + "</robot>", "at most 16777216 are read"),
-    "cyclic robot": (robot_of("ab", "ab", "ba"), "cycle, link by link"),
-    "cycle beside the robot": (robot_of("abcd", "ab", "cd", "dc"), "cycle, link by link"),
-    "joint to itself": (robot_of("a", "aa"), "cycle, link by link a <- a"),
-    "disconnected": (PENDULUM.replace("</robot>", '<link name="c"/></robot>'), "disconnected: 'base', 'c'"),
-    "two parents": (robot_of("abc", "ab", "cb"), "two parents"),
-    "unknown parent": (PENDULUM.replace('parent link="base"', 'parent link="bas"'), "no link is named 'bas'. Did you"),
-    "unknown child": (PENDULUM.replace('child link="rod"', 'child link="rods"'), "joint 'pin', <child>.* no link is named 'rods'"),
+
     "undeclared world": (PENDULUM.replace('<link name="base"/>', "").replace('parent link="base"', 'parent link="world"'),
                          "no link is named 'world'.*declare it, <link name=\"world\"/>"),
     "MJCF equality with a flex": (
@@ -201,17 +187,10 @@ TEXTS = {
         MJ_PENDULUM.replace("</body>", CABLE + "</body>").replace(
             "</worldbody>", '</worldbody><equality><connect body1="cB_last" body2="rod" anchor="0 0 0"/></equality>'),
         "cannot be read: .*'cB_last'.*left out before.*<composite> 'c'"),
-    "unknown mimic": (PENDULUM.replace("<axis", '<mimic joint="x"/><axis'), "no joint is named 'x'"),
-    "mimic of itself": (PENDULUM.replace("<axis", '<mimic joint="pin"/><axis'), "cycle: pin -> pin"),
-    "negative mass": (PENDULUM.replace('mass value="2"', 'mass value="-2"'), "mass -2 kg"),
-    "negative inertia": (PENDULUM.replace('izz="0.01"', 'izz="-1"'), "negative eigenvalue -1"),
-    "indefinite inertia": (PENDULUM.replace('ixy="0"', 'ixy="5"'), "negative eigenvalue"),
+
     "huge mass": (PENDULUM.replace('mass value="2"', 'mass value="1e300"'), "finite numbers up to"),
     "huge inertia": (PENDULUM.replace('ixy="0"', 'ixy="1e308"'), "finite numbers up to"),
-    "zero axis": (PENDULUM.replace('axis xyz="0 1 0"', 'axis xyz="0 0 0"'), "a direction needs a length"),
-    "lower above upper": (PENDULUM.replace('lower="-1"', 'lower="3"'), "lower 3 above upper 2"),
-    "negative effort": (PENDULUM.replace('effort="3"', 'effort="-3"'), "check the sign"),
-    "negative damping": (PENDULUM.replace('damping="0.1"', 'damping="-0.1"'), "check the sign"),
+
     "MJCF NaN": (MJ_PENDULUM.replace('pos="0 0 1"', 'pos="0 NaN 1"'), "'NaN' is not a finite number"),
     "MJCF infinity": (MJ_PENDULUM.replace('mass="2"', 'mass="inf"'), "'inf' is not a finite number"),
     "MJCF huge": (MJ_PENDULUM.replace('pos="0 0 1"', 'pos="0 1e300 1"'), "finite numbers up to"),

@@ -11,7 +11,7 @@ from freeflyer.model.inputs import choice, finite_array, instance, positive, ref
 
 
 @pytest.mark.parametrize(
-    ("refused", "words"),
+    ("call", "words"),
     [
         (lambda: choice("gait", "run", ("walk", "trot")), "gait must be one of 'walk', 'trot', got 'run'"),
         (lambda: choice("rotors", True, (1, 2)), "rotors must be one of 1, 2, got True"),
@@ -28,8 +28,8 @@ from freeflyer.model.inputs import choice, finite_array, instance, positive, ref
          "furthest must be a positive number, got True"),
     ],
 )  # fmt: skip
-def test_what_does_not_fit_is_named(refused, words):
-    refused(ff.InputError, words, refused)
+def test_what_does_not_fit_is_named(call, words):
+    refused(ff.InputError, words, call)
 
 
 def test_what_fits_comes_back():

@@ -80,7 +80,7 @@ def test_keyframes_made_by_hand() -> None:
         ((ff.Keyframe("k"), ff.Keyframe("k")), "two keyframes are named 'k'"),
         (("k",), r"keyframes\[0\] of robot .* must be a freeflyer.Keyframe"),
     ):  # fmt: skip
-        refused(DescriptionError, words, ff.build, replace(d, keyframes=bad))
+        refused(DescriptionError, words, lambda bad=bad: ff.build(replace(d, keyframes=bad)))
     with pytest.raises(FileError, match=r"keyframe .home..*not a finite number"):
         ff.load(TEXT.replace('qpos="1 2 3 0', 'qpos="1 2 nan 0'))
 
