@@ -25,11 +25,9 @@ STATES = 3
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
 # arguments other than states: of the function, or of any that has an argument of that name
-COMMON: dict[str, Any] = {
-    "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
-    "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
-    "by": "gauss",
-}  # fmt: skip
+COMMON: dict[str, Any] = {"frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0),
+                          "joints": ("d",), "driver": "c", "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0},
+                          "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1, "by": "gauss"}  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
     "constraint_bias", "constraint_multipliers", "reduce_forces", "keep_closed",
     "complete_velocity", "contact_model", "closed_torques",
@@ -109,29 +107,26 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
     v, a = ff.linkages.expand_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
-    state = {
-        "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
-        "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
-        "weights": rng.standard_normal((*lead, model.nv)), "along_q": rng.standard_normal((*lead, model.nv)),
-        "dv": 0.01 * (v if of_tree else u),
-    }  # fmt: skip
+    state = {"q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
+             "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
+             "weights": rng.standard_normal((*lead, model.nv)), "along_q": rng.standard_normal((*lead, model.nv)),
+             "dv": 0.01 * (v if of_tree else u)}  # fmt: skip
     special: dict[str, dict[str, Any]] = {
         "velocity_map": {"q": q}, "velocity_map_bias": {"q": q, "u": u if model.reduction else v},
-        "random_configuration": {"rng": rng, "size": lead},
-        "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
-        "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
-        "motion_map": {"split": linkages.partition(model)}, "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
+        "random_configuration": {"rng": rng, "size": lead}, "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()},
+        "to_mjcf": {"path": None}, "to_urdf": {"path": None}, "constraint_multipliers": {"a": a},
+        "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}}, "motion_map": {"split": linkages.partition(model)},
+        "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
         **{n: {"contacts": ff.ConstraintSet(model)} for n in ("kinematic_chains", "centroidal_jacobians", "reduced_dynamics")},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
         "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},
         "express_wrenches": {"contacts": [ff.contacts.point("tip")], "wrenches": {"tip": np.ones((*lead, 6))}},
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
-        "simulate": {"dt": 1e-3, "duration": 2e-3},
-        "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
-        "free_fall": {},
-        "first_singularity": {"furthest": 1.0}, "close_loops": {},
-        "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))}, "external_internal": {"rows": (0,)},
+        "simulate": {"dt": 1e-3, "duration": 2e-3}, "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}},
+        "free_flight": {"duration": 2e-3, "q": None}, "free_fall": {}, "first_singularity": {"furthest": 1.0},
+        "close_loops": {}, "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))},
+        "external_internal": {"rows": (0,)},
         "center_of_mass_angle": {"path": np.stack([q, ff.integrate(closed, q, np.full(closed.nv, 0.02))])},
         "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
@@ -151,16 +146,13 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         inputs = control.joint_inputs(model, ("c",)) + control.wrench_inputs(model, "ground")
         special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}
         held = np.tile(closed.neutral, (3, 1))
-        special["track"] = {
-            "q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "dt": 0.01, "inputs": inputs,
-            "gravity": np.zeros(3),
-        }  # fmt: skip
+        special["track"] = {"q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "dt": 0.01,
+                            "inputs": inputs, "gravity": np.zeros(3)}  # fmt: skip
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
     if name == "estimation.update_passive_state":
         robot = estimation.sensors(model)
-        special["update_passive_state"] = {
-            "state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1),
-        }  # fmt: skip
+        special["update_passive_state"] = {"state": estimation.passive_state(robot),
+                                           "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}  # fmt: skip
     if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = linkages.follow(model, "c", values)

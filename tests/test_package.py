@@ -26,7 +26,7 @@ DESIGNED = (  # the names that others rely on
     "centroidal_momentum", "centroidal_bias", "kinetic_energy", "potential_energy", "all_terms", "frame_set", "FreeflyerError",
 )  # fmt: skip
 MODEL = ("nq", "nv", "mass", "joint_names", "frame_names", "actuated", "loops")
-HEAVY = ("matplotlib", "mujoco", "sympy", "viser", "torch", "lxml", "jax", "typer", "rich", "pinocchio")
+HEAVY = ("matplotlib", "mujoco", "sympy", "viser", "torch", "lxml", "jax", "typer", "rich", "pinocchio", "llvmlite")
 LAZY = sorted(path.parent.name for path in Path(ff.__file__).parent.glob("*/__init__.pyi"))
 
 OPENING = """
@@ -49,9 +49,8 @@ print(json.dumps({
 def opened(tmp_path_factory):
     """What a fresh process saw when it imported the package, in an empty folder and with an empty cache."""
     home = tmp_path_factory.mktemp("home")
-    environment = {
-        **os.environ, "HOME": str(home), "FREEFLYER_CACHE_DIR": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1",
-    }  # fmt: skip
+    environment = {**os.environ, "HOME": str(home), "FREEFLYER_CACHE_DIR": str(home / "cache"),
+                   "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
     command = [sys.executable, "-W", "error", "-c", OPENING, str(home)]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -77,12 +76,11 @@ def test_exports_and_completion():
 
 def test_the_designed_call_forms():
     """Argument names and defaults by which others call."""
-    forms = {
-        "load": "source base loops", "frame_jacobian": "model q frame expressed", "coriolis_matrix": "model q v form",
-        "inverse_dynamics": "model q v a external", "forward_dynamics": "model q v tau external",
-        "random_configuration": "model rng", "difference": "model q0 q1", "integrate": "model q dv",
-        "frame_velocity": "model q v frame", "frame_bias_acceleration": "model q v frame", "all_terms": "model q v",
-    }  # fmt: skip
+    forms = {"load": "source base loops", "frame_jacobian": "model q frame expressed", "coriolis_matrix": "model q v form",
+             "inverse_dynamics": "model q v a external", "forward_dynamics": "model q v tau external",
+             "random_configuration": "model rng", "difference": "model q0 q1", "integrate": "model q dv",
+             "frame_velocity": "model q v frame", "frame_bias_acceleration": "model q v frame",
+             "all_terms": "model q v"}  # fmt: skip
     for name, words in forms.items():
         assert list(inspect.signature(getattr(ff, name)).parameters)[: len(words.split())] == words.split(), name
     assert inspect.signature(ff.load).parameters["base"].default == "auto"
@@ -127,6 +125,7 @@ def test_errors_have_one_base():
 
 def test_importing_is_light_and_does_nothing_else(opened):
     assert not {*HEAVY} & {*opened["modules"]}
+    assert not [name for name in opened["modules"] if "kernels.compiler" in name]
     assert opened["files"], "files were written"
     assert opened["threads"] == 0
     assert opened["folder"]
@@ -143,10 +142,8 @@ def model():
 def results(model: ff.Model) -> list[np.ndarray]:
     rng = fresh(0)
     q, v = ff.random_configuration(model, rng, 20), rng.standard_normal((20, model.nv))
-    return [
-        ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q[0]),
-        ff.frame_pose(model, q, model.frame_names[-1]),
-    ]  # fmt: skip
+    return [ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q[0]),
+            ff.frame_pose(model, q, model.frame_names[-1])]  # fmt: skip
 
 
 COPIES = {

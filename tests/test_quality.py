@@ -42,10 +42,9 @@ def test_types(checker: str, tmp_path: Path) -> None:
     wrong, user = WRONG.splitlines(), tmp_path / "user.py"
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)).splitlines()
     user.write_text("\n".join([*code, *wrong]))
-    settings = {
-        **tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"], "extraPaths": [str(ROOT / "src")],
-        "include": [str(ROOT / "src" / "freeflyer"), str(user)], "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")],
-    }  # fmt: skip
+    settings = {**tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"], "extraPaths": [str(ROOT / "src")],
+                "include": [str(ROOT / "src" / "freeflyer"), str(user)],
+                "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")]}  # fmt: skip
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     command = {
         "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", "/dev/null", ROOT / "src" / "freeflyer", user),

@@ -6,10 +6,9 @@ from public_names import public_functions
 
 from freeflyer.progress import no_progress
 
-BY_KEYWORD = {
-    "atol", "constraints", "count", "events", "external", "frames", "gravity", "limits", "loops", "on_failure", "out",
-    "progress", "redundant", "restitution", "rtol", "seed", "sensing", "solver", "start", "strict", "tolerance", "warm",
-}  # fmt: skip
+BY_KEYWORD = {"atol", "constraints", "count", "events", "external", "frames", "gravity", "limits", "loops", "on_failure",
+              "out", "progress", "redundant", "restitution", "rtol", "seed", "sensing", "solver", "start", "strict",
+              "tolerance", "warm"}  # fmt: skip
 ARGUMENT_ITSELF = {("load", "gravity"), ("load", "loops"), ("with_gravity", "gravity")}  # what the function is about
 OTHER_WORDS = {  # the word for it
     "step": "dt", "h": "dt", "timestep": "dt", "time_step": "dt", "configuration_": "q", "qd": "v", "dq": "v", "ddq": "a",

@@ -11,10 +11,8 @@ from freeflyer.analysis.facts import joints_table, loops_table
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import visible
 
-HOSTILE = (
-    "<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></tr></table>", "&lt;b&gt;", "a'b\"c", "<!--", "]]>",
-    "line\nbreak\x00\x1b[31m\u202e", "", "$\\href{javascript:alert(1)}{x}$",
-)  # fmt: skip
+HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></tr></table>", "&lt;b&gt;", "a'b\"c", "<!--",
+           "]]>", "line\nbreak\x00\x1b[31m\u202e", "", "$\\href{javascript:alert(1)}{x}$")  # fmt: skip
 ELEMENTS = {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td"}
 
 

@@ -99,8 +99,7 @@ def test_loops_couplings_and_notes():
     ("mass_matrix", lambda M: 1.001 * M, "M Minv = 1"), ("kinetic_energy", lambda T: 1.001 * T, "T = v^T M v / 2"),
     ("potential_energy", lambda V: 1.001 * V, "d(T+V)/dt = v . tau"),
     ("forward_dynamics", lambda a: a + 1e-6, "ID(FD(tau)) = tau"),
-    ("inverse_dynamics", lambda t: t + 1e-6, "M a + bias = ID(a)"),
-    ("centroidal_momentum", lambda h: 1.001 * h, "A_G v = h"),
+    ("inverse_dynamics", lambda t: t + 1e-6, "M a + bias = ID(a)"), ("centroidal_momentum", lambda h: 1.001 * h, "A_G v = h"),
 ])  # fmt: skip
 def test_wrong_dynamics_break_a_law(monkeypatch, function, spoil, law):
     right = getattr(ff, function)

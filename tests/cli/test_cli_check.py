@@ -32,10 +32,7 @@ def test_a_sound_robot_passes(tmp_path):
     (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
     (arm(mass=0), "massless-leaf", "error", "lower"),
     (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
-    (
-        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning",
-        "elbow",
-    ),
+    (arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning", "elbow"),
 ])  # fmt: skip
 def test_a_planted_defect_is_found(tmp_path, text, code, severity, subject):
     exit_code, found = findings(tmp_path, text)

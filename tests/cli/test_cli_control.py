@@ -31,21 +31,18 @@ def test_refused_options():
     done = run("control", "squat", "--robot", "no_such_robot", "--duration", "0.01")
     assert done.exit_code != 0
     assert "no_such_robot" in done.output + str(done.exception)
-    for arguments, words in (
-        (("stand", "--hand", "left_palm"), "--hand belongs to the scenario reach"),
-        (("squat", "--pushes", 3), "--pushes and --boundary belong to the scenario stand"),
-        (("stand", "--velocity-noise", 1e308), "error: --velocity-noise holds 1e+308"),
-        (("stand", "--dt", 0), "error: --dt must be a positive number, got 0.0"),
-        (("stand", "--solver", "w" * 1000), "(1000 characters)"),
-    ):  # fmt: skip
+    for arguments, words in ((("stand", "--hand", "left_palm"), "--hand belongs to the scenario reach"),
+                             (("squat", "--pushes", 3), "--pushes and --boundary belong to the scenario stand"),
+                             (("stand", "--velocity-noise", 1e308), "error: --velocity-noise holds 1e+308"),
+                             (("stand", "--dt", 0), "error: --dt must be a positive number, got 0.0"),
+                             (("stand", "--solver", "w" * 1000), "(1000 characters)")):  # fmt: skip
         done = run("control", *arguments)
         assert done.exit_code == 2, arguments
         assert words in done.stderr, done.stderr
         assert "Warning" not in done.output
-    for arguments, words in (
-        (("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),
-        (("--sole", "0.2x0.1"), "--feet names"), (("--feet", "left_sole", "--sole", "wide"), "LENGTHxWIDTH"),
-    ):  # fmt: skip
+    for arguments, words in ((("--feet", "left_palm"), "its sole's sides"), (("--feet", "nose", "--sole", "0.2x0.1"), "nose"),
+                             (("--sole", "0.2x0.1"), "--feet names"),
+                             (("--feet", "left_sole", "--sole", "wide"), "LENGTHxWIDTH")):  # fmt: skip
         done = run("control", "squat", "--duration", "0.01", *arguments)
         assert done.exit_code != 0
         assert words in done.output + str(done.exception), arguments
@@ -100,10 +97,8 @@ def test_four_feet_walk_by_gaits():
     done = run(*walk, "--gait", "trot", "--speed", "0.3", "--lateral", "0.05", "--turning", "0.2", "--steps", "3")
     assert done.exit_code == 0, done.output
     assert "FramePositionTask('FL_foot')" not in done.stdout  # still on the ground
-    for options, words in (
-        (("--gait", "gallop"), "Known gaits: crawl, trot"), (("--speed", "4"), "cannot go so fast"),
-        (("--step-length", "0.1"), "--step-length is for two feet"),
-    ):  # fmt: skip
+    for options, words in ((("--gait", "gallop"), "Known gaits: crawl, trot"), (("--speed", "4"), "cannot go so fast"),
+                           (("--step-length", "0.1"), "--step-length is for two feet")):  # fmt: skip
         refused = run(*walk, *options)
         assert refused.exit_code != 0
         assert words in " ".join((refused.output + str(refused.exception)).split())

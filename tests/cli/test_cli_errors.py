@@ -1,11 +1,10 @@
 """What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where."""
 
-import subprocess
-import sys
 
 import pytest
 import typer
 from command import arm, run, written
+from processes import python
 
 from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
@@ -55,7 +54,7 @@ def test_version_help_and_unknown_commands():
     assert all(command in shown for command in ("info", "check", "report", "bench", "reproduce", "demo"))
     heavy = ("matplotlib", "mujoco", "sympy")
     code = f"import sys, freeflyer.cli.app\nprint([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code)
     assert done.stdout.strip() == "[]"
 
 

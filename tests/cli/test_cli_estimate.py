@@ -30,10 +30,8 @@ def test_encoders_and_feet(models_folder):
 @pytest.mark.slow
 def test_everything_and_its_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(estimators, "BLOCKS", 1)
-    result, data = run_json(
-        "estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing", "--frequency", 0.5, "--amplitude",
-        0.03, "-o", tmp_path / "pictures",
-    )  # fmt: skip
+    result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing",
+                            "--frequency", 0.5, "--amplitude", 0.03, "-o", tmp_path / "pictures")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert data["calibration"]["right"] == data["calibration"]["starts"] == 5
     assert len(data["calibration"]["encoders"]) == 12

@@ -68,10 +68,9 @@ def test_linearization(small, tmp_path):
 
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
-    tiny = papers.Reproduction(
-        "tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
-        lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
-    )  # fmt: skip
+    tiny = papers.Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
+                               lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")],
+                               lambda result: {})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
     assert result.exit_code == 0

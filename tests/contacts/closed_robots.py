@@ -15,16 +15,14 @@ POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 R, P, H, S, C, U = "revolute", "prismatic", "helical", "spherical", "cylindrical", "universal"
 
 # name: (base, kinds of the joints of each branch, (branch and link, branch and link, mask) of each loop, motors)
-RECIPES = {
-    "point": ("free", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), POINT),), ("j00", "j01", "j02")),
-    "hinge": ("free", ((R, P, R, H), (R, R, R, R)), (((0, 4), (1, 4), HINGE),), ("j00", "j01")),
-    "weld": ("free", ((S, R), (S, P, R)), (((0, 2), (1, 3), WELD),), ("j01",)),
-    "slider": ("free", ((R, R, R), (R, S)), (((0, 3), (1, 2), (1, 1, 0, 1, 1, 1)),), ("j00",)),
-    "cylinder": ("fixed", ((R, R, P), (U, R)), (((0, 3), (1, 2), (0, 1, 1, 0, 1, 1)),), ("j00",)),
-    "turn": ("fixed", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), (1, 1, 1, 0, 1, 0)),), ("j00", "j01")),
-    "nested": ("free", ((R, R, R, R), (R, R), (C, R)), (((0, 2), (1, 2), POINT), ((0, 4), (2, 2), POINT)), ("j00", "j02")),
-    "held": ("free", ((S, R, R), (R,)), (((0, 3), None, POINT),), ("j01",)),
-}  # fmt: skip
+RECIPES = {"point": ("free", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), POINT),), ("j00", "j01", "j02")),
+           "hinge": ("free", ((R, P, R, H), (R, R, R, R)), (((0, 4), (1, 4), HINGE),), ("j00", "j01")),
+           "weld": ("free", ((S, R), (S, P, R)), (((0, 2), (1, 3), WELD),), ("j01",)),
+           "slider": ("free", ((R, R, R), (R, S)), (((0, 3), (1, 2), (1, 1, 0, 1, 1, 1)),), ("j00",)),
+           "cylinder": ("fixed", ((R, R, P), (U, R)), (((0, 3), (1, 2), (0, 1, 1, 0, 1, 1)),), ("j00",)),
+           "turn": ("fixed", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), (1, 1, 1, 0, 1, 0)),), ("j00", "j01")),
+           "nested": ("free", ((R, R, R, R), (R, R), (C, R)), (((0, 2), (1, 2), POINT), ((0, 4), (2, 2), POINT)), ("j00", "j02")),
+           "held": ("free", ((S, R, R), (R,)), (((0, 3), None, POINT),), ("j01",))}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,9 +24,8 @@ def test_loops_as_rows_and_as_a_closed_model_agree(name):
     whole[closed.reduction.split.independent] = tau
     G = ff.velocity_map(closed, q)
     rows = ff.ConstraintSet(tree, s.contacts, s.locks, s.rolling)
-    a, b = (
-        ff.constrained_dynamics(closed, q, u, tau, constraints=s), ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows),
-    )  # fmt: skip
+    a, b = (ff.constrained_dynamics(closed, q, u, tau, constraints=s),
+            ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows))  # fmt: skip
     close(G @ a.a + ff.velocity_map_bias(closed, q, u), b.a, 1e-8)
     for item in s.items:
         close(a.forces[item.name], b.forces[item.name], 1e-8)

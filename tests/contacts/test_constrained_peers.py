@@ -1,7 +1,8 @@
 """Constraint rows, drift, constrained accelerations and their derivatives against Pinocchio and MuJoCo, on real linkages.
 
-Where redundant rows are exact (Cassie, rank 10 of 12) or absent (Battobot), accelerations agree to rounding. Kangaroo's file has rounded digits: its 84 rows have rank 60 and eight directions more with singular values
-of 1e-7, in which peers yield by as much as their regularisation lets them; there the bound is that of the file.
+Where redundant rows are exact (Cassie, rank 10 of 12) or absent (Battobot), accelerations agree to rounding. Kangaroo's file
+has rounded digits: its 84 rows have rank 60 and eight directions more with singular values of 1e-7, in which peers yield by as
+much as their regularisation lets them; there the bound is that of the file.
 """
 
 from dataclasses import replace

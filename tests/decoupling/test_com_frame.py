@@ -145,10 +145,8 @@ def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
     apart = found[0].angle[-1] - found[1].angle[-1]
     nodes, weights = np.polynomial.legendre.leggauss(16)
     x, y = 0.5 * (nodes + 1.0), 0.75 * (nodes + 1.0)
-    area = sum(
-        0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0]
-        for a, u in zip(x, weights) for b, w in zip(y, weights)
-    )  # fmt: skip
+    area = sum(0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0] for a,
+               u in zip(x, weights) for b, w in zip(y, weights))  # fmt: skip
     # Stokes: the integral of the torsion over what lies between the ways
     close(np.array(apart), np.array(area), 1e-10)
     one = ff.lock_joints(model, ["joint_1"])
@@ -164,10 +162,8 @@ def test_the_frame_turns_with_the_locked_velocity() -> None:
     rng = fresh()
     torques = np.concatenate([np.zeros(6), rng.uniform(-3.0, 3.0, 7)])
     start = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), rng.uniform(-0.5, 0.5, 7)]))
-    run = ff.sim.simulate(
-        model, start, np.zeros(13), lambda t, q, v: torques * np.cos(3.0 * t), dt=0.02, duration=1.0, integrator="dop853",
-        rtol=1e-11, atol=1e-12,
-    )  # fmt: skip
+    run = ff.sim.simulate(model, start, np.zeros(13), lambda t, q, v: torques * np.cos(3.0 * t), dt=0.02, duration=1.0,
+                          integrator="dop853", rtol=1e-11, atol=1e-12)  # fmt: skip
     found = decoupling.center_of_mass_angle(model, run.q)
     R = ff.frame_pose(model, run.q, "satellite")[:, :3, :3]
     turned = R @ found.rotations

@@ -71,10 +71,8 @@ def test_consistent_inverse(rows: tuple[int, ...]) -> None:
     close(found.M_e[:3, :3], model.mass * np.eye(3), tol, least=model.mass)
 
 
-ONE_STATE = (
-    "locked_velocity", "total_momentum", "constants_of_motion", "decouple", "invariance", "frame_map", "momentum_map",
-    "external_velocity",
-)  # fmt: skip
+ONE_STATE = ("locked_velocity", "total_momentum", "constants_of_motion", "decouple", "invariance", "frame_map",
+             "momentum_map", "external_velocity")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -99,14 +97,13 @@ def test_robots_that_do_not_float(name: str) -> None:
 
 def test_the_others_do_not_take_them_either() -> None:
     arm = ff.robots.chain(3)
-    for call in (
-        lambda: decoupling.integrability(arm, arm.neutral), lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.center_of_mass_angle(arm, [arm.neutral, arm.neutral]), lambda: decoupling.blocks(arm, np.eye(3)),
-        lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
-        lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip"),
-    ):  # fmt: skip
+    for call in (lambda: decoupling.integrability(arm, arm.neutral),
+                 lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.center_of_mass_angle(arm, [arm.neutral, arm.neutral]),
+                 lambda: decoupling.blocks(arm, np.eye(3)), lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
+                 lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip")):  # fmt: skip
         refused(ff.InputError, "does not float", call)
     for form in ("passive", "hamel", "newton-euler"):  # which need no base
         assert decoupling.coriolis_matrix(arm, arm.neutral, np.ones(3), form).shape == (3, 3)

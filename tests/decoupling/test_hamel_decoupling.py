@@ -92,10 +92,8 @@ def test_transformed_equations(c: Case) -> None:
                 close(d.C_xy, -d.C_yx.T, min(tol, BOUND), least=float(size.max()), what="Proposition 3.3.2")
     # (A.3), by differences along v
     d = decoupling.decouple(c.model, c.q, c.v)
-    close_to_rate(
-        d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
-        tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()),
-    )  # fmt: skip
+    close_to_rate(d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
+                  tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()))  # fmt: skip
     # Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates
 
     def at(h: float) -> np.ndarray:
@@ -104,10 +102,8 @@ def test_transformed_equations(c: Case) -> None:
 
     for form in PASSIVE:
         d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        close_to_rate(
-            d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
-            least=float(np.abs(d.coriolis_matrix).max()),
-        )  # fmt: skip
+        close_to_rate(d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
+                      least=float(np.abs(d.coriolis_matrix).max()))  # fmt: skip
     # Propositions 3.3.1 and 3.3.2, second part: C_x v_x + C_xy v_y = 0 for a momentum that is conserved; C_x = 0 in the Hamel
     # form
     along_base = decoupling.momentum_map(c.model, c.q, c.v, frame="center_of_mass_along_base")
@@ -135,10 +131,9 @@ def test_rates_of_maps(map_of, frame: str) -> None:
         model = random_robot(rng, 5)
         q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
         m = map_of(model, q, v, frame=frame)
-        close_to_rate(
-            m.rate, lambda h, q=q, v=v, model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix,
-            tolerance=DIFFERENCED, least=float(np.abs(m.matrix).max()),
-        )  # fmt: skip
+        close_to_rate(m.rate, lambda h, q=q, v=v,
+                      model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix, tolerance=DIFFERENCED,
+                      least=float(np.abs(m.matrix).max()))  # fmt: skip
 
 
 @few
@@ -248,10 +243,9 @@ def test_closed_robots(name: str) -> None:
         close(found, h, rounding(4500, 100.0), least=float(np.abs(h).max() + 1.0))
     assert decoupling.constants_of_motion(model, q, u).conserved[0]
     d = decoupling.decouple(model, q, u)
-    close_to_rate(
-        d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
-        tolerance=100.0 * slope_error(), least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()),
-    )  # fmt: skip
+    close_to_rate(d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
+                  tolerance=100.0 * slope_error(),
+                  least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()))  # fmt: skip
     for form in ("hamel", "passive", "newton-euler"):
         momentum = decoupling.momentum_map(model, q, u, frame="world")
         assert decoupling.invariance(model, q, u, T_x=momentum, form=form).invariant

@@ -19,10 +19,9 @@ ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
 COMMANDS = ("freeflyer ", "pip ", "python ", "git ", "cc ")
-SYMBOLIC = (
-    "l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
-    "void hopper(const double *q, const double *v, ", "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ",
-)  # fmt: skip
+SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
+            "void hopper(const double *q, const double *v, ",
+            "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
 
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:

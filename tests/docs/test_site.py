@@ -48,10 +48,8 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if absent:
         pytest.skip(f'no {absent[0]}: pip install ".[docs]"')
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-c", NO_NETWORK, str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=300,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", NO_NETWORK, str(folder)], cwd=ROOT, capture_output=True, text=True,
+                          timeout=300, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 

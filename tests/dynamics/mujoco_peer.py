@@ -90,14 +90,12 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     mujoco.mj_comVel(m, d)
     mujoco.mj_rne(m, d, 0, weight)
     p.set_state(q, v)
-    out = {
-        "mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "gravity": T.T @ weight,
-        "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "C v": rest - T.T @ weight,
-        "inverse dynamics, wrenches": T.T @ (torque + m.dof_armature * d.qacc - loads),
-        "forward dynamics": np.linalg.solve(M, tau - rest),
-        "forward dynamics, wrenches": np.linalg.solve(M, tau - rest + T.T @ loads),
-        "kinetic energy": np.array([0.5 * v @ M @ v]),
-    }  # fmt: skip
+    out = {"mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "gravity": T.T @ weight,
+           "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "C v": rest - T.T @ weight,
+           "inverse dynamics, wrenches": T.T @ (torque + m.dof_armature * d.qacc - loads),
+           "forward dynamics": np.linalg.solve(M, tau - rest),
+           "forward dynamics, wrenches": np.linalg.solve(M, tau - rest + T.T @ loads),
+           "kinetic energy": np.array([0.5 * v @ M @ v])}  # fmt: skip
     if not m.body_mass[m.body_weldid == 0].any():  # what never moves has no part in our momenta
         out |= _momenta(p, T)
     return out | _bodies(p, T, rate)
@@ -110,11 +108,10 @@ def _momenta(p: Peer, T: np.ndarray) -> Result:
     mujoco.mj_angmomMat(m, d, angular, 0)
     mujoco.mj_energyPos(m, d)
     mass = float(m.body_subtreemass[0])
-    return {
-        "com": d.subtree_com[0].copy(), "com jacobian": linear @ T, "com velocity": d.subtree_linvel[0].copy(),
-        "momentum": np.concatenate([mass * d.subtree_linvel[0], d.subtree_angmom[0]]),
-        "momentum matrix": np.vstack([mass * linear, angular]) @ T, "potential energy": np.array([d.energy[0]]),
-    }  # fmt: skip
+    return {"com": d.subtree_com[0].copy(), "com jacobian": linear @ T, "com velocity": d.subtree_linvel[0].copy(),
+            "momentum": np.concatenate([mass * d.subtree_linvel[0], d.subtree_angmom[0]]),
+            "momentum matrix": np.vstack([mass * linear, angular]) @ T,
+            "potential energy": np.array([d.energy[0]])}  # fmt: skip
 
 
 def _bodies(p: Peer, T: np.ndarray, rate: np.ndarray) -> Result:
@@ -131,7 +128,5 @@ def _bodies(p: Peer, T: np.ndarray, rate: np.ndarray) -> Result:
         jacobians.append(J @ T)
         rates.append(D @ d.qvel + J @ rate)
     jacobians = np.array(jacobians)
-    return {
-        "pose": np.array(poses), "jacobian, mixed": jacobians, "Jdot v, mixed": np.array(rates),
-        "velocity, mixed": jacobians @ (np.linalg.inv(T) @ d.qvel),
-    }  # fmt: skip
+    return {"pose": np.array(poses), "jacobian, mixed": jacobians, "Jdot v, mixed": np.array(rates),
+            "velocity, mixed": jacobians @ (np.linalg.inv(T) @ d.qvel)}  # fmt: skip

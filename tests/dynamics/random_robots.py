@@ -49,10 +49,8 @@ def random_robot(rng: np.random.Generator, n: int, kinds: tuple[str, ...] = KIND
 def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, child: str, armature: bool = True) -> Joint:
     axis = random_axis(rng)
     rotors = random_armature(rng, kind) if armature else ()
-    return Joint(
-        name, kind, parent, child, random_placement(rng), axis, axis2=second_axis(rng, axis), armature=rotors,
-        pitch=float(rng.choice([-0.3, 0.2])) if kind == "helical" else 0.0,
-    )  # fmt: skip
+    return Joint(name, kind, parent, child, random_placement(rng), axis, axis2=second_axis(rng, axis), armature=rotors,
+                 pitch=float(rng.choice([-0.3, 0.2])) if kind == "helical" else 0.0)  # fmt: skip
 
 
 def random_armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:

@@ -18,10 +18,8 @@ def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with
     """(n, nv): df/dq, df/dv or df/da of f(q, v, a) (n,)."""
     q, v, a = state
     directions = np.eye(model.nv)
-    move = {
-        "q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
-        "a": lambda h: f(q, v, a + h * directions),
-    }[with_]  # fmt: skip
+    move = {"q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
+            "a": lambda h: f(q, v, a + h * directions)}[with_]  # fmt: skip
     return np.moveaxis(central(move), 0, -1)
 
 

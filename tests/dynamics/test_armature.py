@@ -56,13 +56,11 @@ def test_as_mujoco_has_it(name: str, value: float) -> None:
         rng = fresh(seed)
         q, (v, a, tau) = ff.random_configuration(model, rng), rng.standard_normal((3, model.nv))
         theirs = reference(p, q, v, a, tau, {})
-        ours = {
-            "mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
-            "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
-            "forward dynamics": ff.forward_dynamics(model, q, v, tau),
-            "inverse mass matrix": ff.inverse_mass_matrix(model, q),
-            "C v": ff.coriolis_matrix(model, q, v) @ v, "kinetic energy": np.array([ff.kinetic_energy(model, q, v)]),
-        }  # fmt: skip
+        ours = {"mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
+                "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
+                "forward dynamics": ff.forward_dynamics(model, q, v, tau),
+                "inverse mass matrix": ff.inverse_mass_matrix(model, q), "C v": ff.coriolis_matrix(model, q, v) @ v,
+                "kinetic energy": np.array([ff.kinetic_energy(model, q, v)])}  # fmt: skip
         for key, x in ours.items():
             close(x, theirs[key], TOLERANCE, x.ndim, what=(seed, key))
 

@@ -1,7 +1,5 @@
 """One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is refused."""
 
-import os
-import subprocess
 import sys
 from collections.abc import Callable, Iterator
 from dataclasses import replace
@@ -10,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closeness import close, refused, rounding
+from processes import python
 from random_robots import KINDS, random_robot
 from seeds import fresh
 
@@ -185,10 +184,8 @@ def test_wrenches_have_batches_of_their_own(robots: dict[str, ff.Model]) -> None
         close(f(model, q, v, a, external={SITE: w}), expected, SOLVES, 1, least=0.0)
 
 
-OUT = {
-    "inverse_dynamics": "qvv", "forward_dynamics": "qvv", "bias_forces": "qv", "gravity_forces": "q", "mass_matrix": "q",
-    "inverse_mass_matrix": "q", "coriolis_matrix": "qv", "centroidal_momentum_matrix": "q",
-}  # fmt: skip
+OUT = {"inverse_dynamics": "qvv", "forward_dynamics": "qvv", "bias_forces": "qv", "gravity_forces": "q", "mass_matrix": "q",
+       "inverse_mass_matrix": "q", "coriolis_matrix": "qv", "centroidal_momentum_matrix": "q"}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", OUT)
@@ -264,9 +261,5 @@ def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
     code = POISON.format(paths=[str(here), str(here.parent)])
     digests = set()
     for byte in ("128", "85"):
-        run = subprocess.run(
-            [sys.executable, "-c", code], env={**os.environ, "MALLOC_PERTURB_": byte}, capture_output=True, text=True, timeout=300
-        )
-        assert run.returncode == 0, run.stderr
-        digests.add(run.stdout.strip())
+        digests.add(python(code, MALLOC_PERTURB_=byte).stdout.strip())
     assert len(digests) == 1

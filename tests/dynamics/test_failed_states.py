@@ -96,17 +96,15 @@ def test_given_memory_shared_coordinates_and_wrong_input():
         inertia = ff.Inertia(mass, np.zeros(3), 0.1 * mass * np.eye(3))
         rod = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), 0.1 * np.eye(3))
         links = tuple(ff.Link(name, x) for name, x in (("rod", rod), ("wheel", rod), ("leaf", inertia)))
-        joints = (
-            ff.Joint("a", "revolute", "world", "rod"), ff.Joint("b", "revolute", "rod", "wheel", mimic=ff.Mimic("a", 0.5)),
-            ff.Joint("c", "revolute", "wheel", "leaf"),
-        )  # fmt: skip
+        joints = (ff.Joint("a", "revolute", "world", "rod"),
+                  ff.Joint("b", "revolute", "rod", "wheel", mimic=ff.Mimic("a", 0.5)),
+                  ff.Joint("c", "revolute", "wheel", "leaf"))  # fmt: skip
         model = ff.build(ff.Description("mimics", links, joints))
         assert model.shared_coordinates
         (q, v, tau), one = fresh(0).standard_normal((3, 20, model.nv)), (..., 0, slice(None))
-        for result in (
-            ff.forward_dynamics(model, q, v, tau, on_failure="nan"), ff.inverse_mass_matrix(model, q, on_failure="nan"),
-            ff.forward_dynamics(model, q[one], v[one], tau[one], on_failure="nan"),
-        ):  # fmt: skip
+        for result in (ff.forward_dynamics(model, q, v, tau, on_failure="nan"),
+                       ff.inverse_mass_matrix(model, q, on_failure="nan"),
+                       ff.forward_dynamics(model, q[one], v[one], tau[one], on_failure="nan")):  # fmt: skip
             assert (np.isnan(result) == (mass == 0.0)).all()
     model, (q, v, tau, _, _) = gimbal(), sample((COUNT,))
     v[9, 1] = np.nan

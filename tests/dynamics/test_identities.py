@@ -64,10 +64,8 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
     M_b_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, :6])
     M_bq_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, 6:])
     M_q_q = np.einsum("j,ijk->ik", v[6:], slope[:, 6:, 6:])
-    expected = np.block([
-        [rate[:6, :6] - ad.T @ M[:6, :6], rate[:6, 6:] - ad.T @ M[:6, 6:]],
-        [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q],
-    ])  # fmt: skip
+    expected = np.block([[rate[:6, :6] - ad.T @ M[:6, :6], rate[:6, 6:] - ad.T @ M[:6, 6:]],
+                         [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q]])  # fmt: skip
     C = ff.coriolis_matrix(c.model, q, v, "hamel")
     close(C, expected, DIFFERENCED, 2, least=float(np.abs(M).max()))
 
@@ -133,10 +131,8 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
         W = rate[:3, :3] @ R.T
         w = np.array([W[2, 1], W[0, 2], W[1, 0]])
         l = rate[:3, 3]
-        expected = {
-            "body": np.concatenate([R.T @ l, R.T @ w]), "mixed": np.concatenate([l, w]),
-            "world": np.concatenate([l + np.cross(p, w), w]),
-        }  # fmt: skip
+        expected = {"body": np.concatenate([R.T @ l, R.T @ w]), "mixed": np.concatenate([l, w]),
+                    "world": np.concatenate([l + np.cross(p, w), w])}  # fmt: skip
         for e in EXPRESSED:
             J, V = ff.frame_jacobian(model, q, frame, e), ff.frame_velocity(model, q, v, frame, e)
             close(V, expected[e], DIFFERENCED, 1)

@@ -23,10 +23,8 @@ pytestmark = pytest.mark.peers
 STATES = 3
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 FILES = ("kangaroo/kangaroo.xml", "cassie/cassie.xml")
-EXAMPLE_URDFS = (
-    "talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf", "panda.urdf",
-    "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf",
-)  # fmt: skip
+EXAMPLE_URDFS = ("talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",
+                 "panda.urdf", "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf")  # fmt: skip
 BUILT_IN = ("humanoid", "quadruped", "space_manipulator", "aerial_manipulator", "holonomic_manipulator")
 SAMPLES = (*FILES, *EXAMPLE_URDFS, *BUILT_IN, *range(8))  # 25; numbers: random trees of every kind that MuJoCo can hold
 

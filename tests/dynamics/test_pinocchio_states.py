@@ -17,11 +17,10 @@ from freeflyer.errors import InputError
 pytestmark = pytest.mark.peers
 
 STATES = 3
-URDFS = (
-    "talos_reduced.urdf", "talos_full_v2.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",
-    "panda.urdf", "centauro.urdf", "double_pendulum_continuous.urdf", "icub.urdf", "romeo_small.urdf", "tiago.urdf", "pr2.urdf",
-    "anymal-kinova.urdf", "kinova.urdf", "hyq_no_sensors.urdf", "allegro_left_hand.urdf", "ur5_robot.urdf", "TwoDofs.urdf",
-)  # fmt: skip
+URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf",
+         "so101.urdf", "panda.urdf", "centauro.urdf", "double_pendulum_continuous.urdf", "icub.urdf", "romeo_small.urdf",
+         "tiago.urdf", "pr2.urdf", "anymal-kinova.urdf", "kinova.urdf", "hyq_no_sensors.urdf", "allegro_left_hand.urdf",
+         "ur5_robot.urdf", "TwoDofs.urdf")  # fmt: skip
 needs_examples = pytest.mark.skipif(not EXAMPLES.is_dir(), reason="example-robot-data is not installed")
 
 
@@ -88,10 +87,9 @@ def test_every_kind_that_both_have() -> None:
     """Planar, spherical, universal, unbounded and composite joints, in another order than here."""
     slide_and_turn = pin.JointModelComposite(pin.JointModelPZ())
     slide_and_turn.addJoint(pin.JointModelRZ())
-    pin_model = built([
-        ("p", pin.JointModelPlanar()), ("s", pin.JointModelSpherical()), ("u", pin.JointModelUniversal(np.eye(3)[0], np.eye(3)[1])),
-        ("c", pin.JointModelRUBZ()), ("cyl", slide_and_turn), ("h", pin.JointModelHelicalUnaligned(np.eye(3)[2], 0.1)),
-    ])  # fmt: skip
+    pin_model = built([("p", pin.JointModelPlanar()), ("s", pin.JointModelSpherical()),
+                       ("u", pin.JointModelUniversal(np.eye(3)[0], np.eye(3)[1])), ("c", pin.JointModelRUBZ()),
+                       ("cyl", slide_and_turn), ("h", pin.JointModelHelicalUnaligned(np.eye(3)[2], 0.1))])  # fmt: skip
     kinds = {"p": "planar", "s": "spherical", "u": "universal", "c": "continuous", "cyl": "cylindrical", "h": "helical"}
     X = np.eye(4)
     X[2, 3] = 0.3

@@ -48,12 +48,11 @@ def test_a_folder_and_its_json(tmp_path):
     assert "1 function for" in result.stderr
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
-    (["chain", "--functions", ""], ["name the functions"]), (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
-    (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
-    (["chain", "-o", "."], ["not empty", "--overwrite"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("arguments", "words"), [(["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
+                                                  (["chain", "--functions", ""], ["name the functions"]),
+                                                  (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
+                                                  (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
+                                                  (["chain", "-o", "."], ["not empty", "--overwrite"])])  # fmt: skip
 def test_errors_are_one_sentence(tmp_path, monkeypatch, arguments, words):
     (tmp_path / "mine.txt").write_text("")
     monkeypatch.chdir(tmp_path)

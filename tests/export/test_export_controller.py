@@ -33,10 +33,8 @@ def humanoid_stance(tmp_path):
 def kangaroo_stance(_):
     model = ff.close_loops(ff.robots.kangaroo_like())
     q = model.neutral
-    tasks = [
-        control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01]),
-        control.FrameOrientationTask("base_link", np.eye(3)), control.PostureTask(q, level=2),
-    ]  # fmt: skip
+    tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01]),
+             control.FrameOrientationTask("base_link", np.eye(3)), control.PostureTask(q, level=2)]  # fmt: skip
     return control.WholeBodyProblem(model, tasks, ff.contacts.feet_by_name(model), [control.TorqueLimits(scale=2.0)]), q
 
 

@@ -301,9 +301,8 @@ def results(folder: Path, model: ff.Model, functions: str, cpu: str, compiler: s
 @needs_cc
 @needs_qemu
 @pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")
-@pytest.mark.parametrize(("name", "functions"), [
-    ("humanoid", "inverse_dynamics,forward_dynamics,mass_matrix,frame_pose"), ("kangaroo_like", "mass_matrix"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "functions"), [("humanoid", "inverse_dynamics,forward_dynamics,mass_matrix,frame_pose"),
+                                                 ("kangaroo_like", "mass_matrix")])  # fmt: skip
 def test_the_same_numbers(tmp_path, name, functions):
     model = ff.close_loops(ff.robots.make(name))
     _, here = results(tmp_path / "native", model, functions, "native", "cc")

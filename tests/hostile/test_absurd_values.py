@@ -181,10 +181,8 @@ class Own(np.ndarray):
     """A class of arrays that someone else wrote."""
 
 
-OUTPUTS = {
-    "masked": lambda x: np.ma.masked_array(x), "matrix": np.asmatrix, "records": lambda x: x.view(np.recarray),
-    "another class": lambda x: x.view(Own),
-}  # fmt: skip
+OUTPUTS = {"masked": lambda x: np.ma.masked_array(x), "matrix": np.asmatrix, "records": lambda x: x.view(np.recarray),
+           "another class": lambda x: x.view(Own)}  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", OUTPUTS)
@@ -245,10 +243,9 @@ def test_too_large_requests_are_refused(what):
 
 
 @pytest.mark.parametrize("axes", [29, 33, 62, 64])
-@pytest.mark.parametrize("function", [
-    ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.all_terms, ff.inverse_dynamics_derivatives, ff.integrate,
-    ff.integrate_derivatives, ff.linearize, ff.inverse_dynamics_second_derivatives, ff.normalize_configuration,
-])  # fmt: skip
+@pytest.mark.parametrize("function", [ff.mass_matrix, ff.frame_pose, ff.bias_forces, ff.all_terms,
+                                      ff.inverse_dynamics_derivatives, ff.integrate, ff.integrate_derivatives, ff.linearize,
+                                      ff.inverse_dynamics_second_derivatives, ff.normalize_configuration])  # fmt: skip
 def test_too_many_axes_are_refused(function, axes):
     with pytest.raises(ff.InputError, match=rf"q\w* has {axes} axes, expected at most 28: reshape"):
         called(function, Q.reshape((1,) * (axes - 1) + (3,)))

@@ -41,11 +41,9 @@ MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of
 }  # fmt: skip
 MODEL, Q = ff.robots.chain(3), np.zeros(3)
 MODELLED = public_functions("model")
-NOT_MODELS = (
-    (None, "freeflyer.load"), ("robot.urdf", "'robot.urdf': load it first with freeflyer.load"),
-    (ff.robots.kangaroo_like().description, "build it first with freeflyer.build"), (Q, "the model comes first"),
-    (ff.Model, "type: load it first"), (7, "got int 7"), (ff.all_terms(MODEL, Q, Q), "AllTerms"),
-)  # fmt: skip
+NOT_MODELS = ((None, "freeflyer.load"), ("robot.urdf", "'robot.urdf': load it first with freeflyer.load"),
+              (ff.robots.kangaroo_like().description, "build it first with freeflyer.build"), (Q, "the model comes first"),
+              (ff.Model, "type: load it first"), (7, "got int 7"), (ff.all_terms(MODEL, Q, Q), "AllTerms"))  # fmt: skip
 
 
 def leaks_of(attempts: Iterable[tuple[str, Callable[[], Any], tuple[str, ...]]]) -> list[str]:

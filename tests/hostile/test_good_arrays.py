@@ -73,10 +73,8 @@ def test_batches_of_any_shape_work(name):
             assert result.shape == lead + one.shape
             close(result, np.broadcast_to(one, result.shape), tolerance, axes=one.ndim)
     # Of no coordinates: results without entries, or a sentence; nothing else
-    still = ff.build(ff.Description(
-        "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),),
-        (ff.Joint("bolt", "fixed", "world", "rock"),), (ff.Site("tip", "rock"),),
-    ))  # fmt: skip
+    still = ff.build(ff.Description("rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),),
+                                    (ff.Joint("bolt", "fixed", "world", "rock"),), (ff.Site("tip", "rock"),)))  # fmt: skip
     for lead in ((), (3,), (70,)):
         arrays = {k: np.empty((*lead, 0)) for k in good(still, name)}
         try:

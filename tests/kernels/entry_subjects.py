@@ -47,10 +47,8 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     stewart = linkage_samples.stewart(rng)[0]
     models.append((ff.close_loops(stewart), np.array(linkages.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
-    found = [
-        subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
-        if takes(entry, model)
-    ]  # fmt: skip
+    found = [subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model,
+             q in models for entry in ENTRIES.values() if takes(entry, model)]  # fmt: skip
     return found + tables(rng)
 
 

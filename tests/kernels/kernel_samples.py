@@ -52,10 +52,8 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
     for k, (kind, parent) in enumerate(TREE, 1):
         axis, axis2 = (x / np.linalg.norm(x) for x in rng.standard_normal((2, 3)))
         armature = () if kind in ("free", "fixed", "spherical") else tuple(rng.uniform(0.0, 0.1, joint_sizes(kind)[1]))
-        joints.append(ff.Joint(
-            f"joint{k}", kind, f"link{parent}" if k > 1 else "world", f"link{k}", placement(rng), axis,
-            axis2, pitch=0.1, armature=armature,
-        ))  # fmt: skip
+        joints.append(ff.Joint(f"joint{k}", kind, f"link{parent}" if k > 1 else "world", f"link{k}", placement(rng), axis,
+                               axis2, pitch=0.1, armature=armature))  # fmt: skip
     if mimic:
         for k, (leader, ratio) in enumerate((("joint2", -1.5), ("joint5", 0.7))):
             links.append(ff.Link(f"follower{k}", inertia(rng)))

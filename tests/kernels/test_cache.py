@@ -3,13 +3,12 @@
 import os
 import shutil
 import stat
-import subprocess
-import sys
 from pathlib import Path
 from types import SimpleNamespace
 
 import numpy as np
 import pytest
+from processes import python
 
 from freeflyer.kernels.compiler import build, cache, object_code
 from freeflyer.kernels.compiler.object_code import Target, host
@@ -123,10 +122,9 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, c
 
 def test_a_temporary_folder_is_removed_at_the_end(tmp_path):
     code = "from freeflyer.kernels.compiler.cache import cache_folder; print(cache_folder())"
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "FREEFLYER_CACHE_DIR": "/proc/nowhere"},
-                          capture_output=True, text=True, timeout=120, check=True)  # fmt: skip
-    assert done.stdout.strip()
-    assert not Path(done.stdout.strip()).exists()
+    folder = python(code, FREEFLYER_CACHE_DIR="/proc/nowhere").stdout.strip()
+    assert folder
+    assert not Path(folder).exists()
 
 
 def flipped(at: float):
@@ -137,12 +135,11 @@ def flipped(at: float):
     return flip
 
 
-BREAKAGES = {
-    "truncated": lambda data: data[: len(data) // 2], "one byte less": lambda data: data[:-1],
-    "one byte more": lambda data: data + b"\0", "empty": lambda data: b"", "unsealed": lambda data: data[cache.SEAL :],
-    "resealed for another": lambda data: cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :],
-    **{f"flipped at {x:.2f}": flipped(x) for x in np.linspace(0, 1, 8)},
-}  # fmt: skip
+BREAKAGES = {"truncated": lambda data: data[: len(data) // 2], "one byte less": lambda data: data[:-1],
+             "one byte more": lambda data: data + b"\0", "empty": lambda data: b"",
+             "unsealed": lambda data: data[cache.SEAL :],
+             "resealed for another": lambda data: cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :],
+             **{f"flipped at {x:.2f}": flipped(x) for x in np.linspace(0, 1, 8)}}  # fmt: skip
 
 
 @pytest.mark.parametrize("broken", BREAKAGES)

@@ -110,10 +110,9 @@ def test_fma_rounds_once_and_nan_stays_in_its_lane(rng):
             np.testing.assert_array_equal(got[rest], clean[rest])
 
 
-@pytest.mark.parametrize("call", [
-    lambda a: fma(a, 2.0, 3.0), lambda a: fma(2, a, 3), lambda a: fma(2.0, 3, a), lambda a: fma(a, a, 1.0),
-    lambda a: fma(-a, 2, a), lambda a: fma(1.5, 2.0, 3.0) + 0.0 * a,
-])  # fmt: skip
+@pytest.mark.parametrize("call", [lambda a: fma(a, 2.0, 3.0), lambda a: fma(2, a, 3), lambda a: fma(2.0, 3, a),
+                                  lambda a: fma(a, a, 1.0), lambda a: fma(-a, 2, a),
+                                  lambda a: fma(1.5, 2.0, 3.0) + 0.0 * a])  # fmt: skip
 def test_fma_of_packs_and_numbers(call, rng):
     a = rng.standard_normal(LANES)
     with_floats = compiled(call)

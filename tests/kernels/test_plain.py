@@ -133,9 +133,8 @@ def test_comparisons_without_an_answer_take_the_regular_branch():
 @pytest.mark.parametrize("name", [name for name in tree_entries() if name != "com" and not name.startswith("momentum")])
 def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""
-    rock = ff.build(ff.Description(
-        "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),), (ff.Joint("bolt", "fixed", "world", "rock"),),
-    ))  # fmt: skip
+    rock = ff.build(ff.Description("rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),),
+                                   (ff.Joint("bolt", "fixed", "world", "rock"),)))  # fmt: skip
     entry = ENTRIES[name]
     inputs = ([0.1] * n for n in entry.sizes(rock.topology)[: entry.input_count])
     plain.run(name, rock, *inputs, *(0,) * len(entry.options), row_step=row_step)

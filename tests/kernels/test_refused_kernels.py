@@ -39,11 +39,9 @@ def one(x):
     return other(x)
 
 
-NAMES = {
-    "math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
-    "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
-    "LIST": [1.0, 2.0], "TEXT": "text",
-}  # fmt: skip
+NAMES = {"math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
+         "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
+         "LIST": [1.0, 2.0], "TEXT": "text"}  # fmt: skip
 HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers, one of Packs, one of integers
     ("if x > 0.0:\n  y = 1.0\nreturn y", "y has no value on one of the paths that lead here"),
     ("for k in range(i):\n  y = 1.0\nreturn y", "y has no value on one of the paths"),

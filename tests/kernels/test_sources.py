@@ -2,11 +2,10 @@
 
 import os
 import shutil
-import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+from processes import python
 
 import freeflyer
 from freeflyer.kernels.compiler import build
@@ -43,10 +42,7 @@ def test_names_do_not_depend_on_the_process():
     """Hashes of Python's strings do: the code must not."""
     program = "from freeflyer.kernels.compiler import build; from freeflyer.kernels.entries import ALL_TERMS as e; "
     program += "print(*(f.symbol for lanes in (1, 4) for f in build.closure(e, lanes)))"
-    found = {
-        subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
-                       capture_output=True, text=True).stdout for seed in ("1", "2")
-    }  # fmt: skip
+    found = {python(program, PYTHONHASHSEED=seed).stdout for seed in ("1", "2")}
     assert len(found) == 1
 
 
@@ -64,12 +60,7 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def centre() -> list[float]:
-        environment = {**os.environ, "PYTHONPATH": str(package.parent), "FREEFLYER_CACHE_DIR": str(cache)}
-        done = subprocess.run(
-            [sys.executable, "-c", VALUE], env=environment, capture_output=True, text=True, timeout=500
-        )
-        assert done.returncode == 0, done.stderr
-        return eval(done.stdout)
+        return eval(python(VALUE, PYTHONPATH=str(package.parent), FREEFLYER_CACHE_DIR=str(cache)).stdout)
 
     def made() -> set[str]:
         return {p.name for p in (cache / "objects").glob("*.o")}
@@ -94,6 +85,5 @@ def test_a_start_reads_no_kernels(tmp_path):
     program = VALUE + f"import sys; print([m for m in sys.modules if any(word in m for word in {words})])"
     for path in (PACKAGE / "kernels").rglob("*.py"):  # files that were written just now are not relied on
         os.utime(path, (1e9, 1e9)) if path.stat().st_mtime > 2e9 else None
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100)
-    assert done.stdout.splitlines()[-1] == "[]"
+    python(program)
+    assert python(program).stdout.splitlines()[-1] == "[]"

@@ -1,11 +1,11 @@
 """Starting: what is imported, what is compiled, and by which process."""
 
 import json
-import os
 import subprocess
 import sys
 
 import pytest
+from processes import python
 
 from freeflyer.kernels.compiler import ahead
 
@@ -26,10 +26,7 @@ def integrated():
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess:
-    done = subprocess.run([sys.executable, "-c", COMMON + program], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=600)  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done
+    return python(COMMON + program, **environment)
 
 
 @pytest.fixture(scope="module")
@@ -45,12 +42,6 @@ def test_a_warm_start_imports_little(expected):
     assert result == expected.strip()
     assert loaded == "[]"
     assert done.stderr == ""
-
-
-def test_importing_compiles_and_loads_nothing():
-    program = "import sys\nimport freeflyer\nprint(sorted(m for m in sys.modules if 'llvmlite' in m or 'kernels.compiler' in m))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "[]"
 
 
 def test_a_cold_call_needs_no_process(tmp_path, expected):

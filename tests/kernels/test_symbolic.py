@@ -22,8 +22,7 @@ def arm():
     inertia = ff.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3))
     model = ff.build(ff.Description(
         "arm", (ff.Link("upper", inertia), ff.Link("lower", inertia)),
-        (ff.Joint("shoulder", "revolute", "world", "upper", axis=z),
-         ff.Joint("elbow", "revolute", "upper", "lower", X, axis=z)),
+        (ff.Joint("shoulder", "revolute", "world", "upper", axis=z), ff.Joint("elbow", "revolute", "upper", "lower", X, axis=z)),
     ))  # fmt: skip
     parameters = model.parameters.tolist()
     parameters[L.GRAVITY : L.GRAVITY + 3] = [0, -g, 0]

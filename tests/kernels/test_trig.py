@@ -94,10 +94,8 @@ def multiples(count, of=np.pi / 2):
 @pytest.mark.parametrize("way", WAYS)
 def test_random_angles(way):
     rng = fresh(0)
-    x = np.concatenate([
-        rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
-        10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200),
-    ])  # fmt: skip
+    x = np.concatenate([rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
+                        10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200)])  # fmt: skip
     assert_within(way, x)
 
 

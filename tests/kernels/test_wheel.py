@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 from closeness import refused
+from processes import python
 
 import freeflyer
 from freeflyer.kernels.compiler import ahead as wheel, build
@@ -15,9 +16,8 @@ from freeflyer.kernels.compiler.object_code import levels_here
 from freeflyer.kernels.entries import COM, ENTRIES
 
 ROOT = Path(__file__).parents[2]
-pytestmark = [pytest.mark.slow, pytest.mark.skipif(
-    platform.machine() != "x86_64" or not levels_here(), reason="wheels hold object code for x86-64-v2 and later alone"
-)]  # fmt: skip
+pytestmark = [pytest.mark.slow, pytest.mark.skipif(platform.machine() != "x86_64" or not levels_here(),
+                                                   reason="wheels hold object code for x86-64-v2 and later alone")]  # fmt: skip
 UNREACHABLE = """
 from llvmlite import binding as llvm
 
@@ -31,10 +31,7 @@ import freeflyer as ff
 
 
 def run(program: str, **environment: str) -> str:
-    done = subprocess.run([sys.executable, "-c", UNREACHABLE + program], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done.stdout
+    return python(UNREACHABLE + program, **environment).stdout
 
 
 @pytest.fixture

@@ -73,10 +73,8 @@ def test_robots_without_loops_are_assembled():
         assert found.q.shape == (1, 3)
         assert found.closed.shape == found.gap.shape == (1,)
     assert assemble(model, np.ones((2, 3))).q.shape == (2, 3)
-    for arguments, words in (
-        ({"branches": 0}, "1 or more"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"), ({"attempts": -1}, "attempts"),
-        ({"rng": 3}, "rng"), ({"hold": ["nose"]}, "nose"),
-    ):  # fmt: skip
+    for arguments, words in (({"branches": 0}, "1 or more"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
+                             ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"), ({"hold": ["nose"]}, "nose")):  # fmt: skip
         refused(ff.FreeflyerError, words, assemble, model, **arguments)
     found = assemble(model, np.zeros((4, 3)))
     assert found.closed.all()

@@ -45,10 +45,8 @@ def test_derivatives_of_motions(name: str) -> None:
     close_to_slopes(d.dq, lambda e: ff.centroidal_momentum_rate(model, moved(e), u, u_dot), 2e-4, 1e-7)
     close_to_slopes(d.dv, lambda e: ff.centroidal_momentum_rate(model, q, u + e, u_dot), 1e-2, 1e-8)
     close(d.da, ff.centroidal_momentum_matrix(model, q), 1e-11)
-    close(
-        ff.centroidal_momentum_rate(model, q, u, u_dot),
-        ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u), 1e-11,
-    )  # fmt: skip
+    close(ff.centroidal_momentum_rate(model, q, u, u_dot),
+          ff.centroidal_momentum_matrix(model, q) @ u_dot + ff.centroidal_bias(model, q, u), 1e-11)  # fmt: skip
     d = ff.center_of_mass_acceleration_derivatives(model, q, u, u_dot)
     close_to_slopes(d.dq, lambda e: ff.center_of_mass_acceleration(model, moved(e), u, u_dot), 2e-4, 1e-7)
 

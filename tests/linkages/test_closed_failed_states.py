@@ -21,11 +21,10 @@ def shifted(x: float) -> np.ndarray:
 def parallelogram() -> ff.Model:
     """Its coupler stays parallel to the ground: angles (a, -a, a); at zero all bars lie in one line."""
     links = [ff.Link(n, BAR) for n in ("ground", "crank", "coupler", "follower")]
-    joints = [
-        ff.Joint("root", "fixed", "world", "ground"), ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
-        ff.Joint("coupler", "revolute", "crank", "coupler", shifted(CRANK), initial=(-START,)),
-        ff.Joint("follower", "revolute", "ground", "follower", shifted(GROUND), initial=(START,)),
-    ]  # fmt: skip
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
+              ff.Joint("coupler", "revolute", "crank", "coupler", shifted(CRANK), initial=(-START,)),
+              ff.Joint("follower", "revolute", "ground", "follower", shifted(GROUND), initial=(START,))]  # fmt: skip
     sites = ff.Site("tip", "coupler", shifted(GROUND)), ff.Site("end", "follower", shifted(CRANK))
     loop = ff.Loop("loop", "tip", "end", (1, 1, 0, 0, 0, 0))
     return ff.build(ff.Description("parallelogram", tuple(links), tuple(joints), sites, (loop,), actuated=("crank",)))

@@ -27,10 +27,9 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
     by how much followers are too long, as rounded digits make them.
     """
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
-    joints = [
-        ff.Joint("root", "fixed", "world", "ground"), ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
-        ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
-    ]  # fmt: skip
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
+              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,))]  # fmt: skip
     sites, loops = [], []
     for k, side in enumerate(sides):
         links += [ff.Link(f"coupler{k}", BAR), ff.Link(f"follower{k}", BAR)]
@@ -42,9 +41,8 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
         sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * (CRANK + error))))
         loops.append(ff.Loop(f"loop{k}", f"tip{k}", f"end{k}", (1, 1, 0, 0, 0, 0)))
     gear = ff.Coupling("gear", "crank", "motor", (0.0, 1.0))
-    return ff.build(ff.Description(
-        "mirrored", tuple(links), tuple(joints), tuple(sites), tuple(loops), (gear,), actuated=("motor",)
-    ))  # fmt: skip
+    return ff.build(ff.Description("mirrored", tuple(links), tuple(joints), tuple(sites), tuple(loops), (gear,),
+                                   actuated=("motor",)))  # fmt: skip
 
 
 def test_blocks_that_do_not_come_apart():

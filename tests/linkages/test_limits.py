@@ -97,9 +97,8 @@ def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
 
 def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
     """As in the Kangaroo paper, section IV: the stop of hip roll is there for that one."""
-    for direction, stroke in (({YAW: 1}, 0.02), ({YAW: -1}, 0.02), ({LENGTH: 1}, 0.15),
-                              (dict.fromkeys(HIP, 1), 0.04), (dict.fromkeys(HIP, -1), 0.04),
-                              ({ANKLE[0]: 1}, 0.02), ({ANKLE[0]: -1}, 0.02)):  # fmt: skip
+    for direction, stroke in (({YAW: 1}, 0.02), ({YAW: -1}, 0.02), ({LENGTH: 1}, 0.15), (dict.fromkeys(HIP, 1), 0.04),
+                              (dict.fromkeys(HIP, -1), 0.04), ({ANKLE[0]: 1}, 0.02), ({ANKLE[0]: -1}, 0.02)):  # fmt: skip
         found = first_singularity(leg(), direction, stroke)
         assert not found.found
         assert found.inside
@@ -141,11 +140,9 @@ def test_manipulability_is_that_of_finite_differences():
 
 
 def test_joints_of_several_coordinates_move_with_all_of_them():
-    joints = (
-        ff.Joint("ball", "spherical", "world", "arm"), ff.Joint("reach", "prismatic", "arm", "tip", shifted(0.3)),
-        ff.Joint("wag", "revolute", "tip", "hand", shifted(0.0, 0.0, 0.2), np.array([0.0, 1.0, 0.0])),
-        ff.Joint("copy", "revolute", "hand", "nail", shifted(0.1), mimic=ff.Mimic("wag", 1.0, 0.0)),
-    )  # fmt: skip
+    joints = (ff.Joint("ball", "spherical", "world", "arm"), ff.Joint("reach", "prismatic", "arm", "tip", shifted(0.3)),
+              ff.Joint("wag", "revolute", "tip", "hand", shifted(0.0, 0.0, 0.2), np.array([0.0, 1.0, 0.0])),
+              ff.Joint("copy", "revolute", "hand", "nail", shifted(0.1), mimic=ff.Mimic("wag", 1.0, 0.0)))  # fmt: skip
     links = tuple(ff.Link(name, BAR) for name in ("world", "arm", "tip", "hand", "nail"))
     model = ff.build(ff.Description("ball arm", links, joints))
     for moving, columns in ((("ball",), [0, 1, 2]), (("wag", "ball"), [4, 0, 1, 2])):
@@ -156,9 +153,8 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
             assert found.linear[k] * found.peak_linear == pytest.approx(linear, abs=1e-9)
             assert found.angular[k] * found.peak_angular == pytest.approx(angular, abs=1e-9)
         assert found.peak_angular > 0.9
-    for moving, words in (
-        (("wag", "reach"), "three coordinates"), (("wag", "wag", "ball"), "more than once"), (("copy", "ball"), "of its own"),
-    ):  # fmt: skip
+    for moving, words in ((("wag", "reach"), "three coordinates"), (("wag", "wag", "ball"), "more than once"),
+                          (("copy", "ball"), "of its own")):  # fmt: skip
         refused(InputError, words, manipulability, model, "hand", {"reach": [0.0]}, moved_by=moving)
 
 

@@ -34,10 +34,8 @@ def test_four_bar_is_one_mechanism():
     assert only.strokes.tolist() == [[-10.0, 10.0]]
 
 
-@pytest.mark.parametrize(("robot", "expected"), [
-    ("kangaroo/kangaroo.xml", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
-    ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)]),
-])  # fmt: skip
+@pytest.mark.parametrize(("robot", "expected"), [("kangaroo/kangaroo.xml", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
+                                                 ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)])])  # fmt: skip
 def test_real_legs(models_folder, robot, expected):
     """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
     model = ff.load(models_folder / robot)

@@ -47,9 +47,8 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     close(line.B[n:], d.dtau, 1e-12)
 
 
-@pytest.mark.parametrize(("name", "h", "tolerance"), [
-    ("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8),
+                                                      ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8)])  # fmt: skip
 def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
     model = shared(models_folder, name)

@@ -8,10 +8,9 @@ QUOTED = re.compile(r'"[^"]*"')
 ATTRIBUTE = re.compile(r'[a-z_]+="')
 ELEMENT = re.compile(r"<[a-z]+[^<>]*?/>")
 TAG = re.compile(r"</?([a-z]+)")
-NO_NUMBERS = (
-    "nan", "inf", "-inf", "-1", "0", "1e308", "-1e308", "1e999", "1e-320", "abc", "", "1 2 3 4 5 6 7", "0 0 0", "0x10",
-    "1_0", "٣", "9" * 30, "1e20", "--3", "1,5", "${pi}", "$(x)", "NaN 1 2", "1e", "+", "true", "1e9 1e9 1e9",
-)  # fmt: skip
+NO_NUMBERS = ("nan", "inf", "-inf", "-1", "0", "1e308", "-1e308", "1e999", "1e-320", "abc", "", "1 2 3 4 5 6 7", "0 0 0",
+              "0x10", "1_0", "٣", "9" * 30, "1e20", "--3", "1,5", "${pi}", "$(x)", "NaN 1 2", "1e", "+", "true",
+              "1e9 1e9 1e9")  # fmt: skip
 CHARACTERS = "\x00\x01\x08<>\"'&\u2028\ud7ff\U0010ffffé\t\n#:[]{}*!|"
 
 
@@ -55,9 +54,7 @@ def _character(text: str, rng: random.Random) -> str:
 _number = _found(NUMBER, lambda m, rng: rng.choice(NO_NUMBERS))
 _same = lambda m, rng: m.group()
 _drop = _found(ELEMENT, lambda m, rng: "")
-DAMAGES = (
-    lambda text, rng: text[: rng.randrange(len(text))], lambda text, rng: _spanned(text, rng, 200, 0),
-    lambda text, rng: _spanned(text, rng, 500, 2), _character, _number, _number, _number, _number, _found(QUOTED, _same),
-    _found(QUOTED, _same), _found(ATTRIBUTE, _same), _found(TAG, lambda m, rng: m.group(1), 1), _drop, _drop,
-    _found(ELEMENT, lambda m, rng: m.group() * 2),
-)  # fmt: skip
+DAMAGES = (lambda text, rng: text[: rng.randrange(len(text))], lambda text, rng: _spanned(text, rng, 200, 0), lambda text,
+           rng: _spanned(text, rng, 500, 2), _character, _number, _number, _number, _number, _found(QUOTED, _same),
+           _found(QUOTED, _same), _found(ATTRIBUTE, _same), _found(TAG, lambda m, rng: m.group(1), 1), _drop, _drop,
+           _found(ELEMENT, lambda m, rng: m.group() * 2))  # fmt: skip

@@ -67,9 +67,8 @@ def joint(draw: st.DrawFn, name: str, parent: str, child: str, leaders: list[Joi
     kind = draw(st.sampled_from(JOINT_KINDS))
     nv = joint_sizes(kind)[1]
     given = {}
-    fields = {
-        "velocity": LIMITS, "effort": LIMITS, "armature": POSITIVE, "damping": POSITIVE, "friction": POSITIVE, "stiffness": NUMBERS,
-    }  # fmt: skip
+    fields = {"velocity": LIMITS, "effort": LIMITS, "armature": POSITIVE, "damping": POSITIVE, "friction": POSITIVE,
+              "stiffness": NUMBERS}  # fmt: skip
     for field, numbers in fields.items():
         given[field] = vector(draw, numbers, nv if draw(st.booleans()) else 0)
     if draw(st.booleans()):
@@ -104,10 +103,8 @@ def descriptions(draw: st.DrawFn, most: int = 5) -> Description:
     others = [one for one in names if one != frame]
     positions = [(j.name, position(draw, j.kind)) for j in joints if j.kind != "fixed" and draw(st.booleans())]
     coefficients = tuple(draw(st.lists(NUMBERS, min_size=1, max_size=11)))
-    return Description(
-        name, tuple(links), tuple(joints), sites=(Site(site, frame, draw(placements())),),
-        loops=tuple(Loop(loop, site, other, mask) for other in others[:1]),
-        couplings=tuple(Coupling("coupling", one, single[-1], coefficients) for one in single[:1]),
-        actuated=tuple(moving[: draw(st.integers(0, len(moving)))]), gravity=vector(draw, NUMBERS, 3),
-        keyframes=(Keyframe(key, tuple(positions)),),
-    )  # fmt: skip
+    return Description(name, tuple(links), tuple(joints), sites=(Site(site, frame, draw(placements())),),
+                       loops=tuple(Loop(loop, site, other, mask) for other in others[:1]),
+                       couplings=tuple(Coupling("coupling", one, single[-1], coefficients) for one in single[:1]),
+                       actuated=tuple(moving[: draw(st.integers(0, len(moving)))]), gravity=vector(draw, NUMBERS, 3),
+                       keyframes=(Keyframe(key, tuple(positions)),))  # fmt: skip

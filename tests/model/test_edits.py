@@ -47,13 +47,11 @@ def following():
     return build(validate(replace(description, actuated=actuated)))
 
 
-LOCKED = {
-    "humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
-    "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
-    **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
-    "zoo's base": (zoo, ("root_joint",)), "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
-    "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",)),
-}  # fmt: skip
+LOCKED = {"humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
+          "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
+          **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
+          "zoo's base": (zoo, ("root_joint",)), "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
+          "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",))}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOCKED)

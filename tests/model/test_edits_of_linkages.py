@@ -103,9 +103,8 @@ def test_couplings_of_locked_joints():
         lock_joints(held, {"joint_1": 0.3})
 
 
-@pytest.mark.parametrize(("positions", "text"), [
-    ({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"), ({"joint_1": 0.2}, "lock both or none"),
-    ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2"),
-])  # fmt: skip
+@pytest.mark.parametrize(("positions", "text"), [({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"),
+                                                 ({"joint_1": 0.2}, "lock both or none"),
+                                                 ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2")])  # fmt: skip
 def test_coupling_that_locking_breaks_is_refused(positions, text):
     refused(InputError, text, lambda: lock_joints(coupled(RULE), positions))

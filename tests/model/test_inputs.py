@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from closeness import refused
 
 import freeflyer as ff
 from freeflyer.analysis.estimators import sinusoids

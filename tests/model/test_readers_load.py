@@ -1,13 +1,11 @@
 """`load` distinguishes formats, adds bases, and passes its options on."""
 
-import subprocess
-import sys
 from dataclasses import replace
-from pathlib import Path
 
 import numpy as np
 import pytest
 from closeness import refused
+from processes import python
 from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
 from scipy.spatial.transform import Rotation
 
@@ -137,5 +135,4 @@ def test_importing_the_readers_imports_no_parser():
         "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
         "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
     )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert result.stdout.strip() == "[]"
+    assert python(code).stdout.strip() == "[]"

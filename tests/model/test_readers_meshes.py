@@ -142,12 +142,10 @@ def hostile(folder):
     os.mkfifo(folder / "pipe.stl")
     with open(folder / "huge.stl", "wb") as stream:
         stream.truncate(2**40)
-    return {
-        "../outside.stl": "outside the folder", "link.stl": "outside the folder", "/etc/passwd": "outside the folder",
-        "..\\outside.stl": "outside the folder", "pipe.stl": "not a regular file", "huge.stl": "1099511627776 bytes",
-        "gone.stl": "no mesh file at", "empty.stl": "is empty", "": "is a folder", "noise.stl": "MuJoCo",
-        ".": "is a folder", "http://example.org/x.stl": "no mesh file at", "/dev/zero": "outside the folder",
-    }  # fmt: skip
+    return {"../outside.stl": "outside the folder", "link.stl": "outside the folder", "/etc/passwd": "outside the folder",
+            "..\\outside.stl": "outside the folder", "pipe.stl": "not a regular file", "huge.stl": "1099511627776 bytes",
+            "gone.stl": "no mesh file at", "empty.stl": "is empty", "": "is a folder", "noise.stl": "MuJoCo",
+            ".": "is a folder", "http://example.org/x.stl": "no mesh file at", "/dev/zero": "outside the folder"}  # fmt: skip
 
 
 def test_hostile_mesh_files(tmp_path):

@@ -44,11 +44,10 @@ def test_numbers_of_a_joint_and_a_link():
     assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
 
 
-@pytest.mark.parametrize(("type_", "kind"), [
-    ("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"), ("prismatic", "prismatic"),
-    ("planar", "planar"), ("floating", "free"), ("spherical", "spherical"), ("ball", "spherical"),
-    ("cylindrical", "cylindrical"),
-])  # fmt: skip
+@pytest.mark.parametrize(("type_", "kind"), [("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"),
+                                             ("prismatic", "prismatic"), ("planar", "planar"), ("floating", "free"),
+                                             ("spherical", "spherical"), ("ball", "spherical"),
+                                             ("cylindrical", "cylindrical")])  # fmt: skip
 def test_joint_types(type_, kind):
     assert joint(type_).kind == kind
 
@@ -131,10 +130,8 @@ def test_broken_file_is_refused_in_words(fault):
 
 
 # Files of example-robot-data that describe no robot, with their errors.
-REFUSED = {
-    "alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
-    "romeo_laas_small.urdf": "negative eigenvalue", "ur3.urdf": "has no name",
-}  # fmt: skip
+REFUSED = {"alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
+           "romeo_laas_small.urdf": "negative eigenvalue", "ur3.urdf": "has no name"}  # fmt: skip
 
 
 @needs_examples

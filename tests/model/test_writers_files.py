@@ -155,10 +155,8 @@ def test_odd_names_of_robots_links_and_joints_read_back(write, name):
         ),
     )  # fmt: skip
     renamed = {j.name: name if k == 1 else j.name for k, j in enumerate(robot.joints)}
-    robot = replace(
-        robot, joints=tuple(replace(j, name=renamed[j.name]) for j in robot.joints),
-        actuated=tuple(renamed[n] for n in robot.actuated),
-    )  # fmt: skip
+    robot = replace(robot, joints=tuple(replace(j, name=renamed[j.name]) for j in robot.joints),
+                    actuated=tuple(renamed[n] for n in robot.actuated))  # fmt: skip
     assert WORLD not in renamed
     back = describe(write(robot), base=None)
     assert back.name == name

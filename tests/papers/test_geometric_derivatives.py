@@ -103,14 +103,12 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
     close(d.da, ff.mass_matrix(model, q), EXACT)
     close_to_slopes(d.dq, lambda u: ff.inverse_dynamics(model, ff.integrate(model, q, u), v, a), STEP, 1e-9)
     close_to_slopes(d.dv, lambda u: ff.inverse_dynamics(model, q, v + u, a), STEP, 1e-9)
-    ours, compiled = (
-        geometric.inverse_dynamics_derivatives(model, q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a),
-    )  # fmt: skip
+    ours, compiled = (geometric.inverse_dynamics_derivatives(model, q, v, a),
+                      ff.inverse_dynamics_derivatives(model, q, v, a))  # fmt: skip
     for name in ("dq", "dv", "da"):
         close(getattr(ours, name), getattr(compiled, name), 1e-12)
-    ours, compiled = (
-        geometric.forward_dynamics_derivatives(model, q, v, a), ff.forward_dynamics_derivatives(model, q, v, a),
-    )  # fmt: skip
+    ours, compiled = (geometric.forward_dynamics_derivatives(model, q, v, a),
+                      ff.forward_dynamics_derivatives(model, q, v, a))  # fmt: skip
     for name in ("dq", "dv", "dtau"):
         close(getattr(ours, name), getattr(compiled, name), solved(model, q))
     ours, compiled = geometric.linearize(model, q, v, a), ff.linearize(model, q, v, a)

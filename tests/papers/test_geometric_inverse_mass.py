@@ -34,17 +34,14 @@ def test_joints_that_move_nothing_are_named():
     # Finger tips without mass, turning with the knuckle: the tree's mass matrix has no inverse, the robot's has
     solid = ff.Inertia(1.0, np.array([0.1, 0.2, 0.0]), 0.1 * np.eye(3))
     links = (ff.Link("hand", solid), ff.Link("knuckle", solid), ff.Link("tip"), ff.Link("nail"))
-    joints = (
-        ff.Joint("root", "free", "world", "hand"), ff.Joint("lead", "revolute", "hand", "knuckle"),
-        ff.Joint("follow", "prismatic", "knuckle", "tip", mimic=ff.Mimic("lead", -0.5, 0.1)),
-        ff.Joint("follow_too", "revolute", "tip", "nail", mimic=ff.Mimic("lead", 2.0)),
-    )  # fmt: skip
+    joints = (ff.Joint("root", "free", "world", "hand"), ff.Joint("lead", "revolute", "hand", "knuckle"),
+              ff.Joint("follow", "prismatic", "knuckle", "tip", mimic=ff.Mimic("lead", -0.5, 0.1)),
+              ff.Joint("follow_too", "revolute", "tip", "nail", mimic=ff.Mimic("lead", 2.0)))  # fmt: skip
     model = ff.build(ff.Description("finger", links, joints))
     q, v, tau = state(model, fresh(3))
     close(geometric.inverse_mass_matrix(model, q), np.linalg.inv(ff.mass_matrix(model, q)), solved(model, q))
-    ours, compiled = (
-        geometric.forward_dynamics_derivatives(model, q, v, tau), ff.forward_dynamics_derivatives(model, q, v, tau),
-    )  # fmt: skip
+    ours, compiled = (geometric.forward_dynamics_derivatives(model, q, v, tau),
+                      ff.forward_dynamics_derivatives(model, q, v, tau))  # fmt: skip
     close(ours.dq, compiled.dq, solved(model, q))
     close(ours.dv, compiled.dv, solved(model, q))
     model = ff.build(ff.Description("ghost", (ff.Link("ghost"),), (ff.Joint("root", "free", "world", "ghost"),)))

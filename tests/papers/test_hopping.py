@@ -108,10 +108,8 @@ def test_events_lie_where_they_are_said_to():
     for event in run.events:
         leg = legs(run.model, event.q)
         sink = leg.foot_jacobian[1] @ event.v
-        value = {
-            "touch-down": leg.foot[1], "lift-off": leg.foot[1], "apex": leg.center_jacobian[1] @ event.v,
-            "release": leg.foot[1] + 0.1 * sink, "press": leg.foot[1] + 0.1 * sink,
-        }[event.name]  # fmt: skip
+        value = {"touch-down": leg.foot[1], "lift-off": leg.foot[1], "apex": leg.center_jacobian[1] @ event.v,
+                 "release": leg.foot[1] + 0.1 * sink, "press": leg.foot[1] + 0.1 * sink}[event.name]  # fmt: skip
         assert abs(value) < 1e-9, (event.name, value)
     assert (np.diff(run.t) >= 0.0).all()
     assert run.leg.foot[~run.stance, 1].min() > -1e-9

@@ -16,10 +16,9 @@ def quiet(fraction, what):
 def result():
     """All of it, briefly."""
     patch = pytest.MonkeyPatch()
-    for module, name, value in (
-        (propositions, "STATES", 1), (regulation, "DURATION", 0.5), (regulation, "POSTURES", 3), (propositions, "BLOCKS", 1),
-        (propositions, "CALLS", 2), (regulation, "DURATION", 1.0),
-    ):  # fmt: skip
+    for module, name, value in ((propositions, "STATES", 1), (regulation, "DURATION", 0.5), (regulation, "POSTURES", 3),
+                                (propositions, "BLOCKS", 1), (propositions, "CALLS", 2),
+                                (regulation, "DURATION", 1.0)):  # fmt: skip
         patch.setattr(module, name, value)
     made = theory.compute(quiet)
     patch.undo()
@@ -40,9 +39,8 @@ def test_all_statements_hold(result):
     made = theory.tables(result)
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)
     assert not any("FAILS" in row for t in made for row in t.rows)
-    assert set(theory.pictures(result)) == {
-        "free_flight", "com_frame_angle", "regulated_space_manipulator", "regulated_aerial_manipulator",
-    }  # fmt: skip
+    assert set(theory.pictures(result)) == {"free_flight", "com_frame_angle", "regulated_space_manipulator",
+                                            "regulated_aerial_manipulator"}  # fmt: skip
     # The comparison sees a joint that moves with the centre of mass
     from dataclasses import replace
 

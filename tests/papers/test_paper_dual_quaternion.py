@@ -28,11 +28,9 @@ from freeflyer_papers.printed import newton_euler as printed
 def result():
     """All of it, with short times."""
     patch = pytest.MonkeyPatch()
-    for module, name, value in (
-        (counts, "SIZES", (6, 50)), (counts, "BLOCKS", 1), (counts, "BLOCK_SECONDS", 1e-3), (counts, "BATCH", 64),
-        (agreements, "STATES", 2), (validation, "DURATION", 0.5), (validation, "SECONDS", 0.1),
-        (validation, "WHEEL_DURATION", 0.4),
-    ):  # fmt: skip
+    for module, name, value in ((counts, "SIZES", (6, 50)), (counts, "BLOCKS", 1), (counts, "BLOCK_SECONDS", 1e-3),
+                                (counts, "BATCH", 64), (agreements, "STATES", 2), (validation, "DURATION", 0.5),
+                                (validation, "SECONDS", 0.1), (validation, "WHEEL_DURATION", 0.4)):  # fmt: skip
         patch.setattr(module, name, value)
     made = dual_quaternion.compute(lambda fraction, what: None)
     patch.undo()
@@ -88,10 +86,8 @@ def test_remark_4_1_lacks_a_skew_term(result):
     q, v = rng.standard_normal((2, 4))
     bodies, columns = printed._bodies(model, q, v, v)
     screws = [of_body[0][1] for of_body in columns]
-    terms = agreements.body_terms(
-        [b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, [b.mass for b in bodies],
-        [b.inertia[:, :3] for b in bodies],
-    )  # fmt: skip
+    terms = agreements.body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v,
+                                  [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies])  # fmt: skip
     A, lacking = agreements.skew_part_as_printed(list(terms))
     rate = central(lambda h: ff.mass_matrix(model, ff.integrate(model, q, h * v)))
     close(A + lacking, 0.5 * rate - gauss_terms(model, q, v)[1], slope_error(), least=1.0)
@@ -124,10 +120,9 @@ def test_gauss_as_printed(kind):
     model, rng = serial_arm(6, kind), fresh(kind)
     q, v, a = rng.standard_normal((3, 6))
     bodies, columns = printed._bodies(model, q, v, a)
-    found = agreements.gauss_as_printed(
-        [b.x_parent for b in bodies], [b.x_joint for b in bodies], [of_body[0][1] for of_body in columns], v,
-        [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies], model.gravity,
-    )  # fmt: skip
+    found = agreements.gauss_as_printed([b.x_parent for b in bodies], [b.x_joint for b in bodies],
+                                        [of_body[0][1] for of_body in columns], v, [b.mass for b in bodies],
+                                        [b.inertia[:, :3] for b in bodies], model.gravity)  # fmt: skip
     for x, y in zip(found, gauss_terms(model, q, v)):
         close(x, y, rounding(20_000))
 

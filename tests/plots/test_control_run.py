@@ -13,15 +13,13 @@ RNG = fresh("control run")
 TIME = np.linspace(0.0, 2.0, 60)
 SOLE = np.array([[0.16, 0.05], [0.16, -0.05], [-0.09, -0.05], [-0.09, 0.05]])
 JOINTS = [f"joint_{k}" for k in range(8)]
-DATA = {
-    "errors": {"hand": RNG.standard_normal((60, 3)), "height": RNG.standard_normal(60)},
-    "forces": {"left": RNG.standard_normal((60, 6)), "right": RNG.standard_normal((60, 3))},
-    "torques": {name: (k + 1.0) * np.sin(TIME * 3.0) for k, name in enumerate(JOINTS)},
-    "torque_limits": dict.fromkeys(JOINTS, 10.0) | {"joint_0": (-2.0, 1.2)},
-    "solve_times": RNG.uniform(1e-4, 2e-4, 60), "period": 1e-3,
-    "pressure": {"left": np.where(TIME[:, None] < 1.0, 0.02, np.nan) * np.ones((60, 2)), "right": np.zeros((60, 2))},
-    "soles": {"left": SOLE, "right": SOLE},
-}  # fmt: skip
+DATA = {"errors": {"hand": RNG.standard_normal((60, 3)), "height": RNG.standard_normal(60)},
+        "forces": {"left": RNG.standard_normal((60, 6)), "right": RNG.standard_normal((60, 3))},
+        "torques": {name: (k + 1.0) * np.sin(TIME * 3.0) for k, name in enumerate(JOINTS)},
+        "torque_limits": dict.fromkeys(JOINTS, 10.0) | {"joint_0": (-2.0, 1.2)}, "solve_times": RNG.uniform(1e-4, 2e-4, 60),
+        "period": 1e-3,
+        "pressure": {"left": np.where(TIME[:, None] < 1.0, 0.02, np.nan) * np.ones((60, 2)), "right": np.zeros((60, 2))},
+        "soles": {"left": SOLE, "right": SOLE}}  # fmt: skip
 LABELS = ["error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)", "forward (mm)", "forward (mm)"]
 
 

@@ -20,11 +20,9 @@ def test_chains_and_branches():
     assert lines(arm()) == [("", "base"), ("", "upper"), ("", "lower")]
     d = arm()
     links = (*d.links, Link("finger", solid()), Link("tip", solid()), Link("tail", solid()))
-    joints = (
-        *d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
-        Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
-        Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)),
-    )  # fmt: skip
+    joints = (*d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
+              Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
+              Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)))  # fmt: skip
     assert lines(replace(d, links=links, joints=joints)) == [
         ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
     ]  # fmt: skip

@@ -39,14 +39,12 @@ def test_chains():
 
 @pytest.mark.parametrize(("options", "text"), [
     ({"n": 0}, "n must be a whole number from 1 to 100000, got 0"), ({"n": 2.5}, "n must be a whole number"),
-    ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"),
-    ({"joints": ["revolute", 7]}, "got 7"), ({"joints": []}, "joints is empty"),
-    ({"base": "floating"}, "base must be one of 'fixed', 'free', got 'floating'"),
+    ({"joints": "hinge"}, "joints must be one of 'fixed', 'revolute'.*got 'hinge'"), ({"joints": ["revolute", 7]}, "got 7"),
+    ({"joints": []}, "joints is empty"), ({"base": "floating"}, "base must be one of 'fixed', 'free', got 'floating'"),
     ({"length": float("nan")}, "length must be a positive number"),
     ({"length": float("inf")}, "length must be a positive number"),
     ({"length": 0.0}, r"length must be a positive number, got 0.0"),
-    ({"mass": -1.0}, r"mass must be a positive number, got -1.0"),
-    ({"mass": "1"}, "mass must be a positive number"),
+    ({"mass": -1.0}, r"mass must be a positive number, got -1.0"), ({"mass": "1"}, "mass must be a positive number"),
 ])  # fmt: skip
 def test_wrong_arguments_are_refused(options, text):
     refused(InputError, text, robots.chain, **options)

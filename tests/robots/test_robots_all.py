@@ -12,18 +12,14 @@ from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
 
 # name: nv, actuated, mass in kg
-SIZES = {
-    "aerial_manipulator": (10, 4, 4.86), "chain": (6, 6, 3.0), "differential_drive_manipulator": (9, 7, 66.6),
-    "holonomic_manipulator": (9, 7, 70.2), "humanoid": (39, 33, 100.0), "kangaroo_like": (82, 12, 41.956),
-    "prismatic_hopper": (4, 1, 1.007), "quadruped": (18, 12, 31.6), "revolute_hopper": (4, 1, 1.007),
-    "space_manipulator": (13, 7, 481.0),
-}  # fmt: skip
+SIZES = {"aerial_manipulator": (10, 4, 4.86), "chain": (6, 6, 3.0), "differential_drive_manipulator": (9, 7, 66.6),
+         "holonomic_manipulator": (9, 7, 70.2), "humanoid": (39, 33, 100.0), "kangaroo_like": (82, 12, 41.956),
+         "prismatic_hopper": (4, 1, 1.007), "quadruped": (18, 12, 31.6), "revolute_hopper": (4, 1, 1.007),
+         "space_manipulator": (13, 7, 481.0)}  # fmt: skip
 HOPPERS = ("prismatic_hopper", "revolute_hopper")  # point masses on joints without limits, as in the thesis
-VARIANTS = [
-    *((name, {}) for name in SIZES), ("humanoid", {"dof": 20}), ("humanoid", {"dof": 45}),
-    ("aerial_manipulator", {"rotors": 4, "arm": 3}), ("aerial_manipulator", {"rotors": 8}),
-    ("differential_drive_manipulator", {"rolling_wheels": True}), ("chain", {"n": 3, "base": "free"}),
-]  # fmt: skip
+VARIANTS = [*((name, {}) for name in SIZES), ("humanoid", {"dof": 20}), ("humanoid", {"dof": 45}),
+            ("aerial_manipulator", {"rotors": 4, "arm": 3}), ("aerial_manipulator", {"rotors": 8}),
+            ("differential_drive_manipulator", {"rolling_wheels": True}), ("chain", {"n": 3, "base": "free"})]  # fmt: skip
 
 
 @pytest.fixture(params=VARIANTS, ids=str)

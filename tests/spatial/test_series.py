@@ -40,10 +40,8 @@ def slope(f):
     return lambda x: mp.diff(f, x, h=x * mp.mpf("1e-20"))
 
 
-CASES = {
-    "sinc": sinc, "cosc": cosc, "sinc3": sinc3, "half_cot": half_cot, "cotc": cotc,
-    "sinc_slope": slope(sinc), "cosc_slope": slope(cosc), "sinc3_slope": slope(sinc3), "cotc_slope": slope(cotc),
-}  # fmt: skip
+CASES = {"sinc": sinc, "cosc": cosc, "sinc3": sinc3, "half_cot": half_cot, "cotc": cotc, "sinc_slope": slope(sinc),
+         "cosc_slope": slope(cosc), "sinc3_slope": slope(sinc3), "cotc_slope": slope(cotc)}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", CASES)

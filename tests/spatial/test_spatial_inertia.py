@@ -115,10 +115,8 @@ def test_each_reason(mass, moments, expected, words):
 
 
 @settings(max_examples=60, deadline=None)
-@given(
-    st.floats(-1.0, 3.0), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
-    st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6),
-)  # fmt: skip
+@given(st.floats(-1.0, 3.0), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
+       st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6))  # fmt: skip
 def test_full_means_a_positive_definite_pseudo_inertia(mass, com, six):
     I = np.empty((3, 3))
     I[np.triu_indices(3)] = six

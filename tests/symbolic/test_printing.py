@@ -50,10 +50,8 @@ def everything(name: str):
     """Routine of the whole set of equations of a hopper, its case, and the order of its constants."""
     case = hopper_case(name)
     e, state = planar.equations(case.robot), case.robot.variables
-    outputs = {
-        "M": e.mass_matrix, "Minv": e.inverse_mass_matrix, "C": e.coriolis_matrix, "G": e.gravity_forces, "T": e.kinetic_energy,
-        "U": e.potential_energy, "com": e.center_of_mass, "h": e.momentum,
-    }  # fmt: skip
+    outputs = {"M": e.mass_matrix, "Minv": e.inverse_mass_matrix, "C": e.coriolis_matrix, "G": e.gravity_forces,
+               "T": e.kinetic_energy, "U": e.potential_energy, "com": e.center_of_mass, "h": e.momentum}  # fmt: skip
     constants = sorted(case.values, key=str)
     return routine(outputs, {"q": state.position, "v": state.velocity, **{str(s): s for s in constants}}), case, constants
 
