@@ -6,6 +6,7 @@ from typing import Any
 
 import numpy as np
 import pytest
+from seeds import fresh  # noqa: F401  random numbers of what is compared
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-3  # of a difference along motions of order 1: its truncation and its rounding are both small there

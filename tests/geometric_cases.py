@@ -1,10 +1,9 @@
 """Robots and states on which the formulations are tried; derivatives by complex steps and by differences."""
 
 import numpy as np
-from closeness import rounding
+from closeness import fresh, rounding
 from flow import rates  # noqa: F401
 from random_robots import random_robot
-from seeds import fresh
 
 import freeflyer as ff
 

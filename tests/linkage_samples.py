@@ -9,7 +9,6 @@ from scipy.linalg import qr
 
 import freeflyer as ff
 from freeflyer import linkages
-from freeflyer.spatial import quaternion
 
 MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
          "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0),
@@ -22,7 +21,7 @@ KINDS = ("revolute", "prismatic", "helical", "spherical", "universal", "cylindri
 def pose(rng: np.random.Generator) -> np.ndarray:
     """A random pose (4, 4) within a few decimetres."""
     X = np.eye(4)
-    X[:3, :3] = quaternion.to_matrix(quaternion.random(rng))
+    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
     X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
     return X
 
@@ -135,7 +134,7 @@ def _free_motion(mask: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     turn = (1 - np.array(mask[3:])) * rng.uniform(-1.0, 1.0, 3)
     if sum(mask[3:]) == 2:
         turn = turn * 2.8 / max(np.abs(turn).max(), 1e-9)
-    X[:3, :3] = quaternion.to_matrix(quaternion.exp(turn))
+    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(turn))
     return X
 
 

@@ -14,8 +14,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import refused
-from seeds import fresh
+from closeness import fresh, refused
 
 import freeflyer as ff
 

@@ -10,7 +10,6 @@ import freeflyer as ff
 from freeflyer import robots
 from freeflyer.analysis import check, check_description, identities
 from freeflyer.analysis.checks import laws
-from freeflyer.model.build import build
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Site
 
 
@@ -23,7 +22,7 @@ def floating(description):
 
 
 def test_a_sound_robot_obeys_every_law():
-    result = check(build(floating(arm())))
+    result = check(ff.build(floating(arm())))
     assert codes(result) == []
     assert not result.has_errors
     assert len(result.identities) >= 10
@@ -33,7 +32,7 @@ def test_a_sound_robot_obeys_every_law():
     assert [law.law for law in identities(model) if not law.holds] == []
     assert [x.law for x in identities(with_heavy_base()) if not x.holds] == []
     d = arm()
-    result = check(build(replace(d, links=d.links[:1], joints=())))
+    result = check(ff.build(replace(d, links=d.links[:1], joints=())))
     assert result.identities == ()
     assert not result.has_errors
     model = robots.chain(3)
@@ -49,22 +48,22 @@ def test_built_in_robots_have_no_errors(name):
 
 
 def test_singular_mass_matrices_are_found():
-    result = check(build(with_inertia(arm(), "lower", Inertia())))
+    result = check(ff.build(with_inertia(arm(), "lower", Inertia())))
     assert ("error", "massless-leaf", "lower") in codes(result)
     assert ("error", "no-inertia", "elbow") in codes(result)
     assert "identity" not in [f.code for f in result.findings]  # the laws that fail are explained
     assert not all(law.holds for law in result.identities)
     on_axis = Inertia(1.0, np.zeros(3), np.zeros((3, 3)))
-    result = check(build(with_inertia(arm(), "lower", on_axis)))
+    result = check(ff.build(with_inertia(arm(), "lower", on_axis)))
     assert ("error", "no-inertia", "elbow") in codes(result)
     d = with_inertia(arm(), "upper", Inertia())
     d = with_joint(d, "elbow", placement=np.eye(4))
-    (finding,) = [f for f in check(build(d)).findings if f.code == "singular-mass-matrix"]
+    (finding,) = [f for f in check(ff.build(d)).findings if f.code == "singular-mass-matrix"]
     assert "'shoulder'" in finding.sentence
     assert "'elbow'" in finding.sentence
     far = {"lower": (-1e16,), "upper": (1e16,)}
     d = with_joint(with_joint(arm(), "elbow", kind="continuous", **far), "shoulder", **far)
-    assert all(law.holds for law in check(build(floating(d))).identities)
+    assert all(law.holds for law in check(ff.build(floating(d))).identities)
 
 
 def test_loops_couplings_and_notes():
@@ -73,7 +72,7 @@ def test_loops_couplings_and_notes():
     joints = (*d.joints, Joint("swing", "revolute", "base", "rod", shifted(0, 0, 0.2)))
     sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0.003, 0, 0.4)))
     loop = Loop("four_bar", "end_a", "end_b", POINT)
-    result = check(build(replace(d, links=links, joints=joints, sites=sites, loops=(loop,))))
+    result = check(ff.build(replace(d, links=links, joints=joints, sites=sites, loops=(loop,))))
     (gap,) = [f for f in result.findings if f.code == "open-loop"]
     assert gap.subject == "four_bar"
     assert gap.values["position"] == pytest.approx(0.003, abs=1e-9)
@@ -81,7 +80,7 @@ def test_loops_couplings_and_notes():
     assert "loops-not-closed" in [f.code for f in result.findings]  # by 0.01 mm: it is drawn stretched
     sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0, 0, 0.4)))
     d = replace(d, links=links, joints=joints, sites=sites, loops=(Loop("four_bar", "end_a", "end_b", POINT),))
-    assert "open-loop" not in [f.code for f in check(build(d)).findings]
+    assert "open-loop" not in [f.code for f in check(ff.build(d)).findings]
     d = replace(
         arm(), couplings=(Coupling("gear", "elbow", "shoulder", (0.0, 1.0, 0.5)),), notes=("meshes were left out",)
     )
@@ -104,13 +103,13 @@ def test_loops_couplings_and_notes():
 def test_wrong_dynamics_break_a_law(monkeypatch, function, spoil, law):
     right = getattr(ff, function)
     monkeypatch.setattr(laws, function, lambda *args, **kw: spoil(right(*args, **kw)))
-    broken = [x.law for x in identities(build(floating(arm()))) if not x.holds]
+    broken = [x.law for x in identities(ff.build(floating(arm()))) if not x.holds]
     assert law in broken
 
 
 def with_heavy_base() -> ff.Model:
     """A floating arm whose base has armature, as MJCF's defaults give it."""
-    return build(with_joint(floating(arm()), "root", armature=(1.0,) * 6))
+    return ff.build(with_joint(floating(arm()), "root", armature=(1.0,) * 6))
 
 
 def test_flight_that_is_not_straight_breaks_a_law_of_its_own(monkeypatch):
@@ -118,7 +117,7 @@ def test_flight_that_is_not_straight_breaks_a_law_of_its_own(monkeypatch):
     weightless = ff.with_gravity
 
     def bare(model):
-        return weightless(build(with_joint(model.description, "root", armature=())), model.gravity)
+        return weightless(ff.build(with_joint(model.description, "root", armature=())), model.gravity)
 
     solve, M, right = np.linalg.solve, ff.mass_matrix, {n: getattr(ff, n) for n in ("bias_forces", "coriolis_matrix")}
     wrong = {

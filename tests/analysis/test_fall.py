@@ -6,8 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close, refused, rounding
-from seeds import fresh
+from closeness import close, fresh, refused, rounding
 
 import freeflyer as ff
 from freeflyer import linkages, robots

@@ -2,8 +2,7 @@
 
 import numpy as np
 import pytest
-from closeness import refused
-from seeds import fresh
+from closeness import fresh, refused
 
 import freeflyer as ff
 from freeflyer import control, robots

@@ -4,7 +4,6 @@ import numpy as np
 from closeness import close, refused
 
 import freeflyer as ff
-from freeflyer.linkages import follow
 from freeflyer.plots import linkage
 from freeflyer.plots.linkage import VIEWS, robot
 from freeflyer.plots.view import bodies
@@ -19,7 +18,7 @@ def test_sub_mechanisms():
     for x in FOUND.transmissions:
         assert {owners[name] for name in x.joints} == {x.mechanism}
         assert x.stroke == (x.positions[0], x.positions[-1])
-        path = follow(MODEL, x.motor, x.positions)
+        path = ff.linkages.follow(MODEL, x.motor, x.positions)
         for name, positions in x.joints.items():
             close(positions, path.joint(MODEL, name), 1e-9)
         ranges = [np.ptp(y) for y in x.joints.values()]

@@ -7,8 +7,6 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
@@ -125,7 +123,7 @@ def _shared(folder: str, name: str) -> ff.Model:
 
 def state(model: ff.Model, rng: np.random.Generator, amplitude: float = 0.1) -> State:
     """A closed state off the assembled posture."""
-    split = partition(model)
+    split = ff.linkages.partition(model)
     nu = len(split.independent)
     q = ff.integrate(ff.close_loops(model), np.array(split.q), amplitude * rng.uniform(-1.0, 1.0, nu))
     return State(q, rng.standard_normal(nu), rng.standard_normal(nu))
@@ -142,14 +140,14 @@ class Reference:
 
 
 def reference(model: ff.Model, s: State) -> Reference:
-    split = partition(model)
+    split = ff.linkages.partition(model)
     rows, dependent, independent = split.rows, split.dependent, split.independent
-    J = constraint_jacobian(model, s.q)[rows]
+    J = ff.linkages.constraint_jacobian(model, s.q)[rows]
     G = np.zeros((model.nv, len(independent)))
     G[independent] = np.eye(len(independent))
     G[dependent] = -np.linalg.solve(J[:, dependent], J[:, independent])
     gamma = np.zeros(model.nv)
-    gamma[dependent] = -np.linalg.solve(J[:, dependent], constraint_bias(model, s.q, G @ s.u)[rows])
+    gamma[dependent] = -np.linalg.solve(J[:, dependent], ff.linkages.constraint_bias(model, s.q, G @ s.u)[rows])
     return Reference(G, gamma, G @ s.u, G @ s.u_dot + gamma)
 
 

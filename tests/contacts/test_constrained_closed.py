@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from closed_robots import robot, robots, shared, state
-from closeness import close
+from closeness import close, fresh
 from constrained_samples import check_dense, kkt, random_set
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts

@@ -3,14 +3,12 @@
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close_to_slopes
+from closeness import close_to_slopes, fresh
 from constrained_samples import BASES, moving_robot, random_set
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.contacts.sets.forces import turning_locks
-from freeflyer.errors import InputError, UnknownNameError
 
 
 def stacked(x, names) -> np.ndarray:
@@ -71,7 +69,7 @@ def test_forces_wrenches_and_what_is_refused():
     assert repr(same.forces) == f"forces of {name}, foot"
     assert "foot" in same.forces
     assert "hand" not in same.forces
-    with pytest.raises(UnknownNameError, match="hand"):
+    with pytest.raises(ff.UnknownNameError, match="hand"):
         same.forces["hand"]
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
@@ -79,11 +77,11 @@ def test_forces_wrenches_and_what_is_refused():
     check(model, s, q, v, tau, 3e-8, **loads)
     q, v, frame = ff.neutral(model), np.zeros(model.nv), model.frame_names[5]
     twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])
-    with pytest.raises(InputError, match="'b' depend"):
+    with pytest.raises(ff.InputError, match="'b' depend"):
         ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["b"]
     with pytest.raises(ff.UnknownNameError):
         ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["c"]
-    with pytest.raises(InputError, match="ConstraintSet"):
+    with pytest.raises(ff.InputError, match="ConstraintSet"):
         ff.constrained_dynamics_derivatives(model, q, v, v, constraints=(np.eye(model.nv), v))
 
 

@@ -4,8 +4,7 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from closeness import close_to_slopes, refused, slopes
-from seeds import fresh
+from closeness import close_to_slopes, fresh, refused, slopes
 
 import freeflyer as ff
 from freeflyer import control

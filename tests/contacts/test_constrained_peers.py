@@ -11,8 +11,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 from closed_robots import shared
-from closeness import slopes
-from seeds import fresh
+from closeness import fresh, slopes
 
 import freeflyer as ff
 from freeflyer import linkages

@@ -7,9 +7,8 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close, close_to_rate, close_to_slopes, refused
+from closeness import close, close_to_rate, close_to_slopes, fresh, refused
 from constrained_samples import BASES, moving_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts

@@ -4,9 +4,8 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, fresh
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts

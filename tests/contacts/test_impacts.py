@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from closed_robots import robot, state
-from closeness import close
+from closeness import close, fresh
 from constrained_samples import BASES, moving_robot, random_set
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts

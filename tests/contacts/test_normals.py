@@ -2,13 +2,11 @@
 
 import numpy as np
 import pytest
-from closeness import EXACT, close, refused
+from closeness import EXACT, close, fresh, refused
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.errors import InputError
 from freeflyer.kernels import plain
 
 LEGS = ("FL", "FR", "RL", "RR")
@@ -149,8 +147,8 @@ def test_axes_of_contacts_loops_and_locks():
     q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
     foot = contacts.point("front_left_foot")
     for bad in (np.zeros(3), [1.0, 2.0], "up", [np.nan, 0.0, 1.0]):
-        refused(InputError, "normal", contacts.point, "front_left_foot", normal=bad)
+        refused(ff.InputError, "normal", contacts.point, "front_left_foot", normal=bad)
     d = ff.constrained_dynamics(model, q, rest, rest, constraints=ff.ConstraintSet(model, foot))
     for bad in ("ground", None, ["world"]):
-        refused(InputError, "'contact', got", d.wrenches, bad)
-    refused(InputError, "contacts must be a list", contacts.express_wrenches, model, q, d.forces, ["front_left_foot"])
+        refused(ff.InputError, "'contact', got", d.wrenches, bad)
+    refused(ff.InputError, "contacts must be a list", contacts.express_wrenches, model, q, d.forces, ["front_left_foot"])

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 from closed_robots import robot, state
-from closeness import close_to_rate, close_to_slopes
-from seeds import fresh
+from closeness import close_to_rate, close_to_slopes, fresh
 
 import freeflyer as ff
 from freeflyer import contacts

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.contacts import feet_from_file

@@ -3,16 +3,14 @@
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import close, close_to_slopes, rounding, slope_error
+from closeness import close, close_to_slopes, fresh, rounding, slope_error
 from hypothesis import given
 from linkage_samples import shifted
 from random_robots import random_inertia, random_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.decoupling.orientation import _steps
-from freeflyer.spatial import se3
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")
@@ -63,12 +61,12 @@ def test_the_tensor_by_slopes(c: Case) -> None:
     if n:
         close_to_slopes(slope, at, tolerance=max(slope_error(), rounding(4500, condition)), least=size)
     found = decoupling.integrability(model, c.q)
-    bracket = np.einsum("iab,bj->aij", se3.ad(T.T), T)
+    bracket = np.einsum("iab,bj->aij", ff.spatial.se3.ad(T.T), T)
     commutators = np.zeros((n, n, n))
     for joint in model.joints[1:]:
         if joint.kind in ("spherical", "free") and joint.nv:
             at_joint, unit = slice(joint.iv - 6, joint.iv - 6 + joint.nv), np.eye(6)[:, -joint.nv :]
-            commutators[at_joint, at_joint, at_joint] = np.einsum("jab,bi->aij", se3.ad(unit.T), unit)[-joint.nv :]
+            commutators[at_joint, at_joint, at_joint] = np.einsum("jab,bi->aij", ff.spatial.se3.ad(unit.T), unit)[-joint.nv :]
     expected = slope - np.swapaxes(slope, 1, 2) + bracket - np.einsum("ak,kij->aij", T, commutators)
     close(found.tensor, expected, rounding(4500, condition), least=size**2)
     close(found.tensor, -np.swapaxes(found.tensor, 1, 2), rounding(4500, condition), least=size**2)
@@ -188,7 +186,7 @@ def test_steps_and_pieces() -> None:
     def turned(steps: int) -> np.ndarray:
         R = np.eye(3)
         for exponent in _steps(model, q, move, steps)[1][0]:
-            R = se3.exp(np.concatenate([np.zeros(3), exponent]))[:3, :3] @ R
+            R = ff.spatial.se3.exp(np.concatenate([np.zeros(3), exponent]))[:3, :3] @ R
         return R
 
     exact = turned(64)

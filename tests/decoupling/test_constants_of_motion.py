@@ -3,9 +3,8 @@
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import EXACT, close, close_to_rate, rounding, slope_error
+from closeness import EXACT, close, close_to_rate, fresh, rounding, slope_error
 from hypothesis import given
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling

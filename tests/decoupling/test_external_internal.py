@@ -4,10 +4,9 @@ import closed_robots
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import close, refused, rounding
+from closeness import close, fresh, refused, rounding
 from hypothesis import given
 from random_robots import random_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling

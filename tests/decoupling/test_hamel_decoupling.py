@@ -5,15 +5,13 @@ import closed_robots
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import EXACT, central, close, close_to_rate, refused, rounding, slope_error
+from closeness import EXACT, central, close, close_to_rate, fresh, refused, rounding, slope_error
 from hypothesis import given
 from random_robots import random_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
-from freeflyer.spatial import se3
 
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))
@@ -156,8 +154,8 @@ def test_passive_decoupling_of_the_thesis(c: Case) -> None:
 
         A_jb, J_jq = decoupling.link_jacobian(model, q, link.name)
         J = np.hstack([A_jb, J_jq])
-        a = se3.ad(J @ v)
-        s = se3.skew(I.com)
+        a = ff.spatial.se3.ad(J @ v)
+        s = ff.spatial.se3.skew(I.com)
         L = np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]])
         C += J.T @ (L @ central(jacobian) + (L @ a - a.T @ L) @ J)
         product += A_jb.T @ L @ a @ np.hstack([A_jb, J_jq - A_jb @ N])
@@ -189,7 +187,7 @@ def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
     for name in c.links:
         I = model.description.link(name).inertia
         J = np.hstack(decoupling.link_jacobian(model, c.q, name))
-        s = se3.skew(I.com)
+        s = ff.spatial.se3.skew(I.com)
         M += J.T @ np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]]) @ J
     close(M, ff.mass_matrix(model, c.q), EXACT)
     slope = np.array([

@@ -14,8 +14,7 @@ import numpy as np
 import pinocchio as pin
 from scipy.linalg import cho_factor, cho_solve
 
-from freeflyer.model.description import Description
-from freeflyer.model.model import Model
+import freeflyer as ff
 
 FRAMES = {"body": pin.LOCAL, "mixed": pin.LOCAL_WORLD_ALIGNED, "world": pin.WORLD}
 Result = dict[str, np.ndarray]
@@ -46,7 +45,7 @@ class Peer:
         return out
 
 
-def peer(model: Model, theirs: Any) -> Peer:
+def peer(model: ff.Model, theirs: Any) -> Peer:
     """Maps by joint and link names; whatever has no counterpart is an error."""
     theirs.gravity.linear = model.gravity
     links = {f.name: k for k, f in enumerate(theirs.frames) if f.type == pin.BODY and f.name in model.link_names}
@@ -68,7 +67,7 @@ def peer(model: Model, theirs: Any) -> Peer:
     return Peer(theirs, theirs.createData(), spread, tuple(pieces), links, mount)
 
 
-def following(description: Description, name: str) -> tuple[float, float]:
+def following(description: ff.Description, name: str) -> tuple[float, float]:
     """Ratio and offset with which a joint follows, through a chain of mimics, the one that has the coordinate."""
     mimic = description.joint(name).mimic
     if mimic is None:

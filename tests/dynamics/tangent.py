@@ -3,9 +3,8 @@
 from collections.abc import Callable, Iterator
 
 import numpy as np
-from closeness import central, slope_error
+from closeness import central, fresh, slope_error
 from random_robots import BASES, KINDS, random_robot
-from seeds import fresh
 
 import freeflyer as ff
 

@@ -5,13 +5,11 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import close, refused
-from seeds import fresh
+from closeness import close, fresh, refused
 from tangent import robots, state
 from test_loads import EXACT, EXPRESSIONS, some_frames
 
 import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
 
 NAMED = list(robots())
 TERMS = ("mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix",
@@ -94,15 +92,15 @@ def test_refused_in_words() -> None:
     joints = (ff.Joint("a", "revolute", "world", "a"), ff.Joint("b", "revolute", "a", "b", mimic=ff.Mimic("a")))
     pair = ff.build(ff.Description("pair", links, joints))
     for bad, kind, words in (
-        (lambda: ff.configuration(model, {one[:-1]: 0.1}), UnknownNameError, "Did you mean 'joint_4'"),
-        (lambda: ff.configuration(fixed, {one: 0.1}), UnknownNameError, "That joint is fixed"),
-        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), InputError, "given twice"),
-        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
-        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), InputError, "norm 2, expected 1"),
-        (lambda: ff.configuration(model, {one: np.nan}), InputError, "every entry must be finite"),
-        (lambda: ff.configuration(model, [one]), InputError, "positions map names of joints"),
-        (lambda: ff.configuration(model, start=np.zeros(3)), InputError, r"start has shape \(3,\)"),
-        (lambda: ff.configuration(pair, b=0.1), InputError, "mimics 'a': give the position of that one"),
+        (lambda: ff.configuration(model, {one[:-1]: 0.1}), ff.UnknownNameError, "Did you mean 'joint_4'"),
+        (lambda: ff.configuration(fixed, {one: 0.1}), ff.UnknownNameError, "That joint is fixed"),
+        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), ff.InputError, "given twice"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), ff.InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), ff.InputError, "norm 2, expected 1"),
+        (lambda: ff.configuration(model, {one: np.nan}), ff.InputError, "every entry must be finite"),
+        (lambda: ff.configuration(model, [one]), ff.InputError, "positions map names of joints"),
+        (lambda: ff.configuration(model, start=np.zeros(3)), ff.InputError, r"start has shape \(3,\)"),
+        (lambda: ff.configuration(pair, b=0.1), ff.InputError, "mimics 'a': give the position of that one"),
     ):
         refused(kind, words, bad)
 
@@ -118,5 +116,5 @@ def test_closed_robots_close(models_folder: Path) -> None:
     assert gap < 1e-6
     assert np.abs(q - closed.neutral).max() > 0.05
     passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)
-    refused(InputError, "follows from its loops: name independent joints", ff.configuration, closed, {passive: 0.1})
+    refused(ff.InputError, "follows from its loops: name independent joints", ff.configuration, closed, {passive: 0.1})
     refused(ff.FreeflyerError, "", ff.configuration, closed, {motor: 5.0})

@@ -10,11 +10,10 @@ import mujoco
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import central, close, rounding
+from closeness import central, close, fresh, rounding
 from hypothesis import given
 from mujoco_peer import peer, reference
 from random_robots import random_rotation
-from seeds import fresh
 from tangent import bracket
 from test_mujoco import named
 

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import close, refused, rounding
+from closeness import close, fresh, refused, rounding
 from processes import python
 from random_robots import KINDS, random_robot
-from seeds import fresh
 
 import freeflyer as ff
 

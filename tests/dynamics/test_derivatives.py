@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 from answers import times
 from cases import Case, case, cases, few
-from closeness import STEP, central, close, close_to_rate, rounding, slope_error
+from closeness import STEP, central, close, close_to_rate, fresh, rounding, slope_error
 from hypothesis import given
 from random_robots import BASES, KINDS
-from seeds import fresh
 
 import freeflyer as ff
 

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close, rounding
+from closeness import close, fresh, rounding
 from random_robots import KINDS, random_robot
-from seeds import fresh
 
 import freeflyer as ff
 

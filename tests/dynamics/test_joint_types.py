@@ -6,11 +6,10 @@ import numpy as np
 import pin_built
 import pytest
 from answers import all_errors, stacked, too_large
-from closeness import slope_error
+from closeness import fresh, slope_error
 from flow import flow
 from peers import following, reference
 from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes

@@ -6,12 +6,10 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from cases import Case, case
-from closeness import close, close_to_differences, distance, refused, slopes_at_once
+from closeness import close, close_to_differences, distance, fresh, refused, slopes_at_once
 from hypothesis import given, settings, strategies as st
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.spatial import quaternion
 
 INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 STEP = 0.01  # s
@@ -88,8 +86,8 @@ def test_long_steps_too(step: float) -> None:
 def attitudes() -> np.ndarray:
     """(n, 4): random ones, and pitches of exactly 90 degrees, where roll-pitch-yaw angles have no derivative."""
     rng = fresh(8)
-    pitched = [quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
-    return np.vstack([np.eye(4)[3:], pitched, quaternion.random(rng, (7,))])
+    pitched = [ff.spatial.quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
+    return np.vstack([np.eye(4)[3:], pitched, ff.spatial.quaternion.random(rng, (7,))])
 
 
 def test_no_attitude_is_worse_than_another() -> None:

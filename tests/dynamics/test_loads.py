@@ -7,9 +7,8 @@ import threading
 
 import numpy as np
 import pytest
-from closeness import central, close, distance, refused, rounding
+from closeness import central, close, distance, fresh, refused, rounding
 from random_robots import BASES, KINDS, random_robot
-from seeds import fresh
 from tangent import DIFFERENCE, derivative, robots, state
 
 import freeflyer as ff

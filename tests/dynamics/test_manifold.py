@@ -4,15 +4,13 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from cases import Case, cases, few
-from closeness import EPS, central, close
+from closeness import EPS, central, close, fresh
 from flow import rates
 from hypothesis import given
 from random_robots import ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.spatial import se3
 
 EXACT = 2e-15  # relative to steps of size 1: a few roundings
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
@@ -37,14 +35,14 @@ def starts(n: int) -> np.ndarray:
 
 
 def pose(q: np.ndarray) -> np.ndarray:
-    return se3.from_position_quaternion(q[..., :3], q[..., 3:])
+    return ff.spatial.se3.from_position_quaternion(q[..., :3], q[..., 3:])
 
 
 def test_integrate_is_the_exponential() -> None:
     """Of a body twist, by the matrix series: X(q (+) dv) = X(q) exp(dv^)."""
     dv = twists(ANGLES)
     q = starts(len(dv))
-    expected = pose(q) @ np.stack([expm(se3.hat(x)) for x in dv])
+    expected = pose(q) @ np.stack([expm(ff.spatial.se3.hat(x)) for x in dv])
     np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, dv)), expected, atol=1e-14)  # expm is right to about 5e-15
     one = np.stack([ff.integrate(FLOATING, *x) for x in zip(q, dv)])
     np.testing.assert_allclose(pose(one), expected, atol=1e-14)

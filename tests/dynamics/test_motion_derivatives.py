@@ -5,10 +5,9 @@ import pin_built
 import pinocchio as pin
 import pytest
 from answers import EXPRESSED
-from closeness import EXACT, STEP, close, close_to_rate, distance, refused
+from closeness import EXACT, STEP, close, close_to_rate, distance, fresh, refused
 from peers import FRAMES, Peer, peer
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 from tangent import DIFFERENCE, State, derivative, robots, state
 
 import freeflyer as ff

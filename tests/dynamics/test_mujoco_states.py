@@ -6,15 +6,13 @@ from pathlib import Path
 import mujoco
 import numpy as np
 import pytest
-from closeness import EXACT, central, close, distance, refused, slope_error
+from closeness import EXACT, central, close, distance, fresh, refused, slope_error
 from mujoco_peer import peer
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
-from seeds import fresh
 from test_mujoco import BUILT_IN as BUILT, named
 
 import freeflyer as ff
-from freeflyer.errors import InputError
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import read, with_base
 
@@ -194,11 +192,11 @@ def test_edited_robots() -> None:
     assert np.array_equal(state.q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
     assert not state.v[:6].any()
     assert np.array_equal(ff.to_mujoco(free, state.q, state.v).qpos, [1.0, 0.0, 0.0, 0.0, 0.3])
-    refused(InputError, "fixes it", lambda: ff.to_mujoco(free, ff.integrate(free, state.q, np.ones(free.nv))))
-    refused(InputError, "not zero", ff.to_mujoco, free, state.q, np.ones(free.nv))
-    with pytest.raises(InputError, match="bias forces of base"):
+    refused(ff.InputError, "fixes it", lambda: ff.to_mujoco(free, ff.integrate(free, state.q, np.ones(free.nv))))
+    refused(ff.InputError, "not zero", ff.to_mujoco, free, state.q, np.ones(free.nv))
+    with pytest.raises(ff.InputError, match="bias forces of base"):
         ff.from_mujoco(free, state.q[7:][[3, 0, 1, 2, 4]], np.ones(4), bias_forces=np.ones(4))
-    with pytest.raises(InputError, match="free joint in the MJCF file and planar in the model"):
+    with pytest.raises(ff.InputError, match="free joint in the MJCF file and planar in the model"):
         ff.from_mujoco(ff.load(ROBOT, base="planar"), there.qpos)
 
 
@@ -216,7 +214,7 @@ def test_closed_robots(models_folder: Path) -> None:
     close(T.T @ M @ T, ff.mass_matrix(closed, q))
     found = ff.from_mujoco(closed, data.qpos, data.qvel, bias_forces=data.qfrc_bias)
     close(found.bias_forces, ff.bias_forces(closed, q, u[0]), 1e-11)
-    refused(InputError, r"convert those of model\.tree", ff.to_mujoco, closed, q, u, bias_forces=u)
+    refused(ff.InputError, r"convert those of model\.tree", ff.to_mujoco, closed, q, u, bias_forces=u)
 
 
 def test_refused_in_words() -> None:
@@ -237,9 +235,9 @@ def test_refused_in_words() -> None:
          "the MjModel lacks joints that the model 'humanoid"),
         (lambda: ff.load(mujoco.MjModel.from_xml_string(ROBOT)), "keeps no robot file"),
     ):  # fmt: skip
-        refused(InputError, words, bad)
+        refused(ff.InputError, words, bad)
     helical = ff.robots.chain(2, ["helical"])
-    refused(InputError, "is helical: MuJoCo has none", ff.to_mujoco, helical, helical.neutral)
+    refused(ff.InputError, "is helical: MuJoCo has none", ff.to_mujoco, helical, helical.neutral)
 
 
 def test_layout_of_models_that_are_not_from_mjcf() -> None:

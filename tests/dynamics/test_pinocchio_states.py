@@ -7,12 +7,10 @@ from types import SimpleNamespace
 import numpy as np
 import pinocchio as pin
 import pytest
-from closeness import EXACT, central, close, distance, refused, slope_error
+from closeness import EXACT, central, close, distance, fresh, refused, slope_error
 from robots_on_disk import EXAMPLES, example
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.errors import InputError
 
 pytestmark = pytest.mark.peers
 
@@ -134,8 +132,8 @@ def test_closed_robots(models_folder: Path) -> None:
     bias = np.array([pin.nonLinearEffects(pin_model, data, *x) for x in zip(there.q, there.v)])
     found = ff.from_pinocchio(closed, pin_model, there.q, there.v, bias_forces=bias)
     close(found.bias_forces, ff.bias_forces(closed, closed.neutral, u))
-    refused(InputError, "a is converted with the velocity", ff.to_pinocchio, closed, pin_model, closed.neutral, a=u_dot)
-    with pytest.raises(InputError, match="bias_forces is converted with the velocity"):
+    refused(ff.InputError, "a is converted with the velocity", ff.to_pinocchio, closed, pin_model, closed.neutral, a=u_dot)
+    with pytest.raises(ff.InputError, match="bias_forces is converted with the velocity"):
         ff.from_pinocchio(closed, pin_model, there.q, bias_forces=bias)
 
 
@@ -160,4 +158,4 @@ def test_refused_in_words() -> None:
         (lambda: ff.to_pinocchio(links, pin_model, good), "first argument of to_pinocchio must be a freeflyer Model"),
         (lambda: ff.from_pinocchio(model, SimpleNamespace(), good), "pin_model must be a pinocchio.Model"),
     ):  # fmt: skip
-        refused(InputError, words, bad)
+        refused(ff.InputError, words, bad)

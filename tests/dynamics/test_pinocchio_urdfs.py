@@ -8,10 +8,9 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from answers import Result, all_errors, stacked
-from closeness import close, distance, refused
+from closeness import close, distance, fresh, refused
 from peers import Peer, peer, reference
 from robots_on_disk import EXAMPLES, example, example_urdfs, needs_examples
-from seeds import fresh
 
 import freeflyer as ff
 

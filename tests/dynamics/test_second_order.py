@@ -4,9 +4,8 @@ from collections.abc import Callable
 
 import numpy as np
 import pytest
-from closeness import EXACT, central, close
+from closeness import EXACT, central, close, fresh
 from random_robots import random_robot
-from seeds import fresh
 from tangent import State, bracket, robots, state
 
 import freeflyer as ff

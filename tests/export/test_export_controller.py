@@ -5,8 +5,7 @@ import ctypes
 import numpy as np
 import pytest
 from c_program import STRICT, needs_cc, needs_nm, run, undefined
-from closeness import close, refused
-from seeds import fresh
+from closeness import close, fresh, refused
 
 import freeflyer as ff
 from freeflyer import control

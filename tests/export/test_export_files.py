@@ -12,11 +12,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 from c_program import call_of, needs_cc, program, run, with_mimic
-from closeness import refused
-from seeds import fresh
+from closeness import fresh, refused
 
 import freeflyer as ff
-from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
 from freeflyer.export import export, exporting, functions
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import Identifiers, comment, prefix_of
@@ -65,7 +63,7 @@ def test_functions_and_names():
     assert target_of("aarch64").triple == "aarch64-linux-gnu"
     assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
     for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
-        refused((UnknownNameError, InputError), "aarch64:cortex-a72", target_of, wrong)
+        refused((ff.UnknownNameError, ff.InputError), "aarch64:cortex-a72", target_of, wrong)
 
 
 @pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
@@ -131,22 +129,22 @@ def renamed(name: str) -> ff.Model:
 
 def test_what_cannot_be_exported(tmp_path):
     model = ff.robots.make("chain")
-    with pytest.raises(UnknownNameError, match=r"Did you mean.*'mass_matrix'") as error:
+    with pytest.raises(ff.UnknownNameError, match=r"Did you mean.*'mass_matrix'") as error:
         exporting.export(model, tmp_path / "c", "mass_matix")
     assert all(name in str(error.value) for name in functions.FUNCTIONS)
-    refused(InputError, "name the functions", exporting.export, model, tmp_path / "c", [])
-    refused(UnknownNameError, r"Did you mean.*'haswell'", exporting.export, model, tmp_path / "c", cpu="hasswell")
-    refused(UnknownNameError, "", exporting.export, model, tmp_path / "c", cpu="help")
-    refused(InputError, "prefix", exporting.export, model, tmp_path / "c", prefix="a b")
+    refused(ff.InputError, "name the functions", exporting.export, model, tmp_path / "c", [])
+    refused(ff.UnknownNameError, r"Did you mean.*'haswell'", exporting.export, model, tmp_path / "c", cpu="hasswell")
+    refused(ff.UnknownNameError, "", exporting.export, model, tmp_path / "c", cpu="help")
+    refused(ff.InputError, "prefix", exporting.export, model, tmp_path / "c", prefix="a b")
     assert list(tmp_path.iterdir()) == []
     from freeflyer.export.library import known_cpus
     if "athlon" in known_cpus():  # LLVM's CPUs of 32 bits, which it has on some machines
-        refused(InputError, "not of this machine's kind", exporting.export, model, tmp_path / "c", cpu="athlon")
-    refused(InputError, "close_loops", lambda: exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c"))
+        refused(ff.InputError, "not of this machine's kind", exporting.export, model, tmp_path / "c", cpu="athlon")
+    refused(ff.InputError, "close_loops", lambda: exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c"))
     block = ff.Link("block", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
-    with pytest.raises(InputError, match="nothing to export"):
+    with pytest.raises(ff.InputError, match="nothing to export"):
         exporting.export(ff.build(ff.Description("block", (block,), ())), tmp_path / "c")
-    refused(InputError, "must be a freeflyer Model", exporting.export, "talos.urdf", tmp_path / "c")
+    refused(ff.InputError, "must be a freeflyer Model", exporting.export, "talos.urdf", tmp_path / "c")
 
 
 def test_files_of_others_stay(tmp_path):
@@ -155,7 +153,7 @@ def test_files_of_others_stay(tmp_path):
     made = exporting.export(model, folder, "mass_matrix")  # an empty one is no obstacle
     (folder / "mine.txt").write_text("mine")
     (folder / "main.c").write_text("mine")
-    refused(FileError, "not empty", exporting.export, model, folder, "mass_matrix")
+    refused(ff.FileError, "not empty", exporting.export, model, folder, "mass_matrix")
     assert (folder / "main.c").read_text() == "mine"
     again = exporting.export(model, folder, "mass_matrix", overwrite=True)
     assert again.files == made.files
@@ -163,10 +161,10 @@ def test_files_of_others_stay(tmp_path):
     assert (folder / "main.c").read_text() != "mine"
     (folder / "main.c").unlink()
     (folder / "main.c").mkdir()
-    refused(FileError, "there is a folder of that name", exporting.export, model, folder, "mass_matrix", overwrite=True)
+    refused(ff.FileError, "there is a folder of that name", exporting.export, model, folder, "mass_matrix", overwrite=True)
     assert not [p for p in folder.iterdir() if p.name.startswith(".")]
     (tmp_path / "file").write_text("")
-    refused(FileError, "a file of that name", exporting.export, model, tmp_path / "file", "mass_matrix", overwrite=True)
+    refused(ff.FileError, "a file of that name", exporting.export, model, tmp_path / "file", "mass_matrix", overwrite=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c", "file"]
 
 
@@ -188,10 +186,10 @@ def test_folders_are_replaced_whole(tmp_path):
 
 def test_without_a_compiler(tmp_path, monkeypatch):
     def broken(*arguments):
-        raise FreeflyerError("the compiler fails")
+        raise ff.FreeflyerError("the compiler fails")
 
     monkeypatch.setattr(exporting, "build", broken)
-    with pytest.raises(FreeflyerError, match="the compiler fails"):
+    with pytest.raises(ff.FreeflyerError, match="the compiler fails"):
         exporting.export(ff.robots.make("chain"), tmp_path / "deep" / "c", "mass_matrix")
     assert list((tmp_path / "deep").iterdir()) == []
     monkeypatch.setenv("CC", "/no/such/cc")

@@ -5,17 +5,15 @@ import numpy as np
 import pytest
 from cases import Case, cases, few
 from closed_robots import robot, state as closed_state
-from closeness import EXACT, TINY, close, close_to_rate, rounding
+from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
 from geometric_cases import CASES, robot_and_state, solved, state
 from hypothesis import given
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
-from freeflyer.spatial import se3
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
 MATRICES = ("dual_quaternion", "gauss")
@@ -57,7 +55,7 @@ def test_every_joint_of_table_1_by_itself(kind):
     links, joints = [], []
     for k in range(3):
         links.append(ff.Link(f"l{k}", ff.Inertia(1.0 + k, 0.1 * rng.standard_normal(3), np.diag(rng.uniform(0.1, 0.15, 3)))))
-        X = se3.exp(rng.standard_normal(6))
+        X = ff.spatial.se3.exp(rng.standard_normal(6))
         axis = np.array([0.0, 0.6, 0.8])
         joints.append(ff.Joint(f"j{k}", kind, f"l{k - 1}" if k else "world", f"l{k}", X, axis, axis2=np.array([1.0, 0.0, 0.0]),
                                pitch=0.2 if kind == "helical" else 0.0))  # fmt: skip

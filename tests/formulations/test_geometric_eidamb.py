@@ -3,12 +3,10 @@ axes."""
 
 import numpy as np
 import pytest
-from closeness import TINY, close
+from closeness import TINY, close, fresh
 from geometric_cases import CASES, robot_and_state, state
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.spatial import se3
 from freeflyer_papers.printed import geometric
 
 
@@ -42,7 +40,7 @@ def test_bodies_and_fixed_robots():
     links = (ff.Link("stone", ff.Inertia(m, c, I)),)
     model = ff.build(ff.Description("stone", links, (ff.Joint("root", "free", "world", "stone"),)))
     q, v, a = state(model, fresh(0))
-    R = se3.from_position_quaternion(q[:3], q[3:])[:3, :3]
+    R = ff.spatial.se3.from_position_quaternion(q[:3], q[3:])[:3, :3]
     w, dw = v[3:], a[3:]
     point = a[:3] + np.cross(w, v[:3]) + np.cross(dw, c) + np.cross(w, np.cross(w, c)) - R.T @ model.gravity
     force = m * point
@@ -63,13 +61,13 @@ def test_intrinsic_acceleration_is_the_rate_of_the_body_twist():
     X = geometric.base_pose(tree, q)
 
     def inertial_twist(t: complex) -> np.ndarray:
-        moved = X @ (np.eye(4) + t * se3.hat(v[:6]))  # H exp(t v), to first order in t
+        moved = X @ (np.eye(4) + t * ff.spatial.se3.hat(v[:6]))  # H exp(t v), to first order in t
         R, o = moved[:3, :3], moved[:3, 3]
         body = v[:6] + t * a[:6]
         linear, angular = R @ body[:3], R @ body[3:]
         return np.concatenate([linear + np.cross(o, angular), angular])
 
-    intrinsic = se3.adjoint(se3.inverse(X)) @ (inertial_twist(1j * TINY).imag / TINY)
+    intrinsic = ff.spatial.se3.adjoint(ff.spatial.se3.inverse(X)) @ (inertial_twist(1j * TINY).imag / TINY)
     close(intrinsic, a[:6], 1e-13)
     classical = a[:3] + np.cross(v[3:6], v[:3])
     assert np.abs(classical - a[:3]).max() > 1e-3

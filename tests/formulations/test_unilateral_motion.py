@@ -4,13 +4,11 @@ from itertools import chain, combinations
 
 import numpy as np
 import pytest
-from closeness import close, close_to_rate, refused, rounding
+from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import moving_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.errors import InputError
 from freeflyer.formulations import constrained
 
 QP = 1e-7  # what a solver of quadratic programs is asked for, 1e-8, with room for the size of its terms
@@ -170,22 +168,22 @@ def test_bad_input():
     model, rest = ff.robots.chain(2), np.zeros(2)
     q = np.array([np.pi, 0.0])
     rows = constrained.joint_stops(model, q, np.array([0.3, 0.0]))
-    with pytest.raises(InputError, match=r"'joint_1 upper' is closed and approaches further by 0.3 .*freeflyer.impact"):
+    with pytest.raises(ff.InputError, match=r"'joint_1 upper' is closed and approaches further by 0.3 .*freeflyer.impact"):
         constrained.unilateral_accelerations(model, q, [0.3, 0.0], rest, inequalities=rows)
-    with pytest.raises(InputError, match="no acceleration keeps 'inequality 0', 'inequality 1' together"):
+    with pytest.raises(ff.InputError, match="no acceleration keeps 'inequality 0', 'inequality 1' together"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.array([[1.0, 0.0], [-1.0, 0.0]]), [1.0, 1.0]))
     first = np.eye(2)[:1]
-    with pytest.raises(InputError, match="keeps 'row 0', 'inequality 0' together"):
+    with pytest.raises(ff.InputError, match="keeps 'row 0', 'inequality 0' together"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(first, [1.0]), constraints=(first, [0.0]))
-    with pytest.raises(InputError, match="one state"):
+    with pytest.raises(ff.InputError, match="one state"):
         constrained.unilateral_accelerations(model, np.stack([q, q]), rest, rest, inequalities=rows)
-    with pytest.raises(InputError, match="leading axes"):
+    with pytest.raises(ff.InputError, match="leading axes"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.zeros((3, 1, 2)), np.zeros((3, 1))))
-    refused(InputError, "normal", contacts.point, "tip", normal=(0.0, 0.0, 0.0))
-    refused(InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
+    refused(ff.InputError, "normal", contacts.point, "tip", normal=(0.0, 0.0, 0.0))
+    refused(ff.InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
     with pytest.raises(ff.UnknownNameError, match="tip"):
         constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")])
-    with pytest.raises(InputError, match="rate of 'inequality 0' is unknown"):
+    with pytest.raises(ff.InputError, match="rate of 'inequality 0' is unknown"):
         constrained.unilateral_accelerations(
             model, q, rest, rest, inequalities=(np.eye(2), rest), drift=constrained.DriftControl(0.1)
         )

@@ -17,7 +17,6 @@ from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
-from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
@@ -105,7 +104,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
         found.append(made)
-    measured = sensors(robot("point"))
+    measured = ff.estimation.sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
         more = np.array(measured.encoder_limits), np.array([0.5, 1e-3, 0.1])

@@ -14,7 +14,6 @@ from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
-from freeflyer.spatial import quaternion
 
 TREE = (  # joint kind, parent: a free base with three branches
     ("free", 0), ("revolute", 1), ("helical", 2), ("spherical", 3), ("prismatic", 4), ("continuous", 1),
@@ -29,7 +28,7 @@ LOOPS = (  # frames and mask: every number of tied turns, and the world
 def placement(rng: np.random.Generator) -> np.ndarray:
     """A random pose (4, 4), some decimetres away."""
     X = np.eye(4)
-    X[:3, :3] = quaternion.to_matrix(quaternion.random(rng))
+    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
     X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
     return X
 

@@ -10,10 +10,9 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from hostile_calls import not_plain
 from kernel_samples import compiled, output_shapes, states, tree
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels.compiler import call_layout

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from kernel_samples import states, tree
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.dynamics import evaluate

@@ -6,12 +6,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close, close_to_rate, close_to_slopes, refused
-from seeds import fresh
+from closeness import close, close_to_rate, close_to_slopes, fresh, refused
 
 import freeflyer as ff
 from freeflyer import control, linkages
-from freeflyer.errors import LinkageError
 
 MODELS = ("point", "nested", "weld", "coupled", "turn", "held")
 
@@ -140,8 +138,8 @@ def test_independent_joints_can_be_chosen() -> None:
     close(ff.velocity_map(other, q) @ same, v, 1e-11)
     edited = ff.with_gravity(model, (0.0, 0.0, -1.0))
     assert edited.reduction.split.independent.tolist() == model.reduction.split.independent.tolist()
-    refused(LinkageError, "would be independent", ff.close_loops, tree, independent=("j10",))
-    refused(LinkageError, "name fewer", ff.close_loops, tree, independent=("j10", "j11", "j12", "j00"))
+    refused(ff.errors.LinkageError, "would be independent", ff.close_loops, tree, independent=("j10",))
+    refused(ff.errors.LinkageError, "name fewer", ff.close_loops, tree, independent=("j10", "j11", "j12", "j00"))
     refused(ff.UnknownNameError, "j1O", ff.close_loops, tree, independent=("j1O",))
     refused(ff.InputError, "no loops", lambda: ff.close_loops(ff.robots.quadruped(), independent=("x",)))
     refused(ff.InputError, "independent must be a list", ff.close_loops, tree, independent="j10")
@@ -165,8 +163,8 @@ def test_grippers_that_a_tendon_drives_are_closed_by_named_joints(tmp_path, coup
     path = tmp_path / "gripper.xml"
     path.write_text(GRIPPER.format(coupling=coupling))
     tree = ff.load(path)
-    refused(LinkageError, rf"'bar' tie .* choose {len(joints)} of them, .*independent=", ff.close_loops, tree)
-    refused(LinkageError, r"cannot all be independent.*name fewer", ff.close_loops, tree, [*joints, "right_tip"])
+    refused(ff.errors.LinkageError, rf"'bar' tie .* choose {len(joints)} of them, .*independent=", ff.close_loops, tree)
+    refused(ff.errors.LinkageError, r"cannot all be independent.*name fewer", ff.close_loops, tree, [*joints, "right_tip"])
     model = ff.close_loops(tree, joints)
     assert model.actuated == tuple(joints)
     assert ff.control.joint_inputs(model).names == tuple(joints)

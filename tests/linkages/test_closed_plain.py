@@ -5,8 +5,7 @@ from fractions import Fraction
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
-from closeness import close, refused
-from seeds import fresh
+from closeness import close, fresh, refused
 
 import freeflyer as ff
 from freeflyer import linkages

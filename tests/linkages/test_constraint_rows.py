@@ -5,9 +5,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import central
+from closeness import central, fresh
 from linkage_samples import MASKS, planar, random_linkage
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.kernels import plain

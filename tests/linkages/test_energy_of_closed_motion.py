@@ -3,12 +3,10 @@
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
-from closeness import refused
-from seeds import fresh
+from closeness import fresh, refused
 
 import freeflyer as ff
 from freeflyer.analysis.flight import free_flight, middle_posture
-from freeflyer.robots import kangaroo_like
 
 SPRUNG = {"spin": 1.4, "speed": 0.05, "stiffness": 3000.0}
 
@@ -66,7 +64,7 @@ def test_a_flight_into_a_singular_posture_ends_there_in_words(models_folder) -> 
 
 
 def test_flights_end_in_words_and_drift_falls_with_the_step() -> None:
-    model = kangaroo_like()
+    model = ff.robots.kangaroo_like()
     q = middle_posture(model)
     coarse, fine = (free_flight(model, q, dt=h, duration=1.0, **SPRUNG) for h in (4e-3, 2e-3))
     assert 16.0 < coarse.drift / fine.drift < 64.0

@@ -10,10 +10,7 @@ from linkage_samples import BAR, shifted, stewart
 from scipy.optimize import brentq
 
 import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.linkages.limbs import extract_limb
 from freeflyer.linkages.limits import first_singularity, polygon_area, reachable_set
-from freeflyer.linkages.maps import inside_limits, manipulability
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_knee
 
@@ -39,7 +36,7 @@ def contains(polygon, points, slack):
 
 
 def test_boundary_encloses_a_grid_of_motor_positions(region):
-    assert inside_limits(leg(), region.q, 1e-7).all()
+    assert ff.linkages.inside_limits(leg(), region.q, 1e-7).all()
     assert all(region.held_by)
     assert not region.stopped.any()
     v = [leg().joint(n).iq for n in region.joints]
@@ -51,7 +48,7 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
     x = np.linspace(*leg_limits(region.motors[0]), 41)
     swept = sweep(leg(), dict.fromkeys(region.motors, x))
     q = swept.q[swept.reached]
-    q = q[inside_limits(leg(), q)]
+    q = q[ff.linkages.inside_limits(leg(), q)]
     points = q[:, [leg().joint(n).iq for n in region.joints]]
     assert len(points) > 500
     assert contains(region.joint_positions, points, 0.03).all()  # chords cut corners
@@ -116,7 +113,7 @@ def test_strokes_keep_away_from_singularities_but_for_the_differential_hip():
 
 def test_manipulability_is_that_of_finite_differences():
     axes = {HIP[0]: [-0.01, 0.0], HIP[1]: [-0.01, 0.005], LENGTH: [0.02, 0.09]}
-    found = manipulability(leg(), SOLE, axes)
+    found = ff.linkages.manipulability(leg(), SOLE, axes)
     assert (found.count, found.impossible, found.outside) == (8, 0, 0)
     assert found.linear.max() == found.angular.max() == 1.0
     for i in (0, 5):
@@ -132,7 +129,7 @@ def test_manipulability_is_that_of_finite_differences():
             assert got[i] * peak == pytest.approx(math.sqrt(np.linalg.det(half @ half.T)), rel=1e-4)
         np.testing.assert_allclose(found.position[i], ff.frame_pose(leg(), start, SOLE)[:3, 3], atol=1e-8)
     x = np.linspace(-0.04, 0.04, 5)
-    found = manipulability(leg(), SOLE, {HIP[0]: x, HIP[1]: x})
+    found = ff.linkages.manipulability(leg(), SOLE, {HIP[0]: x, HIP[1]: x})
     swept = sweep(leg(), {HIP[0]: x, HIP[1]: x})
     assert found.impossible == (~swept.reached).sum() > 0
     assert found.outside > 0
@@ -146,7 +143,7 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
     links = tuple(ff.Link(name, BAR) for name in ("world", "arm", "tip", "hand", "nail"))
     model = ff.build(ff.Description("ball arm", links, joints))
     for moving, columns in ((("ball",), [0, 1, 2]), (("wag", "ball"), [4, 0, 1, 2])):
-        found = manipulability(model, "hand", {"reach": [0.0, 0.2]}, moved_by=moving)
+        found = ff.linkages.manipulability(model, "hand", {"reach": [0.0, 0.2]}, moved_by=moving)
         for k, x in enumerate((0.0, 0.2)):
             J = ff.frame_jacobian(model, ff.configuration(model, reach=x), "hand", expressed="mixed")[:, columns]
             linear, angular = (math.sqrt(max(np.linalg.det(A @ A.T), 0.0)) for A in (J[:3], J[3:]))
@@ -155,7 +152,7 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
         assert found.peak_angular > 0.9
     for moving, words in ((("wag", "reach"), "three coordinates"), (("wag", "wag", "ball"), "more than once"),
                           (("copy", "ball"), "of its own")):  # fmt: skip
-        refused(InputError, words, manipulability, model, "hand", {"reach": [0.0]}, moved_by=moving)
+        refused(ff.InputError, words, ff.linkages.manipulability, model, "hand", {"reach": [0.0]}, moved_by=moving)
 
 
 def test_area():
@@ -164,11 +161,11 @@ def test_area():
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"motors": ("left_knee", LENGTH)}, InputError, "'left_knee' is no motor"),
-    ({"motors": HIP[:1]}, InputError, "two motors and two joints; got 1 and 2"),
-    ({"joints": ("left_ankle_roll", "left_ankle_pitch")}, InputError, "do not move left_ankle_roll, left_ankle_pitch"),
-    ({"joints": ("left_hip_rol", "left_hip_pitch")}, UnknownNameError, "left_hip_roll"),
-    ({"points": 3}, InputError, "8 or more, got 3"),
+    ({"motors": ("left_knee", LENGTH)}, ff.InputError, "'left_knee' is no motor"),
+    ({"motors": HIP[:1]}, ff.InputError, "two motors and two joints; got 1 and 2"),
+    ({"joints": ("left_ankle_roll", "left_ankle_pitch")}, ff.InputError, "do not move left_ankle_roll, left_ankle_pitch"),
+    ({"joints": ("left_hip_rol", "left_hip_pitch")}, ff.UnknownNameError, "left_hip_roll"),
+    ({"points": 3}, ff.InputError, "8 or more, got 3"),
 ])  # fmt: skip
 def test_bad_regions(arguments, error, words):
     refused(error, words, lambda: reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments))
@@ -179,11 +176,11 @@ def test_a_start_or_joint_that_does_not_fit_is_refused():
     rng = np.random.default_rng(3)
     model = stewart(rng)[0]
     for joint, words in (("float", "has 6 coordinates"), ("swivel0", "has 2 coordinates")):
-        with pytest.raises(InputError, match=f"joints of one coordinate; '{joint}' {words}"):
+        with pytest.raises(ff.InputError, match=f"joints of one coordinate; '{joint}' {words}"):
             reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
     q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
     assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
-    with pytest.raises(InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
+    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
         reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
@@ -193,7 +190,7 @@ def test_real_kangaroo(models_folder):
     And section IV: singular at -0.07 and 0.05 m of both hip motors together, at 0.027 m of an ankle motor, slightly
     beyond 0.02 m of the ankle motors against each other.
     """
-    real = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    real = ff.linkages.extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
     hip, ankle = ("leg_left_2_motor", "leg_left_3_motor"), ("leg_left_4_motor", "leg_left_5_motor")
     for motors, joints, table in ((hip, ("leg_left_3_joint", "leg_left_2_joint"), (-27, 27, -40, 42)),
                                   (ankle, ("leg_left_5_joint", "leg_left_4_joint"), (-27, 27, -36, 34))):  # fmt: skip

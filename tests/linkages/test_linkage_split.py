@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.linkages import LinkageError, assemble, partition

@@ -4,8 +4,6 @@ import pytest
 from linkage_samples import MASKS, planar
 
 import freeflyer as ff
-from freeflyer.linkages import partition
-from freeflyer.linkages.submechanisms import mechanisms
 
 
 def counts(table) -> list[tuple[int, int, int]]:
@@ -14,7 +12,7 @@ def counts(table) -> list[tuple[int, int, int]]:
 
 
 def check(model: ff.Model) -> None:
-    table, split = mechanisms(model), partition(model)
+    table, split = ff.linkages.mechanisms(model), ff.linkages.partition(model)
     assert sum(m.constraints for m in table.parts) == table.rank == split.rank
     assert sum(m.rows for m in table.parts) == model.constraint_rows[0]
     assert sum(m.passive for m in table.parts) <= len(split.passive)
@@ -29,7 +27,7 @@ def check(model: ff.Model) -> None:
 def test_four_bar_is_one_mechanism():
     model = planar((0.2, 0.5), (0.4,), 0.45, MASKS["hinge"])
     check(model)
-    (only,) = mechanisms(model).parts
+    (only,) = ff.linkages.mechanisms(model).parts
     assert (only.name, only.passive, only.constraints, only.rows, only.mobility, only.gruebler) == ("l0", 2, 2, 5, 1, -2)
     assert only.strokes.tolist() == [[-10.0, 10.0]]
 
@@ -40,4 +38,4 @@ def test_real_legs(models_folder, robot, expected):
     """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
     model = ff.load(models_folder / robot)
     check(model)
-    assert counts(mechanisms(model)) == sorted(2 * expected)
+    assert counts(ff.linkages.mechanisms(model)) == sorted(2 * expected)

@@ -3,29 +3,19 @@
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, state
-from closeness import close, refused
-from seeds import fresh
+from closeness import close, fresh, refused
 
 import freeflyer as ff
 from freeflyer import ConstraintSet, constrained_dynamics
-from freeflyer.errors import LinkageError
-from freeflyer.linkages.motion import (
-    constraint_multipliers,
-    dependent_accelerations,
-    dependent_velocities,
-    mapping_jacobian,
-    reduce_forces,
-)
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
     rows, n = partition(model).rows, model.nv
-    J = constraint_jacobian(model, q)
+    J = ff.linkages.constraint_jacobian(model, q)
     K = np.block([[ff.mass_matrix(model, q), -J[rows].T], [J[rows], np.zeros((len(rows), len(rows)))]])
-    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -constraint_bias(model, q, v)[rows]]))
+    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -ff.linkages.constraint_bias(model, q, v)[rows]]))
     multipliers = np.zeros(len(J))
     multipliers[rows] = x[n:]
     return x[:n], multipliers
@@ -38,15 +28,15 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
     close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, a, 1e-9)
-    close(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
-    close(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
-    close(dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
-    close(dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
-    close(reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
+    close(ff.linkages.constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
+    close(ff.linkages.mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
+    close(ff.linkages.dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
+    close(ff.linkages.dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
+    close(ff.linkages.reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
     drive = np.zeros(model.nv)
     drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
-    shares = constraint_multipliers(model, s.q, r.v, a=r.a)
-    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
+    shares = ff.linkages.constraint_multipliers(model, s.q, r.v, a=r.a)
+    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, ff.linkages.constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
 
 def test_refusals_name_the_fault() -> None:
@@ -54,12 +44,12 @@ def test_refusals_name_the_fault() -> None:
     s = state(model, fresh(17), 0.02)
     open_q = s.q.copy()
     open_q[-1] += 1e-3
-    refused(LinkageError, "loop 'loop0' is open", lambda: ff.mass_matrix(ff.close_loops(model), open_q))
-    refused(LinkageError, "q\\[3\\]", lambda: ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q])))
+    refused(ff.errors.LinkageError, "loop 'loop0' is open", lambda: ff.mass_matrix(ff.close_loops(model), open_q))
+    refused(ff.errors.LinkageError, "q\\[3\\]", lambda: ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q])))
     refused(ff.InputError, "nv = 9", lambda: ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv)))
     tied = robot("held")  # to the world: its hull cannot leave
-    with pytest.raises(LinkageError, match="do not close again"):
+    with pytest.raises(ff.errors.LinkageError, match="do not close again"):
         ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
-    with pytest.raises(LinkageError, match="does not keep the loops closed"):
-        constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
-    refused(ff.InputError, "either", constraint_multipliers, model, s.q, np.zeros(model.nv))
+    with pytest.raises(ff.errors.LinkageError, match="does not keep the loops closed"):
+        ff.linkages.constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
+    refused(ff.InputError, "either", ff.linkages.constraint_multipliers, model, s.q, np.zeros(model.nv))

@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 from closed_robots import State, robot, robots, shared, state
-from closeness import close, close_to_differences, close_to_rate, close_to_slopes, rounding, slopes
-from seeds import fresh
+from closeness import close, close_to_differences, close_to_rate, close_to_slopes, fresh, rounding, slopes
 
 import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.dynamics.closed import project_forces
-from freeflyer.linkages import partition
 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
@@ -137,14 +135,14 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     """Its rods hang between balls: independent in one coordinate of three. One state, and the same within a batch."""
     model = ff.load(models_folder / "cassie/cassie.xml")
     rng, t = fresh(15), 2e-3
-    n = len(partition(model).independent)
-    q = ff.integrate(ff.close_loops(model), partition(model).q, 0.05 * rng.standard_normal(n))
+    n = len(ff.linkages.partition(model).independent)
+    q = ff.integrate(ff.close_loops(model), ff.linkages.partition(model).q, 0.05 * rng.standard_normal(n))
     q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
     u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
     both = ff.linearize(ff.close_loops(model), q, u, tau, dt=t, integrator=integrator)
     one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], dt=t, integrator=integrator)
-    close(both.A[1], one.A, rounding(4500, partition(model, q[1]).condition))
+    close(both.A[1], one.A, rounding(4500, ff.linkages.partition(model, q[1]).condition))
     q0, u0 = ff.step(ff.close_loops(model), q[1], u[1], tau[1], t, integrator)
 
     def flow(x: float) -> np.ndarray:

@@ -3,11 +3,9 @@
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, shared, state
-from closeness import close, close_to_rate
-from seeds import fresh
+from closeness import close, close_to_rate, fresh
 
 import freeflyer as ff
-from freeflyer.linkages.rows import constraint_jacobian
 
 SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
@@ -37,7 +35,7 @@ def check_equations(model: ff.Model, amplitude: float) -> None:
     close(ff.bias_forces(ff.close_loops(model), s.q, s.u, gravity=there), h, 1e-11)
     C = ff.coriolis_matrix(ff.close_loops(model), s.q, s.u)
     close(C @ s.u, bias - ff.gravity_forces(ff.close_loops(model), s.q), 1e-10)
-    J = constraint_jacobian(model, s.q)
+    J = ff.linkages.constraint_jacobian(model, s.q)
     assert np.abs(J @ r.G).max() < 1e-4 * max(
         1.0, np.abs(r.G).max()
     )  # the redundant rows follow as closely as the file closes

@@ -5,12 +5,9 @@ from collections.abc import Callable
 import numpy as np
 import pytest
 from closed_robots import State, reference, robot, robots, shared, state
-from closeness import STEP, close, close_to_rate, refused
-from seeds import fresh
+from closeness import STEP, close, close_to_rate, fresh, refused
 
 import freeflyer as ff
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_residual
 from freeflyer.tolerances import WARNING_GAP
 
 PARTIAL = ("weld", "slider", "held")  # a ball joint is independent in some of its coordinates, which make no position
@@ -54,7 +51,7 @@ def test_integrate_moves_the_independent_joints_and_keeps_the_loops_closed(name:
     s = state(model, rng, 0.04)
     du = 0.04 * rng.uniform(-1.0, 1.0, len(s.u))
     q = ff.integrate(ff.close_loops(model), s.q, du)
-    assert np.abs(constraint_residual(model, q)).max() < 1e-11
+    assert np.abs(ff.linkages.constraint_residual(model, q)).max() < 1e-11
     if name not in PARTIAL:
         close(ff.difference(ff.close_loops(model), s.q, q), du, 1e-12)
     r = reference(model, s)
@@ -65,8 +62,8 @@ def test_kangaroo_moves_over_its_strokes(models_folder) -> None:
     model = shared(models_folder, "kangaroo")
     rng = fresh(8)
     for _ in range(5):
-        open_by = np.abs(constraint_residual(model, state(model, rng, 0.004).q))
-        assert open_by[partition(model).rows].max() < 1e-9
+        open_by = np.abs(ff.linkages.constraint_residual(model, state(model, rng, 0.004).q))
+        assert open_by[ff.linkages.partition(model).rows].max() < 1e-9
         assert open_by.max() < WARNING_GAP  # what redundant rows stay open by is the digits of the file
 
 

@@ -5,9 +5,8 @@ from functools import cache
 import numpy as np
 import pytest
 from closed_robots import State, reference, state
-from closeness import STEP, close, close_to_rate, close_to_slopes, rounding
+from closeness import STEP, close, close_to_rate, close_to_slopes, fresh, rounding
 from linkage_samples import driven_linkage
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import linkages

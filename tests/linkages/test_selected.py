@@ -5,10 +5,9 @@ import functools
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from kangaroo_leg import leg, whole
 from linkage_samples import MASKS, planar
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
@@ -21,7 +20,6 @@ from freeflyer.linkages import (
     sweep,
     transmission,
 )
-from freeflyer.linkages.rows import constraint_jacobian
 
 JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 LEFT, BOTH = [f"left_{n}" for n in JOINTS], [f"{s}_{n}" for n in JOINTS for s in ("right", "left")]
@@ -48,7 +46,7 @@ def bent(model: ff.Model) -> np.ndarray:
 def dense(model: ff.Model, q: np.ndarray, joints: list[str]) -> np.ndarray:
     """P J_m by one least-squares solution over all rows and all passive coordinates of the tree."""
     split = partition(model)
-    J = constraint_jacobian(model, q)[split.rows]
+    J = ff.linkages.constraint_jacobian(model, q)[split.rows]
     J_m = -np.linalg.solve(J[:, split.dependent], J[:, [model.joint(n).iv for n in model.actuated]])
     rows = [int(np.flatnonzero(split.dependent == model.joint(n).iv)[0]) for n in joints]
     return J_m[rows]

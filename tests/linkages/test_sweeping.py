@@ -4,13 +4,10 @@ import math
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.linkages import LinkageError, assemble, constraint_residual
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip
@@ -50,9 +47,9 @@ def test_every_state_is_closed_and_as_assembled_alone():
             assert q[leg().joint(name).iq] == pytest.approx(axes[name][at], abs=1e-15)
         guess = q + rng.normal(0, 0.003, leg().nq)
         guess[[leg().joint(n).iq for n in leg().actuated]] = q[[leg().joint(n).iq for n in leg().actuated]]
-        alone = assemble(leg(), guess, hold="actuated", limits=False).q
+        alone = ff.linkages.assemble(leg(), guess, hold="actuated", limits=False).q
         np.testing.assert_allclose(q, alone, atol=1e-7)
-    np.testing.assert_allclose(constraint_residual(leg(), swept.q), 0.0, atol=1e-8)
+    np.testing.assert_allclose(ff.linkages.constraint_residual(leg(), swept.q), 0.0, atol=1e-8)
     a, b = np.linspace(-0.02, 0.02, 3), np.linspace(0.0, 0.1, 4)
     one, two = sweep(leg(), {HIP[1]: a, LENGTH: b}), sweep(leg(), {LENGTH: b, HIP[1]: a})
     np.testing.assert_allclose(one.q, two.q.swapaxes(0, 1), atol=1e-8)
@@ -82,11 +79,11 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
 
 
 @pytest.mark.parametrize(("axes", "error", "words"), [
-    ({"left_knee": [0.1]}, InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
-    ({"left_length_moter": [0.1]}, UnknownNameError, "Did you mean 'left_length_motor'"),
-    ({LENGTH: [0.1, math.nan]}, InputError, "row of finite numbers"),
-    ({LENGTH: [[0.1]]}, InputError, r"shape \(1, 1\)"), ({LENGTH: []}, InputError, r"shape \(0,\)"),
-    ({LENGTH: [0.1, 0.3]}, InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
+    ({"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
+    ({"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
+    ({LENGTH: [0.1, math.nan]}, ff.InputError, "row of finite numbers"),
+    ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"), ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
+    ({LENGTH: [0.1, 0.3]}, ff.InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
 ])  # fmt: skip
 def test_bad_axes(axes, error, words):
     refused(error, words, lambda: sweep(leg(), axes))
@@ -97,11 +94,11 @@ def test_limbs_that_cannot_be_cut_out():
     for side in ("left", "right"):  # the limb's own loops, and those of joints that would be locked
         opened = ff.linkages.partition(whole()).q.copy()
         opened[whole().joint(f"{side}_knee").iq] += 1e-3
-        with pytest.raises(LinkageError, match=r"a limb keeps the posture .* assemble it first"):
+        with pytest.raises(ff.linkages.LinkageError, match=r"a limb keeps the posture .* assemble it first"):
             extract_limb(whole(), SOLE, opened)
     assert extract_limb(whole(), SOLE, ff.linkages.partition(whole()).q).nq == leg().nq
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
-        with pytest.raises(InputError, match=words):
+        with pytest.raises(ff.InputError, match=words):
             extract_limb(whole(), SOLE, wrong)
-    refused(InputError, "no joint but the base moves frame 'imu'", lambda: extract_limb(whole(), "imu"))
-    refused(UnknownNameError, "", lambda: extract_limb(whole(), "left_soul"))
+    refused(ff.InputError, "no joint but the base moves frame 'imu'", lambda: extract_limb(whole(), "imu"))
+    refused(ff.UnknownNameError, "", lambda: extract_limb(whole(), "left_soul"))

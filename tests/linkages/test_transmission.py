@@ -8,7 +8,6 @@ from closeness import refused
 from kangaroo_leg import ANKLE, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle
 
 import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.robots import kangaroo_ankle, kangaroo_knee
 
@@ -102,13 +101,13 @@ def test_yaw_and_the_base_of_a_whole_robot():
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"values": [0.0, 0.2]}, InputError, "'left_length_motor' moves from 0 to 0.15 m; 0.2 is outside of its stroke"),
-    ({"driver": "left_knee"}, InputError, "no motor with one coordinate"),
-    ({"release": ANKLE}, InputError, "nothing determines"),
-    ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, InputError, "tasks cannot all be kept"),
-    ({"release": ("left_knee",)}, InputError, "'left_knee' is no motor that can be released"),
-    ({"hold": ("left_kneee",)}, UnknownNameError, "left_knee"),
-    ({"keep": [Keep("left_soul", "base_link")]}, UnknownNameError, "left_sole"),
+    ({"values": [0.0, 0.2]}, ff.InputError, "'left_length_motor' moves from 0 to 0.15 m; 0.2 is outside of its stroke"),
+    ({"driver": "left_knee"}, ff.InputError, "no motor with one coordinate"),
+    ({"release": ANKLE}, ff.InputError, "nothing determines"),
+    ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, ff.InputError, "tasks cannot all be kept"),
+    ({"release": ("left_knee",)}, ff.InputError, "'left_knee' is no motor that can be released"),
+    ({"hold": ("left_kneee",)}, ff.UnknownNameError, "left_knee"),
+    ({"keep": [Keep("left_soul", "base_link")]}, ff.UnknownNameError, "left_sole"),
 ])  # fmt: skip
 def test_bad_paths(arguments, error, words):
     refused(error, words, lambda: follow(leg(), **{"driver": LENGTH, "values": [0.0, 0.05]} | arguments))

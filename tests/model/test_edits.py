@@ -4,15 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close, refused
-from seeds import fresh
+from closeness import close, fresh, refused
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.model.build import build
-from freeflyer.model.description import Mimic
-from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
 from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
@@ -41,10 +36,10 @@ def random_state(model, seed=0):
 def following():
     """A chain whose joint_3 follows joint_1, and joint_5 follows joint_3."""
     description = robots.chain(6).description
-    for name, mimic in (("joint_3", Mimic("joint_1", -2.0, 0.3)), ("joint_5", Mimic("joint_3", 0.5, 0.1))):
+    for name, mimic in (("joint_3", ff.Mimic("joint_1", -2.0, 0.3)), ("joint_5", ff.Mimic("joint_3", 0.5, 0.1))):
         description = description.with_joint(replace(description.joint(name), mimic=mimic))
     actuated = tuple(n for n in description.actuated if n not in ("joint_3", "joint_5"))
-    return build(validate(replace(description, actuated=actuated)))
+    return ff.build(validate(replace(description, actuated=actuated)))
 
 
 LOCKED = {"humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
@@ -59,7 +54,7 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     maker, names = LOCKED[name]
     model = maker()
     q, v = random_state(model)
-    small = lock_joints(model, names, q)
+    small = ff.lock_joints(model, names, q)
     in_q, in_v = kept(model, small)
     v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
     assert set(small.joint_names) == set(model.joint_names) - set(names)
@@ -80,15 +75,15 @@ def test_positions_by_name_and_neutral():
     names = ("joint_1", "joint_2", "joint_5")
     by_name = {n: q[model.joint(n).iq : model.joint(n).iq + model.joint(n).nq] for n in names}
     by_name["joint_1"] = float(by_name["joint_1"][0])
-    at_q, given = lock_joints(model, names, q), lock_joints(model, by_name)
+    at_q, given = ff.lock_joints(model, names, q), ff.lock_joints(model, by_name)
     for name in names:
         a, b = at_q.description.joint(name), given.description.joint(name)
         assert a.kind == b.kind == "fixed"
         np.testing.assert_array_equal(a.placement, b.placement)
-    small = lock_joints(model, ["joint_2", "joint_4"])
+    small = ff.lock_joints(model, ["joint_2", "joint_4"])
     for name in ("joint_2", "joint_4"):
         np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
-    assert lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
+    assert ff.lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
     q, _ = random_state(model, 3)
     for joint in model.description.joints[1:]:
         info = model.joint(joint.name)
@@ -99,53 +94,53 @@ def test_positions_by_name_and_neutral():
 
 def test_followers_lock_with_their_leader():
     model = following()
-    small = lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
-    plain = lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
+    small = ff.lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
+    plain = ff.lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
     assert small.joint_names == ("joint_2", "joint_4", "joint_6") == plain.joint_names
     q, v = random_state(small)
     close(ff.mass_matrix(small, q), ff.mass_matrix(plain, q))
     close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
-    again = lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
+    again = ff.lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
     q, v = random_state(model)
-    small = lock_joints(model, ["joint_2"], q)
+    small = ff.lock_joints(model, ["joint_2"], q)
     in_q, in_v = kept(model, small)
     v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
     close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
     close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
-        lock_joints(following(), {"joint_5": 0.1})
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
-        lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
+    with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
+        ff.lock_joints(following(), {"joint_5": 0.1})
+    with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
+        ff.lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
 
 
 def test_an_edit_leaves_the_model_alone():
     model = robots.quadruped()
     before = model.parameters.copy(), model.topology.copy()
-    lock_joints(model, ["front_left_knee"])
-    attach_payload(model, "trunk", 3.0)
-    with_gravity(model, (0.0, 0.0, -1.62))
-    merge_fixed(model)
+    ff.lock_joints(model, ["front_left_knee"])
+    ff.attach_payload(model, "trunk", 3.0)
+    ff.with_gravity(model, (0.0, 0.0, -1.62))
+    ff.merge_fixed(model)
     assert model.nv == 18
     np.testing.assert_array_equal(model.parameters, before[0])
     np.testing.assert_array_equal(model.topology, before[1])
-    model = build(replace(robots.chain(3).description, actuated=("joint_2",)))
-    refused(InputError, r"leaves passive ones free \(joint_1, joint_3\)", lock_joints, model, ["joint_2"])
-    assert lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
+    model = ff.build(replace(robots.chain(3).description, actuated=("joint_2",)))
+    refused(ff.InputError, r"leaves passive ones free \(joint_1, joint_3\)", ff.lock_joints, model, ["joint_2"])
+    assert ff.lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
     model = robots.humanoid()
     q, _ = random_state(model)
     forces = ff.gravity_forces(model, q)
     assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
-    close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
-    close(ff.gravity_forces(with_gravity(model, (0, 0, -9.81)), q), forces)
-    assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
+    close(ff.gravity_forces(ff.with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
+    close(ff.gravity_forces(ff.with_gravity(model, (0, 0, -9.81)), q), forces)
+    assert (ff.gravity_forces(ff.with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
 
 
 def test_merging_changes_no_number():
     whole = robots.humanoid(45)
     names = ["left_elbow", "waist_yaw", "neck_roll", "left_wrist_roll", "right_thumb"]
-    model = lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
-    merged = merge_fixed(model)
+    model = ff.lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
+    merged = ff.merge_fixed(model)
     assert len(merged.description.links) == model.nv - 5 == 41  # one per joint, the pelvis among them
     assert not [j for j in merged.description.joints if j.kind == "fixed"]
     assert set(merged.frame_names) == set(model.frame_names)
@@ -157,8 +152,8 @@ def test_merging_changes_no_number():
     for frame in model.frame_names:
         close(ff.frame_pose(merged, q, frame), ff.frame_pose(model, q, frame))
     validate(merged.description)
-    model = lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
-    merged = merge_fixed(model)
+    model = ff.lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
+    merged = ff.merge_fixed(model)
     assert merged.description.link("trunk").inertia.mass == pytest.approx(17.5 + 1.6, rel=1e-14)
     assert [j.name for j in merged.description.joints if j.kind == "fixed"] == ["root_joint"]
     q, _ = random_state(model)
@@ -175,7 +170,7 @@ PLACES = {"left_hand": robots.humanoid, "left_palm": robots.humanoid, "arm_mount
 @pytest.mark.parametrize("inertia", [None, BOX])
 def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, inertia):
     model, com = PLACES[frame](), np.array([0.05, -0.02, -0.1])
-    loaded = attach_payload(model, frame, 2.5, com, inertia, name=name)
+    loaded = ff.attach_payload(model, frame, 2.5, com, inertia, name=name)
     assert loaded.mass == pytest.approx(model.mass + 2.5, rel=1e-14)
     q, _ = random_state(model)
     J = ff.frame_jacobian(model, q, frame)
@@ -191,19 +186,19 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 
 
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
-    (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
-    (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
-    (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
-    (("pelvis", float("nan")), {}, InputError, r"mass is .*: every entry must be finite"),
-    (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass has shape .*, expected \(\)"),
-    (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com has shape .*, expected \(3,\)"),
-    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, r"com.* every entry must be finite"),
-    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
-    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
-    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
-    (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
-    (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is used"),
-    (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
+    (("left_hnd", 1.0), {}, ff.UnknownNameError, "mean 'left_hand'"),
+    (("world", 1.0), {}, ff.UnknownNameError, "is fixed to a link of the robot"),
+    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
+    (("pelvis", float("nan")), {}, ff.InputError, r"mass is .*: every entry must be finite"),
+    (("pelvis", [1.0, 2.0]), {}, ff.InputError, r"payload's mass has shape .*, expected \(\)"),
+    (("pelvis", 1.0, [0.0, 0.0]), {}, ff.InputError, r"payload's com has shape .*, expected \(3,\)"),
+    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, ff.InputError, r"com.* every entry must be finite"),
+    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, ff.InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, ff.InputError, "exceeds the sum of the other two"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, ff.InputError, "one is negative"),
+    (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, ff.InputError, "symmetric"),
+    (("pelvis", 1.0), {"name": "camera"}, ff.InputError, "'camera' is used"),
+    (("pelvis", 1.0), {"name": "left_foot"}, ff.InputError, "'left_foot' is used"),
 ])  # fmt: skip
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
-    refused(error, text, lambda: attach_payload(robots.humanoid(), *arguments, **options))
+    refused(error, text, lambda: ff.attach_payload(robots.humanoid(), *arguments, **options))

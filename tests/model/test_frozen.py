@@ -12,7 +12,6 @@ from readers_samples import zoo
 
 import freeflyer as ff
 from freeflyer import linkages
-from freeflyer.model.model import Model
 
 COPIES = {"itself": lambda x: x, "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}
 MODELS = {"tree": ff.robots.quadruped, "closed": ff.robots.kangaroo_like, "zoo": lambda: ff.build(zoo())}
@@ -125,8 +124,8 @@ def test_parts_that_are_none_are_refused(what):
     refused(ff.DescriptionError, words, lambda: make(ff.robots.chain(2).description))
 
 
-def by_hand(model: Model, **changes: object) -> Model:
-    return Model(**({f.name: getattr(model, f.name) for f in fields(model) if f.init} | changes))
+def by_hand(model: ff.Model, **changes: object) -> ff.Model:
+    return ff.Model(**({f.name: getattr(model, f.name) for f in fields(model) if f.init} | changes))
 
 
 @pytest.mark.parametrize("make", [replace, by_hand])

@@ -10,19 +10,16 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from hostile_mutations import damaged
 from readers_samples import MJ_PENDULUM, PENDULUM, zoo
 from robots_on_disk import MODELS
-from seeds import fresh
 from test_readers_loops import OURS, THEIRS
 from test_readers_mjcf import MANY
 
-from freeflyer.errors import FileError, FreeflyerError
-from freeflyer.model.load import load
+import freeflyer as ff
 from freeflyer.model.readers import read_loops, read_mjcf, read_urdf
 from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
-from freeflyer.model.writers import to_mjcf, to_urdf
 
 BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
 each_block = pytest.mark.parametrize("block", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, BLOCKS))])
@@ -35,8 +32,8 @@ def originals(kind):
     many = MANY.format('<connect body1="hand" body2="finger0" anchor="0 0 .1"/>'
                        '<joint joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')  # fmt: skip
     texts = {
-        "urdf": [PENDULUM, to_urdf(zoo(0, ("universal", "helical", "fixed", "planar"))), to_urdf(zoo(1))],
-        "mjcf": [MJ_PENDULUM, many, to_mjcf(zoo(0)), many],
+        "urdf": [PENDULUM, ff.to_urdf(zoo(0, ("universal", "helical", "fixed", "planar"))), ff.to_urdf(zoo(1))],
+        "mjcf": [MJ_PENDULUM, many, ff.to_mjcf(zoo(0)), many],
         "yaml": [OURS, THEIRS],
     }[kind]
     names = {"urdf": ["five_bar/robot.urdf"], "mjcf": ["cassie/cassie.xml"]}.get(kind, [])
@@ -68,7 +65,7 @@ def survives(action, what):
     with ends(what):
         try:
             model = action()
-        except FreeflyerError as error:
+        except ff.FreeflyerError as error:
             words = str(error)
     assert len(words) >= 20, what
     if model is not None:
@@ -88,7 +85,7 @@ def test_damaged_text(kind, block):
         text = damaged(texts[seed % len(texts)], seed)
         if not text.lstrip().startswith("<"):
             text = "<" + text
-        loaded += survives(lambda text=text: load(text, base=None), (kind, seed))
+        loaded += survives(lambda text=text: ff.load(text, base=None), (kind, seed))
     assert loaded < BLOCK  # the damage is real
 
 
@@ -103,12 +100,12 @@ def test_damaged_bytes_in_files(block, tmp_path):
             data[at] ^= 1 << int(rng.integers(8))
         path = tmp_path / f"{seed}.xml"
         path.write_bytes(bytes(data))
-        survives(lambda path=path: load(path, base=None), ("bytes", seed))
+        survives(lambda path=path: ff.load(path, base=None), ("bytes", seed))
     texts = originals("yaml")
     for seed in range(block * BLOCK, (block + 1) * BLOCK):
         path = tmp_path / f"{seed}.yaml"
         path.write_text(damaged(texts[seed % len(texts)], seed), encoding="utf-8", errors="surrogatepass")
-        survives(lambda path=path: load(zoo(0), base=None, loops=path), ("yaml", seed))
+        survives(lambda path=path: ff.load(zoo(0), base=None, loops=path), ("yaml", seed))
 
 
 @pytest.mark.parametrize("block", range(4))
@@ -120,7 +117,7 @@ def test_random_bytes(block, tmp_path):
     for k in range(25):
         path = tmp_path / f"{k}"
         path.write_bytes(heads[k % len(heads)] + rng.bytes(int(rng.integers(1, 4000))))
-        assert not survives(lambda path=path: load(path), ("noise", block, k))
+        assert not survives(lambda path=path: ff.load(path), ("noise", block, k))
         survives(lambda path=path: read_loops(path, zoo(0)) and None, ("noise as loops", block, k))
 
 
@@ -140,7 +137,7 @@ def test_document_types_and_entities(tmp_path, text, head, encoding):
     path = tmp_path / "bomb"
     path.write_bytes((declaration + head + inside).encode(encoding))
     for source in (path, head + inside):
-        refused(FileError, "document type or entity declaration: refused", load, source)
+        refused(ff.FileError, "document type or entity declaration: refused", ff.load, source)
 
 
 @pytest.mark.parametrize("text", ["<robot>" * DEEP, "<robot name='r'>" + "<link name='a'>" * DEEP,
@@ -148,7 +145,7 @@ def test_document_types_and_entities(tmp_path, text, head, encoding):
                                   "<mujoco>" + "<default>" * 400 + "</default>" * 400 + "</mujoco>",
                                   "<mujoco>" + "<frame>" * 499 + "</frame>" * 499 + "</mujoco>"])  # fmt: skip
 def test_deep_nesting(text):
-    assert not survives(lambda: load(text), text[:60])
+    assert not survives(lambda: ff.load(text), text[:60])
 
 
 FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" mass="1"/>'
@@ -209,11 +206,11 @@ TEXTS = {
 @pytest.mark.parametrize("case", TEXTS)
 def test_broken_text_is_refused_in_words(case):
     text, words = TEXTS[case]
-    with ends(case), pytest.raises(FreeflyerError, match=words):
-        load(text, base=None)
+    with ends(case), pytest.raises(ff.FreeflyerError, match=words):
+        ff.load(text, base=None)
 
 
-@pytest.mark.parametrize("reader", [load, read_urdf, read_mjcf])
+@pytest.mark.parametrize("reader", [ff.load, read_urdf, read_mjcf])
 def test_paths_that_are_no_files(tmp_path, reader):
     (tmp_path / "robot.urdf").write_text(PENDULUM)
     (tmp_path / "empty").write_text("")
@@ -231,7 +228,7 @@ def test_paths_that_are_no_files(tmp_path, reader):
     if Path("/dev/zero").exists():
         cases["/dev/zero"] = "not a regular file"
     for path, words in cases.items():
-        refused(FileError, words, reader, path)
+        refused(ff.FileError, words, reader, path)
 
 
 @pytest.fixture
@@ -262,7 +259,7 @@ def fenced(tmp_path):
 def test_includes_stay_in_the_folder(fenced, name, words):
     path = fenced / "robot.xml"
     path.write_text(f'<mujoco><worldbody><include file="{name}"/></worldbody></mujoco>')
-    refused(FileError, words, load, path)
+    refused(ff.FileError, words, ff.load, path)
 
 
 def test_includes_that_multiply(tmp_path):
@@ -272,10 +269,10 @@ def test_includes_that_multiply(tmp_path):
     path = tmp_path / "robot.xml"
     includes = "".join(f'<include file="{k}.xml"/>' for k in range(120))
     path.write_text(f"<mujoco><worldbody>{includes}</worldbody></mujoco>")
-    refused(FileError, "or 100 files are", load, path)
+    refused(ff.FileError, "or 100 files are", ff.load, path)
     for k in range(3):
         (tmp_path / f"{k}.xml").write_text("<mujocoinclude>" + "<site/>" * 90_000 + "</mujocoinclude>")
-    refused(FileError, "more than 200000 elements with its included files", load, path)
+    refused(ff.FileError, "more than 200000 elements with its included files", ff.load, path)
 
 
 REPLICATE = '<mujoco><worldbody><replicate count="{}"><body name="b"/></replicate></worldbody></mujoco>'
@@ -285,22 +282,22 @@ REPLICATE = '<mujoco><worldbody><replicate count="{}"><body name="b"/></replicat
                                    "9" * 9000, " +00005000 "])  # fmt: skip
 def test_copies_are_counted_in_every_notation_of_mujoco(count):
     """Else MuJoCo makes the copies in one call: minutes, and memory without bound."""
-    with ends(count[:20]), pytest.raises(FileError, match="more than 2000 elements: refused"):
-        load(REPLICATE.format(count), base=None)
+    with ends(count[:20]), pytest.raises(ff.FileError, match="more than 2000 elements: refused"):
+        ff.load(REPLICATE.format(count), base=None)
 
 
 @pytest.mark.parametrize("count", ["-3", "3.0", "3e3", "0x10", "two", "", "+ 3", "3 4", "٣", "\u00a03", "1_000", "++3",
                                    "0" * 90_000 + "x"])  # fmt: skip
 def test_what_is_no_count_is_refused(count):
     begin = time.process_time()
-    refused(FileError, "expected a whole number of copies", lambda: load(REPLICATE.format(count), base=None))
+    refused(ff.FileError, "expected a whole number of copies", lambda: ff.load(REPLICATE.format(count), base=None))
     assert time.process_time() - begin < 1.0
 
 
 @pytest.mark.parametrize("count", ["2", " 2", "+2", "0002", "2 "])
 def test_counts_that_mujoco_takes_are_taken(count):
     text = REPLICATE.format(count).replace("<body name", '<body pos="1 0 0" name')
-    assert len(load(text, base=None).description.links) == 2
+    assert len(ff.load(text, base=None).description.links) == 2
 
 
 @pytest.mark.parametrize("word", ["0" * 20_000 + "x", "." + "0" * 20_000 + "x", "0." + "0" * 20_000 + "x", "1" * 20_000,
@@ -310,7 +307,7 @@ def test_long_numbers_take_no_time(word):
     for where in ('xyz="0 0 -0.5"', 'value="2"', 'ixx="0.1"', 'lower="-1"'):
         name = where.split("=")[0]
         text = PENDULUM.replace(where, f'{name}="0 0 {word}"' if name == "xyz" else f'{name}="{word}"')
-        refused(FileError, r"characters|is not a finite number", load, text)
+        refused(ff.FileError, r"characters|is not a finite number", ff.load, text)
     assert time.process_time() - begin < 1.0
 
 
@@ -320,7 +317,7 @@ def test_numbers_in_full_are_read():
         assert numbers(f"{Decimal(x):f}"[:MAX_NUMBER], (1,), "here") == (float(f"{Decimal(x):f}"[:MAX_NUMBER]),)
     assert numbers("1. .5 -1.e3 +2E-1 00", (5,), "here") == (1.0, 0.5, -1000.0, 0.2, 0.0)
     for word in (".", "", "e5", "1e", "1e+", "-", "+.", "1.5.", "0x1", "1_0", "٣"):
-        refused(FileError, "", numbers, word, (1,), "here")
+        refused(ff.FileError, "", numbers, word, (1,), "here")
 
 
 def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):
@@ -328,5 +325,5 @@ def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     for seed in range(100):
         text = damaged(originals("mjcf")[1], seed)
-        survives(lambda text=text: load("<" + text.lstrip("<"), base=None), seed)
+        survives(lambda text=text: ff.load("<" + text.lstrip("<"), base=None), seed)
     assert os.listdir(tmp_path) == []

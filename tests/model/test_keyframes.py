@@ -10,7 +10,6 @@ import pytest
 from closeness import refused
 
 import freeflyer as ff
-from freeflyer.errors import DescriptionError, FileError
 from freeflyer.model.load import describe
 
 INERTIAL = '<inertial pos="0 0 0.1" mass="1.123456789012345" diaginertia="1 1 1.0123456789012345"/>'
@@ -78,8 +77,8 @@ def test_keyframes_made_by_hand() -> None:
                        ((ff.Keyframe("k", ((two, (0.5, 0.0, 0.0, 0.0)),)),), "quaternion of length 0.5"),
                        ((ff.Keyframe("k"), ff.Keyframe("k")), "two keyframes are named 'k'"),
                        (("k",), r"keyframes\[0\] of robot .* must be a freeflyer.Keyframe")):  # fmt: skip
-        refused(DescriptionError, words, lambda bad=bad: ff.build(replace(d, keyframes=bad)))
-    with pytest.raises(FileError, match=r"keyframe .home..*not a finite number"):
+        refused(ff.DescriptionError, words, lambda bad=bad: ff.build(replace(d, keyframes=bad)))
+    with pytest.raises(ff.FileError, match=r"keyframe .home..*not a finite number"):
         ff.load(TEXT.replace('qpos="1 2 3 0', 'qpos="1 2 nan 0'))
 
 
@@ -103,7 +102,7 @@ def test_a_specification_is_the_robot_of_its_file(models_folder: Path, tmp_path:
     # What MuJoCo refuses is a FileError; a mesh outside the folder of the file is refused as in files
     spec = mujoco.MjSpec()
     spec.worldbody.add_body(name="light").add_freejoint()
-    refused(FileError, "", ff.load, spec)
+    refused(ff.FileError, "", ff.load, spec)
     (tmp_path / "robot").mkdir()
     vertices = "v 0 0 0\nv 1 0 0\nv 0 1 0\nv 0 0 1\nf 1 3 2\nf 1 2 4\nf 2 3 4\nf 3 1 4\n"
     for place in (tmp_path / "outside.obj", tmp_path / "robot" / "inside.obj"):
@@ -117,7 +116,7 @@ def test_a_specification_is_the_robot_of_its_file(models_folder: Path, tmp_path:
         if good:
             assert abs(ff.load(spec).mass - ff.load(path).mass) == 0.0
         else:
-            refused(FileError, "outside the folder", ff.load, spec)
+            refused(ff.FileError, "outside the folder", ff.load, spec)
 
 
 def test_the_base_is_as_in_the_file_for_mjcf() -> None:

@@ -4,11 +4,10 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, fresh
 from linkage_samples import MASKS, random_linkage
 from random_robots import random_description
 from readers_samples import differences
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import linkages

@@ -5,16 +5,13 @@ from itertools import pairwise
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from readers_samples import link_poses, zoo
 from robots_on_disk import MODELS, needs_models
-from seeds import fresh
 
-from freeflyer.errors import FileError
+import freeflyer as ff
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
-from freeflyer.model.load import load
 from freeflyer.model.readers import read_loops
-from freeflyer.model.writers import to_urdf
 
 BARE = zoo()
 OURS = """
@@ -102,23 +99,23 @@ WRONG = {"empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mappin
 @pytest.mark.parametrize("fault", WRONG)
 def test_wrong_file_is_refused_in_words(tmp_path, fault):
     text, words = WRONG[fault]
-    refused(FileError, words, read, tmp_path, text)
+    refused(ff.FileError, words, read, tmp_path, text)
 
 
 def test_big_and_missing_files_are_refused(tmp_path):
-    refused(FileError, "may have at most", read, tmp_path, "#" * 2**19)
-    refused(FileError, "more than 20000 entries", read, tmp_path, "actuated: [" + "a," * 30_000 + "]")
-    refused(FileError, "no loop file at", read_loops, tmp_path / "none.yaml", BARE)
+    refused(ff.FileError, "may have at most", read, tmp_path, "#" * 2**19)
+    refused(ff.FileError, "more than 20000 entries", read, tmp_path, "actuated: [" + "a," * 30_000 + "]")
+    refused(ff.FileError, "no loop file at", read_loops, tmp_path / "none.yaml", BARE)
 
 
 @needs_models
 def test_public_robots():
     folder = MODELS / "battobot"
-    model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
+    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, len(model.loops), len(model.actuated)) == (54, 48, 6, 12)
     assert {loop.mask for loop in model.loops} == {WELD}
     folder = MODELS / "five_bar"
-    model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
+    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, sorted(model.actuated)) == (5, 5, ["mot1", "mot2"])
     assert model.loops == (Loop("closedloop3D_1B~closedloop3D_1A", "closedloop3D_1B", "closedloop3D_1A", POINT),)
 
@@ -134,7 +131,7 @@ def test_joints_name_frames(tmp_path):
     assert loop == Loop("joint_0_revolute~joint_7_fixed", "link_0_revolute", "link_7_fixed", WELD)
     loop = read(tmp_path, "loops: [{frame_a: joint_leader, frame_b: world, type: point}]").loops[-1]
     assert (loop.frame_a, loop.frame_b) == ("leader", "world")
-    with pytest.raises(FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
+    with pytest.raises(ff.FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
         read(tmp_path, at_link(("joint_9", "tip")))
     # Pinocchio calls the world "universe" and the joint of the base "root_joint"
     path = tmp_path / "loops.yaml"
@@ -161,7 +158,7 @@ def test_joint_frames_are_pinocchios(tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(*pairwise(names)))
     description = read_loops(path, bare)
-    model = pin.buildModelFromXML(to_urdf(bare))
+    model = pin.buildModelFromXML(ff.to_urdf(bare))
     data, rng = model.createData(), fresh(3)
     q, positions = pin.neutral(model), {}
     for j in bare.joints:

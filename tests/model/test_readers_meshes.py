@@ -6,12 +6,10 @@ import struct
 import mujoco
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from scipy.spatial import ConvexHull
-from seeds import fresh
 
-from freeflyer.errors import FileError
-from freeflyer.model.load import load
+import freeflyer as ff
 from freeflyer.model.readers import read_mjcf
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
@@ -78,7 +76,7 @@ def test_inertias_are_mujocos(tmp_path, monkeypatch, case):
         assert inertia.mass == pytest.approx(body.mass[0], rel=1e-14)
         np.testing.assert_allclose(inertia.com, body.ipos, atol=1e-14)
         np.testing.assert_allclose(inertia.rotational, (R * body.inertia) @ R.T, atol=1e-13 * body.inertia.max())
-    assert load(path).mass == pytest.approx(m.body_mass.sum())
+    assert ff.load(path).mass == pytest.approx(m.body_mass.sum())
     assert os.listdir(".") == []
 
 
@@ -90,17 +88,17 @@ def test_vertices_in_the_file_need_no_folder(tmp_path):
     # Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not
     path = robot(tmp_path)
     path.write_text(path.read_text().replace('<texture name="t" type="2d" file="t.png"/>', ""))
-    mass = load(path).mass
+    mass = ff.load(path).mass
     (alone := tmp_path / "alone").mkdir()
     for compiler in ("", '<compiler saveinertial="true"/>'):
         path.write_text(path.read_text().replace('<mujoco model="arm">', f'<mujoco model="arm">{compiler}'))
         mujoco.mj_saveLastXML(str(alone / "saved.xml"), mujoco.MjModel.from_xml_path(str(path)))
         if compiler:
-            assert load(alone / "saved.xml").mass == pytest.approx(mass, rel=1e-5)
+            assert ff.load(alone / "saved.xml").mass == pytest.approx(mass, rel=1e-5)
         else:
-            with pytest.raises(FileError, match=r"no mesh file at .*Put the mesh file there, or write an <inertial>.*"
+            with pytest.raises(ff.FileError, match=r"no mesh file at .*Put the mesh file there, or write an <inertial>.*"
                                r'<compiler saveinertial="true"/>: mujoco.mj_saveLastXML'):  # fmt: skip
-                load(alone / "saved.xml")
+                ff.load(alone / "saved.xml")
 
 
 def _capsule(text):
@@ -120,13 +118,13 @@ def test_meshes_in_included_files_and_text(tmp_path, monkeypatch):
     begin, end = text.index("<asset>"), text.index("</asset>") + len("</asset>")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "assets.xml").write_text(f"<mujocoinclude>{text[begin:end]}</mujocoinclude>")
-    mass = load(path).mass
+    mass = ff.load(path).mass
     path.write_text(text[:begin] + '<include file="sub/assets.xml"/>' + text[end:])
-    assert load(path).mass == mass
+    assert ff.load(path).mass == mass
     path = robot(tmp_path)
     monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
-        load(path.read_text())
+    with pytest.raises(ff.FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
+        ff.load(path.read_text())
     text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
     <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
     (tmp_path / "robot.xml").write_text(text)
@@ -155,9 +153,9 @@ def test_hostile_mesh_files(tmp_path):
     text = path.read_text()
     for name, words in hostile(folder).items():
         path.write_text(text.replace('file="m.stl"', f'file="{name}"'))
-        refused(FileError, words, load, path)
+        refused(ff.FileError, words, ff.load, path)
     path.write_text(text.replace("<asset>", '<compiler meshdir=".."/><asset>'))
-    refused(FileError, "outside the folder", load, path)
+    refused(ff.FileError, "outside the folder", ff.load, path)
 
 
 @pytest.mark.parametrize(("old", "new", "words"), [
@@ -171,4 +169,4 @@ def test_meshes_that_are_refused(tmp_path, old, new, words):
     path = robot(tmp_path)
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    refused(FileError, words, load, path)
+    refused(ff.FileError, words, ff.load, path)

@@ -3,15 +3,12 @@
 import mujoco
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from readers_samples import MJ_PENDULUM, link_poses
 from robots_on_disk import MODELS, needs_models
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.errors import FileError
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
-from freeflyer.model.load import load
 from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
@@ -125,7 +122,7 @@ def test_mass_matrix_and_gravity_are_mujocos():
     """M(q), its armature included, and the gravity forces at q = qpos, entry by entry; on a bolted base all agree."""
     text = MANY.format("").replace('<freejoint name="root"/>', "")
     text = text.replace('gear="3"', 'gear="3" armature="0.2"')
-    model, m = load(text, base=None), compiled(text)
+    model, m = ff.load(text, base=None), compiled(text)
     data, rng = mujoco.MjData(m), fresh(5)
     for _ in range(3):
         qpos, positions = random_positions(m, model.description, rng)
@@ -265,10 +262,10 @@ def test_meshes_and_compiler_options():
         assert read_mjcf(MESHES.format(path, INERTIAL, "", "")).link("b").inertia.mass == 2.0
     assert read_mjcf(MESHES.format("m.stl", "", '<geom size="1" mass="3"/>', 'mass="0"')).link("b").inertia.mass == 3.0
     assert read_mjcf(MESHES.format("m.stl", "", "", "").replace("<joint/>", "")).link("b").inertia.mass == 0.0
-    with pytest.raises(FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
+    with pytest.raises(ff.FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
         read_mjcf(MESHES.format("m.stl", "", "", ""))
     always = '<compiler inertiafromgeom="true"/>'
-    with pytest.raises(FileError, match="takes its inertia from the mesh"):
+    with pytest.raises(ff.FileError, match="takes its inertia from the mesh"):
         read_mjcf(MESHES.format("m.stl", INERTIAL, "", "").replace("<asset>", always + "<asset>"))
     text = MJ_PENDULUM.replace("<worldbody>", '<compiler boundmass="5" balanceinertia="true"/><worldbody>')
     inertia = read_mjcf(text.replace("0.1 0.1 0.05", "0.1 0.1 0.9")).link("rod").inertia
@@ -286,8 +283,8 @@ def test_included_files(tmp_path):
     assert read_mjcf(main).joint("pin").kind == "continuous"
     twice = '<mujoco><worldbody><include file="parts/rod.xml"/><include file="parts/rod.xml"/></worldbody></mujoco>'
     main.write_text(twice)
-    refused(FileError, "included twice", read_mjcf, main)
-    refused(FileError, "MJCF text has no folder", read_mjcf, twice)
+    refused(ff.FileError, "included twice", read_mjcf, main)
+    refused(ff.FileError, "MJCF text has no folder", read_mjcf, twice)
 
 
 @pytest.mark.parametrize(("change", "words"), [
@@ -306,7 +303,7 @@ def test_included_files(tmp_path):
 def test_refusals(change, words):
     text = f'<mujoco><worldbody><body name="rod"><joint name="pin"/>{INERTIAL}</body></worldbody></mujoco>'
     assert change[0] in text
-    refused(FileError, words, lambda: read_mjcf(text.replace(*change)))
+    refused(ff.FileError, words, lambda: read_mjcf(text.replace(*change)))
 
 
 @pytest.mark.peers
@@ -316,7 +313,7 @@ def test_robot_on_disk(name):
     path = MODELS / name / f"{name}.xml"
     description = validate(read_mjcf(path))
     assert_same_robot(compiled(path.read_text()), description)
-    model = load(path)
+    model = ff.load(path)
     sizes = {"kangaroo": (79, 78, 12, 28, 42.1996), "cassie": (35, 32, 10, 4, 33.312)}[name]
     assert (model.nq, model.nv, len(model.actuated), len(model.loops)) == sizes[:4]
     assert model.mass == pytest.approx(sizes[4], abs=1e-3)

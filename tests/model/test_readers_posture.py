@@ -6,7 +6,6 @@ from closeness import refused
 
 import freeflyer as ff
 from freeflyer.model.readers.posture_yaml import read_posture
-from freeflyer.spatial import quaternion
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
 NAMES = ROBOT.joint_names
@@ -23,7 +22,7 @@ def test_every_form(tmp_path) -> None:
     text += f"{NAMES[1]}: [0, 0, 0.6, 0.8]\n{NAMES[2]}: -4e-1\n"
     q = read(tmp_path, text + f"{NAMES[3]}: [1, 2.5, 3]\n")
     np.testing.assert_allclose(q[:3], [1, 2, 3])
-    np.testing.assert_allclose(q[3:7], quaternion.from_rpy([0.1, np.pi / 2, 0]))
+    np.testing.assert_allclose(q[3:7], ff.spatial.quaternion.from_rpy([0.1, np.pi / 2, 0]))
     np.testing.assert_allclose(q[7:], [0, 0, 0.6, 0.8, -0.4, 1, 2.5, 3])
     np.testing.assert_array_equal(read(tmp_path, f"{NAMES[2]}: [0.5]\n")[:11], ff.neutral(ROBOT)[:11])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])

@@ -2,15 +2,13 @@
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from readers_samples import PENDULUM, link_poses
 from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
 from scipy.spatial.transform import Rotation
-from seeds import fresh
 
-from freeflyer.errors import DescriptionError, FileError
+import freeflyer as ff
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
-from freeflyer.model.load import load
 from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import validate
 
@@ -96,7 +94,7 @@ def test_our_own_elements():
 def test_what_is_left_out():
     text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
     assert read_urdf(text).actuated == ()
-    assert load(text, base="fixed").actuated == ("pin",)
+    assert ff.load(text, base="fixed").actuated == ("pin",)
     text = PENDULUM.replace("</link>", '<visual><geometry><mesh filename="package://none/x.dae"/></geometry></visual>'
                             '<collision><geometry><box size="broken"/></geometry></collision></link>')  # fmt: skip
     assert read_urdf(text).link("rod").inertia.mass == 2.0
@@ -126,7 +124,7 @@ BROKEN = {
 def test_broken_file_is_refused_in_words(fault):
     old, new, words = BROKEN[fault]
     assert old in PENDULUM
-    refused(FileError, words, lambda: read_urdf(PENDULUM.replace(old, new)))
+    refused(ff.FileError, words, lambda: read_urdf(PENDULUM.replace(old, new)))
 
 
 # Files of example-robot-data that describe no robot, with their errors.
@@ -138,9 +136,9 @@ REFUSED = {"alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint 
 @pytest.mark.parametrize("path", example_urdfs(), ids=lambda p: str(p.relative_to(EXAMPLES)))
 def test_example_robot(path):
     if path.name in REFUSED:
-        refused((FileError, DescriptionError), REFUSED[path.name], lambda: validate(read_urdf(path)))
+        refused((ff.FileError, ff.DescriptionError), REFUSED[path.name], lambda: validate(read_urdf(path)))
         return
-    model = load(path)
+    model = ff.load(path)
     assert model.nv >= 6
     assert np.isfinite(model.parameters).all()
 
@@ -150,10 +148,10 @@ def test_romeo_loads_as_is():
     assert len(example_urdfs()) >= 60, "the package should bring its robots"
     assert {p.name for p in example_urdfs()} >= set(REFUSED)
     path = next(p for p in example_urdfs() if p.name == "romeo_laas_small.urdf")
-    with pytest.raises(DescriptionError) as caught:
-        load(path)
+    with pytest.raises(ff.DescriptionError) as caught:
+        ff.load(path)
     assert caught.value.data["links"] == ("body", "LHipPitch_link", "RHipPitch_link")
-    assert load(path, inertias="as-is").nv == 39
+    assert ff.load(path, inertias="as-is").nv == 39
 
 
 @pytest.mark.peers
@@ -187,6 +185,6 @@ def test_against_pinocchio(name):
 
 @needs_models
 def test_tocabi():
-    model = load(MODELS / "tocabi" / "tocabi.urdf")
+    model = ff.load(MODELS / "tocabi" / "tocabi.urdf")
     assert (model.nq, model.nv, len(model.actuated)) == (40, 39, 33)
     assert model.mass == pytest.approx(104.487, abs=1e-3)

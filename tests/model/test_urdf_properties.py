@@ -13,10 +13,9 @@ from random_descriptions import ANGLES, descriptions
 from readers_samples import PENDULUM
 from scipy.spatial.transform import Rotation
 
-from freeflyer.errors import FileError, FreeflyerError
+import freeflyer as ff
 from freeflyer.model.load import load, read
 from freeflyer.model.readers import read_urdf
-from freeflyer.model.writers import to_urdf
 
 # A failure prints how to repeat it; shrinking a robot takes minutes.
 few = settings(max_examples=10, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
@@ -44,7 +43,7 @@ def assert_same(a, b, at=""):
 @few
 @given(descriptions())
 def test_what_is_written_reads_back(description):
-    assert_same(description, read(to_urdf(description)))
+    assert_same(description, read(ff.to_urdf(description)))
 
 
 @few
@@ -65,7 +64,7 @@ def test_numbers_are_decimals(word):
     except ValueError:
         expected = None
     if expected is None or not math.isfinite(expected):
-        refused(FileError, "joint 'pin', <origin> at line 4, xyz: ", read_urdf, text)
+        refused(ff.FileError, "joint 'pin', <origin> at line 4, xyz: ", read_urdf, text)
     else:
         assert read_urdf(text).joint("pin").placement[1, 3] == expected
 
@@ -171,7 +170,7 @@ def path(tmp_path_factory):
 @few
 @given(data=st.data(), description=descriptions())
 def test_damage_is_refused_with_file_and_line(damage, path, data, description):
-    root = etree.fromstring(to_urdf(description))
+    root = etree.fromstring(ff.to_urdf(description))
     where, change = DAMAGES[damage]
     found = root.xpath(where)
     assume(found)
@@ -181,7 +180,7 @@ def test_damage_is_refused_with_file_and_line(damage, path, data, description):
     path.write_bytes(etree.tostring(root, encoding="utf-8"))
     written = etree.parse(path)
     lines = {written.xpath(way)[0].sourceline for way in ways}
-    with pytest.raises(FreeflyerError, match=r"robot file 'robot\.urdf'") as caught:
+    with pytest.raises(ff.FreeflyerError, match=r"robot file 'robot\.urdf'") as caught:
         load(path, base=None)
     told = re.search(r"lines? (\d+(?:(?:, | and )\d+)*)|<(?:site|keyframe)> at line (\d+)", str(caught.value))
     assert told, str(caught.value)

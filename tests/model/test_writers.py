@@ -5,41 +5,38 @@ from dataclasses import replace
 import mujoco
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from readers_samples import differences, link_poses, with_hinge_loop, zoo
 from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
-from seeds import fresh
 from test_readers_urdf import REFUSED
 
-from freeflyer.errors import DescriptionError
-from freeflyer.model.build import build
+import freeflyer as ff
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load
 from freeflyer.model.readers.mjcf.bodies import FIELDS
 from freeflyer.model.validate import validate
-from freeflyer.model.writers import to_mjcf, to_urdf
 
 
 @pytest.mark.parametrize("base", ["free", "fixed", "planar"])
 def test_root_joint_is_left_to_load(base):
     """The joint that `load` adds is not written, so that the same base gives the same robot."""
     description = replace(zoo(1, base=base), sites=(), loops=())
-    text = to_urdf(description)
+    text = ff.to_urdf(description)
     assert "root_joint" not in text
     assert differences(description, describe(text, base=base)) == []
-    assert differences(description, describe(to_mjcf(description), base=None)) == []
+    assert differences(description, describe(ff.to_mjcf(description), base=None)) == []
 
 
 def test_robots_are_written_with_their_root_and_models():
     description = zoo(2)
     damped = description.with_joint(replace(description.joint("root_joint"), damping=(0.1,) * 6))
     for robot in (damped, replace(damped, sites=(), loops=())):
-        assert differences(robot, describe(to_urdf(robot), base="free")) == []
-    model = build(zoo(3))
-    assert differences(model.description, describe(to_mjcf(model), base=None)) == []
-    assert differences(model.description, describe(to_urdf(model), base=None)) == []
-    model = load(to_urdf(load(to_urdf(zoo(5)), base=None)), base=None)
-    assert (model.nq, model.nv) == (build(zoo(5)).nq, build(zoo(5)).nv)
+        assert differences(robot, describe(ff.to_urdf(robot), base="free")) == []
+    model = ff.build(zoo(3))
+    assert differences(model.description, describe(ff.to_mjcf(model), base=None)) == []
+    assert differences(model.description, describe(ff.to_urdf(model), base=None)) == []
+    model = load(ff.to_urdf(load(ff.to_urdf(zoo(5)), base=None)), base=None)
+    assert (model.nq, model.nv) == (ff.build(zoo(5)).nq, ff.build(zoo(5)).nv)
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -54,7 +51,7 @@ def test_initial_positions_and_refs_read_back(seed):
             q[-4:] /= np.linalg.norm(q[-4:]) * np.sign(q[-1])
         joints.append(replace(j, initial=tuple(float(x) for x in q)))
     description = validate(replace(description, joints=tuple(joints)))
-    for text in (to_urdf(description), to_mjcf(description)):
+    for text in (ff.to_urdf(description), ff.to_mjcf(description)):
         back = describe(text, base=None)
         assert differences(description, back) == []
         for j in description.joints:
@@ -64,7 +61,7 @@ def test_initial_positions_and_refs_read_back(seed):
 @pytest.mark.peers
 def test_mujoco_places_the_links_where_we_do():
     description = zoo(4)
-    m = mujoco.MjModel.from_xml_string(to_mjcf(description))
+    m = mujoco.MjModel.from_xml_string(ff.to_mjcf(description))
     data, rng = mujoco.MjData(m), fresh(0)
     positions = {}
     for j in description.joints:
@@ -91,7 +88,7 @@ def test_pinocchio_reads_the_urdf():
     pin = pytest.importorskip("pinocchio")
     plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")
     description = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())
-    theirs = pin.buildModelFromXML(to_urdf(description))
+    theirs = pin.buildModelFromXML(ff.to_urdf(description))
     data, rng = theirs.createData(), fresh(0)
     q, positions = pin.neutral(theirs), {}
     for j in description.joints:
@@ -111,14 +108,14 @@ def test_pinocchio_reads_the_urdf():
                          ids=lambda p: str(p.relative_to(EXAMPLES)))  # fmt: skip
 def test_example_robots_read_back_from_urdf(path):
     description = describe(path)
-    assert differences(description, describe(to_urdf(description))) == []
+    assert differences(description, describe(ff.to_urdf(description))) == []
 
 
 @needs_examples
 @pytest.mark.parametrize("name", ["talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "panda.urdf", "human.urdf"])
 def test_example_robots_read_back_from_mjcf(name):
     description = describe(next(p for p in example_urdfs() if p.name == name))
-    assert differences(description, describe(to_mjcf(description))) == []
+    assert differences(description, describe(ff.to_mjcf(description))) == []
 
 
 def hung(joint, *more, link=None):
@@ -148,20 +145,20 @@ UNWRITABLE = {
 @pytest.mark.parametrize("case", UNWRITABLE)
 def test_what_mjcf_cannot_hold_is_refused(case):
     description, words = UNWRITABLE[case]
-    refused(DescriptionError, words, to_mjcf, description)
+    refused(ff.DescriptionError, words, ff.to_mjcf, description)
 
 
 def test_deep_flat_locked_and_unlimited_robots():
     joints = [Joint(f"j{k}", "revolute", f"l{k - 1}" if k else WORLD, f"l{k}") for k in range(600)]
     description = hung(*joints)
-    refused(DescriptionError, r"would nest 60. elements; MuJoCo reads 500", to_mjcf, description)
-    assert differences(description, describe(to_urdf(description), base=None)) == []
+    refused(ff.DescriptionError, r"would nest 60. elements; MuJoCo reads 500", ff.to_mjcf, description)
+    assert differences(description, describe(ff.to_urdf(description), base=None)) == []
     locked = hung(Joint("h", "revolute", WORLD, "a", lower=(0.5,), upper=(0.5,), effort=(0.0,), velocity=(0.0,)))
     open_ended = hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,), velocity=(np.inf,)))
-    assert differences(locked, describe(to_urdf(locked), base=None)) == []
-    back = describe(to_mjcf(locked), base=None).joint("h")
+    assert differences(locked, describe(ff.to_urdf(locked), base=None)) == []
+    back = describe(ff.to_mjcf(locked), base=None).joint("h")
     assert [getattr(back, f) for f in FIELDS[:4]] == [(0.5,), (0.5,), (0.0,), (0.0,)]
-    back = describe(to_urdf(open_ended), base=None).joint("h")
+    back = describe(ff.to_urdf(open_ended), base=None).joint("h")
     assert (back.lower, back.upper, back.velocity) == ((-np.inf,), (1.0,), (np.inf,))
     # A thin plate obeys the triangle inequality with equality, which rounding may break by a bit
     rng = fresh(0)
@@ -170,4 +167,4 @@ def test_deep_flat_locked_and_unlimited_robots():
         R = np.linalg.qr(rng.normal(size=(3, 3)))[0]
         J = R @ np.diag([a, b, a + b]) @ R.T
         plate = hung(Joint("h", "revolute", WORLD, "a"), link=Link("a", Inertia(1.0, np.zeros(3), 0.5 * (J + J.T))))
-        assert differences(plate, describe(to_mjcf(plate), base=None)) == []
+        assert differences(plate, describe(ff.to_mjcf(plate), base=None)) == []

@@ -9,13 +9,12 @@ import pytest
 from closeness import refused
 from readers_samples import differences, zoo
 
-from freeflyer.errors import DescriptionError, FileError, InputError
+import freeflyer as ff
 from freeflyer.files import write_atomically
 from freeflyer.model.description import WORLD
 from freeflyer.model.load import describe
-from freeflyer.model.writers import to_mjcf, to_urdf
 
-WRITERS = pytest.mark.parametrize("write", [to_urdf, to_mjcf])
+WRITERS = pytest.mark.parametrize("write", [ff.to_urdf, ff.to_mjcf])
 
 
 def mode(path):
@@ -63,7 +62,7 @@ def test_links_are_followed(tmp_path, write):
     target.write_text("old")
     target.chmod(0o600)
     link.symlink_to("sub/real.xml")
-    refused(FileError, "exists already", lambda: write(zoo(0), link))
+    refused(ff.FileError, "exists already", lambda: write(zoo(0), link))
     text = write(zoo(0), link, overwrite=True)
     assert link.is_symlink()
     assert (target.read_text(), mode(target)) == (text, 0o600)
@@ -73,9 +72,9 @@ def test_links_are_followed(tmp_path, write):
     dangling.symlink_to("gone")
     loop.symlink_to("loop")
     for link in (dangling, loop):
-        with pytest.raises(FileError, match="exists already"):
+        with pytest.raises(ff.FileError, match="exists already"):
             write(zoo(0), link)
-    refused(FileError, "cannot be written", lambda: write(zoo(0), loop, overwrite=True))
+    refused(ff.FileError, "cannot be written", lambda: write(zoo(0), loop, overwrite=True))
     assert write(zoo(0), dangling, overwrite=True) == (tmp_path / "gone").read_text()
     assert dangling.is_symlink()
     assert loop.is_symlink()
@@ -87,7 +86,7 @@ def test_pipes_and_devices_are_refused(tmp_path, write):
     os.mkfifo(pipe)
     link.symlink_to("pipe")
     for path in (pipe, link, Path("/dev/null")):
-        with pytest.raises(FileError, match="only plain files are replaced"):
+        with pytest.raises(ff.FileError, match="only plain files are replaced"):
             write(zoo(0), path, overwrite=True)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe"]
@@ -95,10 +94,10 @@ def test_pipes_and_devices_are_refused(tmp_path, write):
 
 @WRITERS
 @pytest.mark.parametrize(("path", "error", "words"), [
-    (5, InputError, "path is 5: expected the name of a file"), (b"robot.xml", InputError, "path is b'robot.xml'"),
-    (True, InputError, "path is True"), ([], InputError, r"path is \[\]"), ("", FileError, "is empty"),
-    (" ", FileError, "is empty"), ("a\0b", FileError, "null character"), ("x" * 5000, FileError, "cannot be"),
-    ("/dev/null/x", FileError, "cannot be written"), (os.fsencode, InputError, "expected the name of a file"),
+    (5, ff.InputError, "path is 5: expected the name of a file"), (b"robot.xml", ff.InputError, "path is b'robot.xml'"),
+    (True, ff.InputError, "path is True"), ([], ff.InputError, r"path is \[\]"), ("", ff.FileError, "is empty"),
+    (" ", ff.FileError, "is empty"), ("a\0b", ff.FileError, "null character"), ("x" * 5000, ff.FileError, "cannot be"),
+    ("/dev/null/x", ff.FileError, "cannot be written"), (os.fsencode, ff.InputError, "expected the name of a file"),
 ])  # fmt: skip
 def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
     monkeypatch.chdir(tmp_path)
@@ -116,7 +115,7 @@ def test_a_write_that_fails_leaves_the_old_file(tmp_path, monkeypatch):
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "replace", full)
-    refused(FileError, r"result.json' cannot be written: No space left on device", write_atomically, path, "new")
+    refused(ff.FileError, r"result.json' cannot be written: No space left on device", write_atomically, path, "new")
     assert path.read_text() == "old"
     assert os.listdir(tmp_path) == ["result.json"]
 
@@ -166,4 +165,4 @@ def test_odd_names_of_robots_links_and_joints_read_back(write, name):
 @WRITERS
 @pytest.mark.parametrize("name", [" ", "\t", "a\nb", "a\0b", "\x1b[2J", "\ud800"])
 def test_names_that_no_file_can_hold_are_refused(write, name):
-    refused(DescriptionError, "the robot has the name", lambda: write(replace(zoo(0), name=name)))
+    refused(ff.DescriptionError, "the robot has the name", lambda: write(replace(zoo(0), name=name)))

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from closeness import close, rounding
+from closeness import close, fresh, rounding
 from geometric_cases import state
 from random_robots import random_robot
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.spatial import dual_quaternion as D

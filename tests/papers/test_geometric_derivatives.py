@@ -2,14 +2,12 @@
 
 import numpy as np
 import pytest
-from closeness import STEP, central, close, close_to_slopes, complex_slopes, rounding
+from closeness import STEP, central, close, close_to_slopes, complex_slopes, fresh, rounding
 from geometric_cases import CASES, rates, robot_and_state, solved
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.formulations.geometric.eidamb import base_transform
 from freeflyer.formulations.geometric.tree import cross, transform, wedge
-from freeflyer.spatial import se3
 from freeflyer_papers.printed import geometric
 
 EXACT = rounding(450)  # of robots of eight joints
@@ -25,7 +23,7 @@ class Point:
         n, rng = self.tree.n_joint_columns, fresh(seed)
         self.r, self.rdot = rng.standard_normal((2, n))
         self.a = rng.standard_normal(6)
-        self.pose = se3.exp(rng.standard_normal(6))
+        self.pose = ff.spatial.se3.exp(rng.standard_normal(6))
         self.twist = rng.standard_normal(6)  # inertial
         self.X = base_transform(self.pose)
         self.body_twist = self.X @ self.twist
@@ -39,7 +37,7 @@ class Point:
 
     def turned(self, eta: np.ndarray) -> np.ndarray:
         """H exp(hat(eta)) for a complex step eta, of which only the first order counts."""
-        return self.pose @ (np.eye(4) + 1j * se3.hat(eta.imag))
+        return self.pose @ (np.eye(4) + 1j * ff.spatial.se3.hat(eta.imag))
 
 
 @pytest.fixture(params=TREES, ids=str, scope="module")

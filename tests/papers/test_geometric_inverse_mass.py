@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from geometric_cases import CASES, robot_and_state, solved, state
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer_papers.printed import geometric

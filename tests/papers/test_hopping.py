@@ -4,12 +4,10 @@ from concurrent.futures import ThreadPoolExecutor
 
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from hopper_equations import Hopper
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
 from freeflyer_papers import hopping
 from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
 
@@ -219,7 +217,7 @@ def test_controller_three_turns_with_the_locked_velocity():
     (lambda: hopping.hop_ends("revolute-V", [[0, 0.3, -2, 1.78], [0, 0.1, -2, 1.78]], np.zeros(4), duration=1.0), "run 1"),
 ])  # fmt: skip
 def test_bad_input_is_refused_in_words(call, words):
-    refused((InputError, UnknownNameError), words, call)
+    refused((ff.InputError, ff.UnknownNameError), words, call)
 
 
 def test_unstable_gains_and_chatter(monkeypatch):

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, fresh
 from robots_on_disk import MODELS, needs_models
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer_papers.kangaroo import inverse_dynamics as part, robots

@@ -10,11 +10,7 @@ from estimation_robots import sensed
 import freeflyer as ff
 from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
-from freeflyer.estimation import base_over_soles, contact_model
-from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
-from freeflyer.linkages import LinkageError
-from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
@@ -62,12 +58,12 @@ def test_errors_that_are_planted_show():
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
-    c = contact_model(s.model, q, feet)
+    c = ff.estimation.contact_model(s.model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
     tau, weight = c.motors - c.A @ y, s.model.mass * 9.81
 
     def carried(t):
-        return sum((X[:3, :3] @ w[:3])[2] for X, w in zip(c.poses, contact_wrenches(c, t).wrenches))
+        return sum((X[:3, :3] @ w[:3])[2] for X, w in zip(c.poses, ff.estimation.contact_wrenches(c, t).wrenches))
 
     assert carried(tau) == pytest.approx(weight, rel=1e-9)
     assert abs(carried(-tau) - weight) > 0.5 * weight
@@ -101,7 +97,7 @@ def test_postures_and_bases():
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
     way = route(s, feet, Sway())
-    assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
+    assert np.abs(ff.linkages.constraint_residual(s.model, way.q)).max() < 1e-8
     ground = foot_points(s.model, way.start, feet)
     for q in way.q:
         np.testing.assert_allclose(foot_points(s.model, q, feet), ground, atol=1e-8)
@@ -111,12 +107,12 @@ def test_postures_and_bases():
     q = standing_posture(s, feet, 0.05)
     ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
-    found, misfit = base_over_soles(s.model, moved, feet, ground)
+    found, misfit = ff.estimation.base_over_soles(s.model, moved, feet, ground)
     assert misfit < 1e-12
     np.testing.assert_allclose(ff.difference(s.model, q, found), 0.0, atol=1e-12)
-    refused(ff.InputError, "a place for each point", base_over_soles, s.model, q, feet, ground[:3])
+    refused(ff.InputError, "a place for each point", ff.estimation.base_over_soles, s.model, q, feet, ground[:3])
     line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
-    refused(ff.InputError, "on one line", lambda: base_over_soles(s.model, q, line, foot_points(s.model, q, line)))
+    refused(ff.InputError, "on one line", lambda: ff.estimation.base_over_soles(s.model, q, line, foot_points(s.model, q, line)))
     t = np.linspace(0.5, 6.0, 400)
     np.testing.assert_allclose(offset_at(t, Sway())[1], central(lambda h: offset_at(t + h, Sway())[0]), atol=1e-6)
 
@@ -126,8 +122,8 @@ def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
         lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
     s = sensed("kangaroo_like")
     one = feet_by_name(s.model)[:1]
-    refused(LinkageError, "six a foot", standing_posture, s, one, 0.05)
+    refused(ff.linkages.LinkageError, "six a foot", standing_posture, s, one, 0.05)
     refused(ff.InputError, "between two feet", shared_weight, s.model, s.partition.q, one)
     feet = feet_by_name(s.model)
-    with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
+    with pytest.raises(ff.linkages.LinkageError, match=r"beyond its stroke|cannot take its base"):
         shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

@@ -8,7 +8,6 @@ import pytest
 from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.symbolic import is_zero, make_function
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling import appendix
 from freeflyer_papers.decoupling.appendix import kernel_numbers
@@ -38,8 +37,8 @@ def test_the_program(program):
     e = planar.equations(program.robot)
     for name, x in {"Mb": e.mass_matrix, "MbI": e.inverse_mass_matrix, "Cbp": e.coriolis_matrix, "Gb": e.gravity_forces,
                     "E_pot": e.potential_energy, "o_ic": e.center_of_mass}.items():  # fmt: skip
-        assert is_zero(program.outputs[name] - x), name
-    function = make_function(appendix.output_routine(program), "hopper")
+        assert ff.symbolic.is_zero(program.outputs[name] - x), name
+    function = ff.symbolic.make_function(appendix.output_routine(program), "hopper")
     q, v = fresh("sample").uniform(-2.5, 2.5, (2, 20, 4))
     ours, theirs = appendix.numbers(program, function, q, v), kernel_numbers(MODEL, q, v)
     assert max(appendix.distance(ours[name], theirs[name]) for name in theirs) < 1e-12

@@ -6,8 +6,7 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from closeness import central, close, refused, rounding, slope_error
-from seeds import fresh
+from closeness import central, close, fresh, refused, rounding, slope_error
 
 import freeflyer as ff
 import freeflyer_papers

@@ -8,8 +8,6 @@ from robots_on_disk import example, needs_examples
 import freeflyer as ff
 from freeflyer.analysis import estimators
 from freeflyer.analysis.swing import Sway
-from freeflyer.errors import InputError
-from freeflyer.linkages import partition
 from freeflyer_papers import kangaroo
 from freeflyer_papers.kangaroo import (
     comparison,
@@ -110,8 +108,8 @@ def test_where_the_robot_comes_from(models_folder, monkeypatch, tmp_path):
     assert not robots.kangaroo("kangaroo_like").is_real
     other = tmp_path / "arm.urdf"
     other.write_text(ff.to_urdf(ff.robots.humanoid()))
-    refused(InputError, r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor", robots.kangaroo, other)
-    refused(InputError, r"arm\.urdf is no TALOS", kangaroo.compute, quiet, peer=other)
+    refused(ff.InputError, r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor", robots.kangaroo, other)
+    refused(ff.InputError, r"arm\.urdf is no TALOS", kangaroo.compute, quiet, peer=other)
 
 
 def test_public_model(models_folder):
@@ -161,7 +159,7 @@ def test_home_and_soles_of_the_public_model(models_folder):
         assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
     assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
     robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    q = partition(robot.model).q
+    q = ff.linkages.partition(robot.model).q
     for names in (robot.left, robot.right):
         X = ff.frame_pose(robot.model, q, names.sole)
         np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)

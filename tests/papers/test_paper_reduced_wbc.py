@@ -5,14 +5,12 @@ import sys
 
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from robots_on_disk import MODELS, needs_models
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
-from freeflyer.optimization.quadratic import solve_qp
 from freeflyer_papers import reduced_wbc
 from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
 
@@ -129,7 +127,7 @@ def test_recorded_programs_are_the_cycles(method):
     for p in programs:
         assert len(p.lower) == len(p.upper) == len(p.A)  # rows of two sides are one row
         assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
-        found, expected = cycles.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
+        found, expected = cycles.solve_by_osqp(p, 1e-10), ff.optimization.solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
         close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
 

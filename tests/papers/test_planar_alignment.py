@@ -3,13 +3,11 @@
 import numpy as np
 import pytest
 import sympy as sp
-from closeness import close, refused
+from closeness import close, fresh, refused
 from planar_cases import hopper_case, planar, random_case
 from scipy.integrate import quad
-from seeds import fresh
 
 import freeflyer as ff
-from freeflyer.symbolic import is_zero
 
 pytestmark = pytest.mark.slow
 
@@ -28,7 +26,7 @@ def arm(n: int) -> planar.PlanarRobot:
 def test_the_map_and_its_residuals(k):
     case = random_case(10 + k, joints=2, line=bool(k))
     M, T = planar.mass_matrix(case.robot), planar.locked_velocity_map(case.robot)
-    assert is_zero(M[:3, :3] * T - M[:3, 3:])
+    assert ff.symbolic.is_zero(M[:3, :3] * T - M[:3, 3:])
     at, x, v, _ = case.state()
     locked = v[:3] + case.number(T, at) @ v[3:]
     full = ff.mass_matrix(case.model, case.q(x))
@@ -106,6 +104,6 @@ def test_angle_of_hinged_bodies(k):
     masses = [("base", 2, 0, 0, 1), ("a", 1, 1, 0, sp.Rational(1, 2))]
     robot = planar.robot(state, [("a", r, 0, state.position[3])], masses, gravity=g)
     angle, rate = planar.com_frame_angle(robot), planar.locked_velocity_map(robot)[2, 0]
-    assert is_zero(angle.subs(state.position[3], 0))
+    assert ff.symbolic.is_zero(angle.subs(state.position[3], 0))
     slope = sp.lambdify(state.position[3], angle.diff(state.position[3]) - rate, "math")
     assert max(abs(slope(x)) for x in fresh("q", k).uniform(-6, 6, 5)) < 1e-12

@@ -1,13 +1,11 @@
 """The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
 
 import numpy as np
-from closeness import close
-from seeds import fresh
+from closeness import close, fresh
 
 import freeflyer as ff
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
-from freeflyer.sim.run import Run
 
 RNG = fresh("control run")
 TIME = np.linspace(0.0, 2.0, 60)
@@ -62,7 +60,7 @@ def stepping(supports, dt=0.01):
     forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
     n = len(bears)
     q = np.tile(ff.robots.humanoid().neutral, (n, 1))
-    return Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
+    return ff.sim.Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
 def test_strips_and_forces():

@@ -4,9 +4,8 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, fresh
 from matplotlib.patches import FancyArrow
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.plots.film import film_strip

@@ -9,14 +9,10 @@ import pytest
 from closeness import refused
 from planted import arm, solid, with_inertia
 
+import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.timing.runner import Effort
-from freeflyer.errors import FileError
-from freeflyer.model.build import build
-from freeflyer.model.description import Inertia, Link
 from freeflyer.plots.view import bodies
-from freeflyer.report import report, write_report
 from freeflyer.report.page import page
 
 pytestmark = pytest.mark.slow
@@ -55,7 +51,7 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def quadruped():
-    return report(robots.make("quadruped"), effort=QUICK)
+    return ff.report.report(robots.make("quadruped"), effort=QUICK)
 
 
 def test_the_page(quadruped):
@@ -89,11 +85,11 @@ def test_the_page(quadruped):
 
 
 def test_singular_and_still_robots_get_a_report():
-    result = report(build(with_inertia(arm(), "lower", Inertia())), effort=QUICK)
+    result = ff.report.report(ff.build(with_inertia(arm(), "lower", ff.Inertia())), effort=QUICK)
     assert result.check.has_errors
     assert "massless" in page(result) or "no mass" in page(result)
     d = arm()
-    result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
+    result = ff.report.report(ff.build(replace(d, links=(ff.Link("base", solid()),), joints=())), effort=QUICK)
     assert result.fall is None
     assert "the robot has no moving joint" in page(result)
     joints = tuple(
@@ -102,7 +98,7 @@ def test_singular_and_still_robots_get_a_report():
     )
     hostile = replace(d, name=HOSTILE, links=tuple(replace(x, name=_spoilt(x.name)) for x in d.links), joints=joints)
     hostile = replace(hostile, notes=("\x1b[31m" + HOSTILE,))
-    text = page(report(build(hostile), effort=QUICK))
+    text = page(ff.report.report(ff.build(hostile), effort=QUICK))
     outline = Outline(text)
     assert not {"script", "img"} & set(outline.tags)
     assert "\x1b" not in text
@@ -116,14 +112,14 @@ def _spoilt(name):
 
 def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     path = tmp_path / "report.html"
-    assert write_report(quadruped, path) == path
-    write_report(replace(quadruped, robot="second"), path)
+    assert ff.report.write_report(quadruped, path) == path
+    ff.report.write_report(replace(quadruped, robot="second"), path)
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    refused(FileError, "--force", write_report, quadruped, other)
+    refused(ff.FileError, "--force", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
-    write_report(quadruped, other, force=True)
+    ff.report.write_report(quadruped, other, force=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
@@ -131,21 +127,21 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 @pytest.mark.parametrize("place", ["folder", "missing/report.html"])
 def test_the_error_names_the_path(quadruped, tmp_path, place):
     (tmp_path / "folder").mkdir()
-    refused(FileError, re.escape(place.split("/")[0]), write_report, quadruped, tmp_path / place)
+    refused(ff.FileError, re.escape(place.split("/")[0]), ff.report.write_report, quadruped, tmp_path / place)
 
 
 def test_robots_with_loops():
-    r = report(robots.kangaroo_like(), effort=QUICK)
+    r = ff.report.report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
     assert "Of the tree, its loops open." in text
     assert "Closed in the matrices" in text
     assert r.matrices.mass_matrix.shape == (18, 18)
-    apart = Finding("error", "loops-not-closed", r.robot, "its loops cannot be closed")
+    apart = ff.analysis.Finding("error", "loops-not-closed", r.robot, "its loops cannot be closed")
     text = page(replace(r, check=replace(r.check, findings=(*r.check.findings, apart))))
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
-    assert "loops open" not in page(report(build(arm()), effort=QUICK))
-    result = report(robots.make("kangaroo_like"), effort=QUICK)
+    assert "loops open" not in page(ff.report.report(ff.build(arm()), effort=QUICK))
+    result = ff.report.report(robots.make("kangaroo_like"), effort=QUICK)
     outline = Outline(page(result))
     text = " ".join(outline.text)
     assert outline.open == []
@@ -156,8 +152,8 @@ def test_robots_with_loops():
     # The elbow at its nearest limit, where 0 is beyond it
     d = arm()
     bent = replace(d.joints[-1], lower=(-2.0,), upper=(-0.8,))
-    model = build(replace(d, joints=(*d.joints[:-1], bent)))
-    drawn = report(model, effort=QUICK).bodies
+    model = ff.build(replace(d, joints=(*d.joints[:-1], bent)))
+    drawn = ff.report.report(model, effort=QUICK).bodies
     q = model.neutral.copy()
     q[model.joint(bent.name).iq] = -0.8
     for found, expected in zip(drawn, bodies(model, q), strict=True):

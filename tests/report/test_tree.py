@@ -4,16 +4,15 @@ from dataclasses import replace
 
 from planted import arm, shifted, solid
 
+import freeflyer as ff
 from freeflyer import robots
-from freeflyer.analysis import overview
 from freeflyer.analysis.facts import base_kind, loop_kind
-from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Joint, Link
 from freeflyer.report.tree import tree_lines
 
 
 def lines(description):
-    return [(line.guides, line.link.name) for line in tree_lines(overview(build(description)).links)]
+    return [(line.guides, line.link.name) for line in tree_lines(ff.analysis.overview(ff.build(description)).links)]
 
 
 def test_chains_and_branches():
@@ -26,13 +25,13 @@ def test_chains_and_branches():
     assert lines(replace(d, links=links, joints=joints)) == [
         ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
     ]  # fmt: skip
-    drawn = tree_lines(overview(robots.chain(2000)).links)
+    drawn = tree_lines(ff.analysis.overview(robots.chain(2000)).links)
     assert len(drawn) >= 2001
     assert max(len(line.guides) for line in drawn) <= 3
 
 
 def test_links_bases_and_loops():
-    rows = overview(robots.make("humanoid")).links
+    rows = ff.analysis.overview(robots.make("humanoid")).links
     names = [r.name for r in rows]
     assert len(set(names)) == len(names)
     depth = {r.name: r.depth for r in rows}
@@ -41,5 +40,5 @@ def test_links_bases_and_loops():
     assert base_kind(arm()) == "fixed"
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
     assert base_kind(floating) == "free"
-    assert overview(build(floating)).joints[0].nv == 6
+    assert ff.analysis.overview(ff.build(floating)).joints[0].nv == 6
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]

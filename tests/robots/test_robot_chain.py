@@ -4,13 +4,11 @@ legged robot in: feet flat on the ground, hips above them, knees bent as given."
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from robot_geometry import poses_at_zero
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer import robots
-from freeflyer.errors import InputError
 from freeflyer.model.description import JOINT_KINDS, joint_sizes
 from freeflyer.model.rigid_bodies import join
 from freeflyer.robots import _parts as solids
@@ -47,7 +45,7 @@ def test_chains():
     ({"mass": -1.0}, r"mass must be a positive number, got -1.0"), ({"mass": "1"}, "mass must be a positive number"),
 ])  # fmt: skip
 def test_wrong_arguments_are_refused(options, text):
-    refused(InputError, text, robots.chain, **options)
+    refused(ff.InputError, text, robots.chain, **options)
 
 
 def sampled(inside, half, count=1_600_000):
@@ -147,8 +145,8 @@ def test_lengths_of_hoppers():
     to_foot = ff.frame_pose(revolute, q, "foot_point")[:3, 3] - ff.center_of_mass(revolute, q)
     assert np.linalg.norm(to_foot) == pytest.approx(0.1411, abs=5e-5)  # table 4.12
     assert to_foot[0] == pytest.approx(0.0, abs=5e-5)  # alpha_icf = 0: the foot is below the centre of mass
-    refused(InputError, "length must be", robots.revolute_hopper, length=0.0)
-    with pytest.raises(InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
+    refused(ff.InputError, "length must be", robots.revolute_hopper, length=0.0)
+    with pytest.raises(ff.InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
         robots.standing_posture(robots.chain())
 
 
@@ -156,7 +154,7 @@ def test_lengths_of_hoppers():
 @pytest.mark.parametrize("value", [0.0, -1.0, np.nan, "1", True])
 def test_bad_arguments_are_refused(make, value):
     for name in ("trunk", "gravity"):
-        refused(InputError, f"{name} must be a positive number", make, **{name: value})
+        refused(ff.InputError, f"{name} must be a positive number", make, **{name: value})
 
 
 MAKERS = {"humanoid": robots.humanoid, "quadruped": robots.quadruped}
@@ -196,5 +194,5 @@ def test_standing_postures(name):
 
 @pytest.mark.parametrize("knee", [-0.1, 2.5, float("nan"), "bent", None])
 def test_impossible_knees_are_refused(knee):
-    with pytest.raises(InputError, match=r"knee must be a number from 0 to 2\.4"):
+    with pytest.raises(ff.InputError, match=r"knee must be a number from 0 to 2\.4"):
         robots.standing_posture(robots.humanoid(), knee)

@@ -6,10 +6,9 @@ import pytest
 from closeness import refused
 from robot_geometry import center_of_mass, poses_at_zero
 
+import freeflyer as ff
 from freeflyer import robots
-from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.model.validate import validate
-from freeflyer.spatial import consistency
 
 # name: nv, actuated, mass in kg
 SIZES = {"aerial_manipulator": (10, 4, 4.86), "chain": (6, 6, 3.0), "differential_drive_manipulator": (9, 7, 66.6),
@@ -33,12 +32,12 @@ def test_unknown_robots_and_options_list_those_that_exist():
     from freeflyer.model.load import ROOT_JOINT
     for name in set(SIZES) - {"chain"}:
         assert robots.make(name).joint_names[0] == ROOT_JOINT
-    refused(UnknownNameError, r"'humanod'.*mean 'humanoid'", robots.make, "humanod")
-    refused(UnknownNameError, "", robots.make, 3)
-    refused(InputError, r"'quadruped' has no option 'dof': it takes none", robots.make, "quadruped", dof=12)
-    refused(InputError, "it takes dof", robots.make, "humanoid", legs=2)
-    refused(InputError, "rotors must be one of 4, 6, 8, got 5", robots.aerial_manipulator, rotors=5)
-    refused(InputError, "arm must be one of 3, 4, got 7", robots.aerial_manipulator, arm=7)
+    refused(ff.UnknownNameError, r"'humanod'.*mean 'humanoid'", robots.make, "humanod")
+    refused(ff.UnknownNameError, "", robots.make, 3)
+    refused(ff.InputError, r"'quadruped' has no option 'dof': it takes none", robots.make, "quadruped", dof=12)
+    refused(ff.InputError, "it takes dof", robots.make, "humanoid", legs=2)
+    refused(ff.InputError, "rotors must be one of 4, 6, 8, got 5", robots.aerial_manipulator, rotors=5)
+    refused(ff.InputError, "arm must be one of 3, 4, got 7", robots.aerial_manipulator, arm=7)
 
 
 @pytest.mark.parametrize("name", SIZES)
@@ -52,7 +51,7 @@ def test_sizes(name):
 def test_description_is_valid(model):
     assert validate(model.description) is model.description
     for link in model.description.links:
-        found = consistency.check(link.inertia.mass, link.inertia.com, link.inertia.rotational)
+        found = ff.spatial.consistency.check(link.inertia.mass, link.inertia.com, link.inertia.rotational)
         assert found.full != (model.name in HOPPERS), (link.name, found.reasons)
     assert len(set(model.frame_names)) == len(model.frame_names)
     assert not set(model.joint_names) & set(model.frame_names)

@@ -2,9 +2,8 @@
 
 import numpy as np
 import pytest
-from closeness import STEP, close_to_rate
+from closeness import STEP, close_to_rate, fresh
 from hypothesis import settings, strategies as st
-from seeds import fresh
 from spatial_samples import ALL_ANGLES, close, exact_sum, random_pose, random_twist, rng, twists_at
 
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench

@@ -3,10 +3,9 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation, Slerp
-from seeds import fresh
 from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 from freeflyer.errors import InputError

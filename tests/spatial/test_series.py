@@ -4,9 +4,8 @@ identities as SE(3), and SE(3) itself restricted to the plane as reference."""
 import mpmath as mp
 import numpy as np
 import pytest
-from closeness import EPS, central, refused, slope_error
+from closeness import EPS, central, fresh, refused, slope_error
 from hypothesis import strategies as st
-from seeds import fresh
 from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, rng
 
 from freeflyer.errors import InputError

@@ -5,8 +5,7 @@ import inspect
 
 import numpy as np
 import pytest
-from closeness import refused
-from seeds import fresh
+from closeness import fresh, refused
 from spatial_samples import random_inertia, random_pose, random_twist
 
 from freeflyer import spatial

@@ -3,8 +3,7 @@
 import numpy as np
 import pytest
 import sympy as sp
-from closeness import close, close_to_rate, close_to_slopes, refused
-from seeds import fresh
+from closeness import close, close_to_rate, close_to_slopes, fresh, refused
 
 import freeflyer as ff
 from freeflyer.symbolic import (

@@ -8,9 +8,8 @@ import subprocess
 import numpy as np
 import pytest
 import sympy as sp
-from closeness import close, refused
+from closeness import close, fresh, refused
 from planar_cases import hopper_case, planar
-from seeds import fresh
 
 import freeflyer as ff
 from freeflyer.symbolic import kernel_routine, make_function, print_source, reduce_products, routine
