@@ -248,9 +248,6 @@ def test_every_function_takes_every_robot(name: str) -> None:
 
 def test_the_table_is_up_to_date() -> None:
     assert TABLE.read_text(encoding="utf-8") == table(), "run: python tests/test_every_function.py"
-
-
-def test_reasons_are_of_functions_that_exist() -> None:
     assert set(REASONS) <= set(FUNCTIONS)
 
 

@@ -31,8 +31,15 @@ def tool(name: str) -> str:
     return str(Path(sys.executable).parent / name)
 
 
-def test_style() -> None:
+def test_style_and_sizes() -> None:
     run(tool("ruff"), "check", "--no-cache", "src", "tests")
+    run(tool("lint-imports"), "--no-cache")
+    # Without docstrings, which say what each argument of a public function is
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
+        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path
 
 
 @pytest.mark.slow
@@ -56,16 +63,3 @@ def test_types(checker: str, tmp_path: Path) -> None:
     lines = [int(m[1]) for line in found if (m := re.search(r"user\.py:(\d+)", line))]
     assert len(lines) == len(found), done.stdout
     assert {*lines} == {len(code) + 1 + k for k in range(len(wrong))}, done.stdout + done.stderr
-
-
-def test_arrows_between_rooms_point_down() -> None:
-    run(tool("lint-imports"), "--no-cache")
-
-
-def test_files_are_small() -> None:
-    """Without docstrings, which say what each argument of a public function is."""
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
-        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
-        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path

@@ -22,10 +22,7 @@ def test_names_are_shown_and_cut():
         for name in room.__all__:
             if inspect.isfunction(getattr(room, name)):
                 assert " at 0x" not in str(inspect.signature(getattr(room, name))), name
-
-
-def test_values_are_short_in_a_notebook():
-    """20 000 characters and more before: every number of every field."""
+    # 20 000 characters and more before: every number of every field
     model, closed = ff.robots.humanoid(), ff.close_loops(ff.robots.kangaroo_like())
     q, v = ff.neutral(model), np.zeros(model.nv)
     values = (model, closed, model.description, ff.all_terms(model, q, v), ff.linkages.partition(closed.tree),

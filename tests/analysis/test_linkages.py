@@ -12,7 +12,7 @@ MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)
 
 
-def test_sub_mechanisms():
+def test_sub_mechanisms_and_their_pictures():
     assert [x.motor for x in FOUND.transmissions] == [name for part in FOUND.mechanisms.parts for name in part.actuated]
     owners = {name: part.name for part in FOUND.mechanisms.parts for name in part.dependent}
     for x in FOUND.transmissions:
@@ -29,9 +29,6 @@ def test_sub_mechanisms():
     refused(ff.InputError, "no loops", lambda: ff.analysis.linkages(ff.robots.chain(2)))
     for samples in (1, 2.5, "many"):
         refused(ff.InputError, "samples", ff.analysis.linkages, MODEL, samples=samples)
-
-
-def test_pictures_have_one_scale_and_one_panel_a_motor():
     figure = robot(bodies(MODEL, MODEL.neutral), FOUND.links)
     figure.draw_without_rendering()
     scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes]

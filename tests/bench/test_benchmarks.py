@@ -74,20 +74,14 @@ def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
     assert 1e-7 < gaps[0] < 1e-4
 
 
-def test_loops_that_peers_cannot_tie_are_named():
+def test_loops_and_recordings():
     _, data = run_json("kangaroo_like", *QUICK)
     (note,) = data["robots"][0]["closed"]["notes"]
     assert "left_yaw_pin" in note
-
-
-def test_recorded_hierarchies():
     result, data = run_json("--part", "solvers", "--blocks", 3)
     assert result.exit_code == 0
     assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
     assert data["hierarchies"][0]["worse"] == 0
-
-
-def test_help_and_a_wrong_robot_in_a_process():
     def run(*words):
         return subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, check=False)
 

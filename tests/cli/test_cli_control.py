@@ -105,7 +105,7 @@ def test_four_feet_walk_by_gaits():
     assert "belongs to the scenario walk" in run("control", "squat", "--speed", "0.3").output
 
 
-def test_formulations_side_by_side(tmp_path):
+def test_scenarios_in_a_table(tmp_path):
     numbers = tmp_path / "numbers.json"
     done = run("control", "all", "--compare", "--dt", "0.005", "--duration", "0.02", "--json", numbers)
     assert done.exit_code == 0, done.output
@@ -114,10 +114,6 @@ def test_formulations_side_by_side(tmp_path):
     assert [(r["scenario"], r["formulation"]) for r in runs[:3]] == [("stand", "full"), ("stand", "reduced"), ("squat", "full")]
     assert len(runs) == 12
     assert all(0.0 < r["solve_time_median"] <= r["solve_time_99_9"] <= r["solve_time_largest"] for r in runs)
-
-
-def test_pushes_and_their_boundary(tmp_path):
-    numbers = tmp_path / "numbers.json"
     pushes = ("control", "stand", "--dt", "0.005", "--pushes", "1", "--seed", "3", "-o", tmp_path / "out", "--json", numbers)
     done = run(*pushes)
     assert done.exit_code == 0, done.output

@@ -169,20 +169,6 @@ def test_feet_in_urdf_files(tmp_path):
     assert np.abs(feet["mesh"].points.max(axis=0) - [0.2, 0.06, 0.0]).max() < 1e-7
     (tmp_path / "shoes" / "sole.stl").write_bytes(b"solid text")
     refused(ff.FileError, "holds no corners", feet_from_file, model, path)
-
-
-def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> str:
-    numbers = " ".join(f"{x:.9g}" for x in corners.ravel())
-    return (
-        f'<COLLADA><asset><unit meter="{unit}"/><up_axis>{axis}</up_axis></asset><library_geometries><geometry id="g"><mesh>'
-        f'<source id="s"><float_array count="{corners.size}">{numbers}</float_array></source>'
-        '<vertices id="v"><input semantic="POSITION" source="#s"/></vertices></mesh></geometry></library_geometries>'
-        f'<library_visual_scenes><visual_scene><node>{node}<instance_geometry url="#g"/></node></visual_scene>'
-        "</library_visual_scenes></COLLADA>"
-    )
-
-
-def test_meshes_of_all_kinds_are_one_shape(tmp_path):
     turned = PRISM[:, [0, 2, 1]] * [1.0, 1.0, -1.0]  # z upwards becomes y upwards
     moved = '<translate>0.01 0 0</translate><rotate>0 0 1 90</rotate><scale>1 2 1</scale>'
     plain = (PRISM - [0.01, 0.0, 0.0]) @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]) / [1.0, 2.0, 1.0]
@@ -205,6 +191,17 @@ def test_meshes_of_all_kinds_are_one_shape(tmp_path):
     (foot,) = feet_from_file(model, path)
     assert foot.kind == "point"
     assert np.abs(foot.points[0] - [0.0, 0.0, -0.022]).max() < 5e-3
+
+
+def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> str:
+    numbers = " ".join(f"{x:.9g}" for x in corners.ravel())
+    return (
+        f'<COLLADA><asset><unit meter="{unit}"/><up_axis>{axis}</up_axis></asset><library_geometries><geometry id="g"><mesh>'
+        f'<source id="s"><float_array count="{corners.size}">{numbers}</float_array></source>'
+        '<vertices id="v"><input semantic="POSITION" source="#s"/></vertices></mesh></geometry></library_geometries>'
+        f'<library_visual_scenes><visual_scene><node>{node}<instance_geometry url="#g"/></node></visual_scene>'
+        "</library_visual_scenes></COLLADA>"
+    )
 
 
 @needs_examples

@@ -94,7 +94,23 @@ def test_robots_that_do_not_float(name: str) -> None:
         assert 'base="free"' in str(caught.value)
 
 
-def test_the_others_do_not_take_them_either() -> None:
+def test_units_rows_and_paths(model: ff.Model) -> None:
+    """Rows in other units, from micrometres to kilometres, are as regular as before."""
+    T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
+    d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
+    np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
+    q, v = model.neutral, np.ones(13)
+    refused(ff.InputError, "frames must be a list", decoupling.constants_of_motion, model, q, v, frames="world")
+    refused(ff.InputError, r"\(\.\.\., 13, 13\)", decoupling.blocks, model, np.eye(6))
+    for rows in ((), (0, 0), (6,), (-1,)):
+        refused(ff.InputError, "rows", decoupling.external_internal, model, q, "end_effector", rows=rows)
+    arm = ff.robots.aerial_manipulator()
+    with pytest.raises(ff.InputError, match=r"4 joints of .* cannot move the rows"):
+        decoupling.external_internal(arm, arm.neutral, "end_effector")
+    with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
+        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
+    for path in (q, [q], np.zeros((2, 3))):
+        refused(ff.InputError, "path", decoupling.center_of_mass_angle, model, path)
     arm = ff.robots.chain(3)
     for call in (lambda: decoupling.integrability(arm, arm.neutral),
                  lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
@@ -118,22 +134,3 @@ def test_maps(model: ff.Model, name: str) -> None:
         (np.full((n, n), np.nan), name), ("unit", name), (np.eye(n) * 1j, name), (np.stack([np.eye(n)] * 4), "broadcast"),
     ):  # fmt: skip
         refused(ff.InputError, words, decoupling.decouple, model, np.tile(q, (3, 1)), v, **{name: bad})
-
-
-def test_units_rows_and_paths(model: ff.Model) -> None:
-    """Rows in other units, from micrometres to kilometres, are as regular as before."""
-    T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
-    d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
-    np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
-    q, v = model.neutral, np.ones(13)
-    refused(ff.InputError, "frames must be a list", decoupling.constants_of_motion, model, q, v, frames="world")
-    refused(ff.InputError, r"\(\.\.\., 13, 13\)", decoupling.blocks, model, np.eye(6))
-    for rows in ((), (0, 0), (6,), (-1,)):
-        refused(ff.InputError, "rows", decoupling.external_internal, model, q, "end_effector", rows=rows)
-    arm = ff.robots.aerial_manipulator()
-    with pytest.raises(ff.InputError, match=r"4 joints of .* cannot move the rows"):
-        decoupling.external_internal(arm, arm.neutral, "end_effector")
-    with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
-        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
-    for path in (q, [q], np.zeros((2, 3))):
-        refused(ff.InputError, "path", decoupling.center_of_mass_angle, model, path)

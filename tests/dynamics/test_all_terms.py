@@ -82,10 +82,6 @@ def test_named_joints_and_all_others() -> None:
     assert np.array_equal(ff.configuration(model), ff.neutral(model))
     pose = [1.0, 2.0, 3.0, *TURN]
     assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
-
-
-def test_refused_in_words() -> None:
-    model = arm()
     one, ball = model.joints[1].name, model.joints[2].name
     fixed = ff.lock_joints(model, [one])
     links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")

@@ -137,9 +137,6 @@ def test_mimic_joints_are_where_ratio_and_offset_say() -> None:
         expected = [1.0 + np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)]
         np.testing.assert_allclose(X[:2, 3], expected, atol=1e-14)
         np.testing.assert_allclose(X[:2, 0], [np.cos(a + b + c), np.sin(a + b + c)], atol=1e-14)
-
-
-def test_continuous_angles_are_not_wrapped() -> None:
     model = ff.robots.chain(4, "continuous", base="free")
     rng = fresh(0)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)

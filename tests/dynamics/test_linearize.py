@@ -164,7 +164,7 @@ def steps(angles: tuple[float, ...]) -> np.ndarray:
     return dv
 
 
-def test_integrate_across_all_switches() -> None:
+def test_across_all_switches() -> None:
     dv = steps(ANGLES + LONG)
     q = ff.random_configuration(MIXED, fresh(4), len(dv))
     d = ff.integrate_derivatives(MIXED, q, dv)
@@ -175,9 +175,6 @@ def test_integrate_across_all_switches() -> None:
         ddv = slopes_at_once(lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, q0, s + x)), MIXED.nv, order=6)  # noqa: B023
         close(d.dq[k], dq, 1e-10, what=dv[k])
         close(d.ddv[k], ddv, 1e-10, what=dv[k])
-
-
-def test_difference_across_all_switches() -> None:
     dv = steps(ANGLES)
     q = ff.random_configuration(MIXED, fresh(5), len(dv))
     ahead = ff.integrate(MIXED, q, dv)
@@ -188,10 +185,6 @@ def test_difference_across_all_switches() -> None:
         dq1 = slopes_at_once(lambda x: ff.difference(MIXED, q0, ff.integrate(MIXED, q1, x)), MIXED.nv, h, order=6)  # noqa: B023
         close(d.dq0[k], dq0, 1e-9, what=dv[k])
         close(d.dq1[k], dq1, 1e-9, what=dv[k])
-
-
-def test_ends_of_difference() -> None:
-    dv = steps(ANGLES)
     q = ff.random_configuration(MIXED, fresh(6), len(dv))
     there = ff.integrate_derivatives(MIXED, q, dv)
     back = ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv))
@@ -206,6 +199,8 @@ def test_ends_of_difference() -> None:
     dv = np.zeros(MIXED.nv)
     dv[3] = np.pi
     refused(ff.InputError, "root_joint", lambda: ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv)))
+    c = case(23, 3, base="free")
+    refused(ff.InputError, "smaller dt", ff.step, c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("explicit", 1), ("rk4", 4)])
@@ -223,8 +218,3 @@ def test_integrators_have_their_order(integrator: str, order: int) -> None:
     exact = through(800, "rk4")
     errors = [float(np.linalg.norm(through(n, integrator) - exact)) for n in (20, 40)]
     assert errors[0] / errors[1] == pytest.approx(2.0**order, rel=0.15)
-
-
-def test_a_step_out_of_the_numbers_is_refused() -> None:
-    c = case(23, 3, base="free")
-    refused(ff.InputError, "smaller dt", ff.step, c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")

@@ -46,16 +46,19 @@ def test_integrate_is_the_exponential() -> None:
     np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, dv)), expected, atol=1e-14)  # expm is right to about 5e-15
     one = np.stack([ff.integrate(FLOATING, *x) for x in zip(q, dv)])
     np.testing.assert_allclose(pose(one), expected, atol=1e-14)
-
-
-def test_small_steps_keep_all_their_digits() -> None:
-    """From the neutral posture: the displacement and the vector part are dv and half of it, to the last digits."""
+    # From the neutral posture: the displacement and the vector part are dv and half of it, to the last digits
     dv = twists(tuple(a for a in SMALL if a < 1e-7))
     out = ff.integrate(FLOATING, ff.neutral(FLOATING), dv)
     np.testing.assert_allclose(out[:, 3:6], 0.5 * dv[:, 3:], rtol=1e-14, atol=0.0)
     close(out[:, :3], dv[:, :3], 1e-7, 1, least=0.0)  # turned by half the angle
     back = ff.difference(FLOATING, ff.neutral(FLOATING), out)
     np.testing.assert_allclose(back[:, 3:], dv[:, 3:], rtol=1e-14, atol=0.0)
+    model = random_robot(fresh(1), 8, ONE_DOF, "fixed", mimics=0.8)
+    rng = fresh(2)
+    q, dv = rng.standard_normal((2, model.nq))
+    assert model.nq == model.nv < 8
+    assert np.array_equal(ff.integrate(model, q, dv), q + dv)
+    assert np.array_equal(ff.difference(model, q, q + dv), (q + dv) - q)
 
 
 @pytest.mark.parametrize("angles", [SMALL, SWITCH, LOGARITHM, NEAR_PI])
@@ -114,12 +117,3 @@ def test_any_robot(c: Case) -> None:
     # Its rate at the beginning is qdot by the definition of the joints' velocities
     along = central(lambda h: ff.integrate(c.model, c.q, h * c.v), 1e-3)
     close(along, rates(c.model, c.q, c.v), 1e-10, 1)
-
-
-def test_followers_own_no_coordinate() -> None:
-    model = random_robot(fresh(1), 8, ONE_DOF, "fixed", mimics=0.8)
-    rng = fresh(2)
-    q, dv = rng.standard_normal((2, model.nq))
-    assert model.nq == model.nv < 8
-    assert np.array_equal(ff.integrate(model, q, dv), q + dv)
-    assert np.array_equal(ff.difference(model, q, q + dv), (q + dv) - q)

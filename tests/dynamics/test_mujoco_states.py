@@ -173,6 +173,16 @@ def test_a_scene_with_other_things() -> None:
     close(T.T @ M @ T, ff.mass_matrix(model, q[0]))
     here = ff.from_mujoco(model, data.qpos, data.qvel, bias_forces=data.qfrc_bias, mj_model=scene)
     close(here.bias_forces, ff.bias_forces(model, q[0], v[0]))
+    # As `to_mjcf` writes them
+    d = random_description(fresh(), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
+    joints = tuple(ff.Joint(**{**vars(j), "armature": ()}) for j in d.joints)
+    model = ff.build(with_base(ff.Description("made", d.links, joints), "free"))
+    text = ff.to_mjcf(model)
+    q, v, _, _ = random_state(model)
+    assert model.description.mujoco == ()
+    mj = mujoco.MjModel.from_xml_string(text)
+    assert np.array_equal(ff.to_mujoco(model, q, v).qpos, ff.to_mujoco(model, q, v, mj_model=mj).qpos)
+    assert [j.name for j in read(text).mujoco] == [mj.joint(k).name for k in range(mj.njnt)]
 
 
 def test_edited_robots() -> None:
@@ -238,16 +248,3 @@ def test_refused_in_words() -> None:
         refused(ff.InputError, words, bad)
     helical = ff.robots.chain(2, ["helical"])
     refused(ff.InputError, "is helical: MuJoCo has none", ff.to_mujoco, helical, helical.neutral)
-
-
-def test_layout_of_models_that_are_not_from_mjcf() -> None:
-    """As `to_mjcf` writes them."""
-    d = random_description(fresh(), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
-    joints = tuple(ff.Joint(**{**vars(j), "armature": ()}) for j in d.joints)
-    model = ff.build(with_base(ff.Description("made", d.links, joints), "free"))
-    text = ff.to_mjcf(model)
-    q, v, _, _ = random_state(model)
-    assert model.description.mujoco == ()
-    mj = mujoco.MjModel.from_xml_string(text)
-    assert np.array_equal(ff.to_mujoco(model, q, v).qpos, ff.to_mujoco(model, q, v, mj_model=mj).qpos)
-    assert [j.name for j in read(text).mujoco] == [mj.joint(k).name for k in range(mj.njnt)]

@@ -50,13 +50,10 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     assert np.array_equal(ff.passive_forces(model, q[0], v[0]), ff.passive_forces(model, q, v)[0])
 
 
-def test_springs_are_at_rest_as_in_the_file() -> None:
+def test_losses_and_springs() -> None:
     model = ff.load(SPRINGS)
     q = ff.configuration(model, base=model.description.joint("base").initial, hinge=0.3, slide=-0.1)
     assert np.abs(ff.passive_forces(model, q, np.zeros(model.nv))).max() < 1e-15
-
-
-def test_losses_and_springs() -> None:
     text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
       <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="0.5" friction="2"/></joint>
       </robot>"""

@@ -96,7 +96,7 @@ def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([D.dq, D.dv, D.da], axis=-1).T
 
 
-def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
+def test_gravity_is_replaced_and_hessians_are_not_symmetric() -> None:
     rng = fresh(3)
     model = random_robot(rng, 3, ("revolute",), "free", mimics=0.0)
     s, weights = state(model, rng), rng.standard_normal(model.nv)
@@ -105,9 +105,6 @@ def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
     rest = H.copy()
     rest[:n, :n] = 0.0
     close(rest, rest.T, EXACT, 2, least=0.0)
-
-
-def test_gravity_is_replaced() -> None:
     model, s, (x, _, _) = prepared("tree 1")
     g = (1.0, 2.0, 3.0)
     other = along(ff.with_gravity(model, g), s, along_q=x)

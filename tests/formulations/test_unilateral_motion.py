@@ -103,7 +103,7 @@ def test_rows_are_derivatives_of_their_gaps(closed):
     assert here.names[:4] == (frame, "sole.0", "sole.1", "sole.2")
 
 
-def test_a_box_on_its_corners_carries_its_weight_and_tips():
+def test_boxes_and_stops():
     """Locked legs: four points carry the weight while the force acts between them, and fewer beyond."""
     model = ff.robots.quadruped()
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
@@ -125,10 +125,7 @@ def test_a_box_on_its_corners_carries_its_weight_and_tips():
         else:
             assert abs(found.a[4]) > 1e-3
             assert all("front" in name for name in found.active)
-
-
-def test_stops_press_as_those_of_mujoco():
-    """Two joints pushed into their stops; MuJoCo's forces there at rest."""
+    # Two joints pushed into their stops; MuJoCo's forces there at rest
     model = ff.robots.chain(2)
     q, push = np.array([np.pi, -np.pi]), np.array([3.0, -2.0])
     rows = constrained.joint_stops(model, q, np.zeros(2))

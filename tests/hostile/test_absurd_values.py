@@ -133,7 +133,7 @@ class Broken(Executor):
         return future
 
 
-def test_a_negative_moment_is_not_consistent():
+def test_outputs_and_moments():
     for smallest, word in ((-1.5e-9, "definite"), (-0.5e-9, "flat")):
         found = ff.spatial.consistency.check(1.0, np.zeros(3), np.diag([smallest, 1.0, 1.0]))
         assert found.reasons[0].name == word
@@ -145,6 +145,12 @@ def test_a_negative_moment_is_not_consistent():
     ends = hopping.hop_ends("revolute-V", np.zeros((0, 4)), np.zeros(4), duration=0.1)
     assert ends.q.shape == (0, 4)
     assert ends.outcome.shape == (0,)
+    out = np.zeros((5, 3, 3))
+    assert output_array(out, (5, 3, 3)) is out
+    for bad, word in ((out.T, "non-contiguous"), (out.astype(int), "int64"), (out[0], r"shape \(3, 3\)"), ([1.0], "list")):
+        refused(ff.InputError, rf"out must be .*{word}", output_array, bad, (5, 3, 3))
+    out.flags.writeable = False
+    refused(ff.InputError, "got a read-only float64 array", output_array, out, (5, 3, 3))
 
 
 CHAIN, SPACE = ff.robots.chain(2), ff.robots.space_manipulator()
@@ -193,15 +199,6 @@ def test_outputs_of_other_classes_are_refused(kind):
     refused(ff.InputError, words, output_array, out, (3, 3))
     assert np.shares_memory(np.asarray(out), out)
     np.testing.assert_array_equal(ff.mass_matrix(MODEL, Q, out=np.asarray(out)), ff.mass_matrix(MODEL, Q))
-
-
-def test_outputs_that_can_be_written_pass():
-    out = np.zeros((5, 3, 3))
-    assert output_array(out, (5, 3, 3)) is out
-    for bad, word in ((out.T, "non-contiguous"), (out.astype(int), "int64"), (out[0], r"shape \(3, 3\)"), ([1.0], "list")):
-        refused(ff.InputError, rf"out must be .*{word}", output_array, bad, (5, 3, 3))
-    out.flags.writeable = False
-    refused(ff.InputError, "got a read-only float64 array", output_array, out, (5, 3, 3))
 
 
 def states(*lead: int) -> np.ndarray:

@@ -98,7 +98,7 @@ def test_random_linkages_close_from_near_guesses_and_stay_near(mask, seed):
     assert np.linalg.norm(ff.difference(model, guess, found.q)) < 1.5
 
 
-def test_held_joints_do_not_move_and_limits_are_kept():
+def test_held_joints_and_batches():
     limits = {"l1": (-1.0, 1.0), "r0": (0.0, 2.0)}
     model = planar(LEFT, (0.4, 0.3), WIDTH, limits=limits, actuated=("l0", "r1"))
     rng = fresh(4)
@@ -110,9 +110,6 @@ def test_held_joints_do_not_move_and_limits_are_kept():
     assert inside.all()
     free = assemble(model, guesses, hold=["r1"], limits=False, strict=False)
     assert not ((free.q >= model.position_lower) & (free.q <= model.position_upper)).all()
-
-
-def test_batches_are_single_postures_whatever_the_threads():
     model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0", "r1"))
     guesses = ff.random_configuration(model, fresh(5), (5, 13))
     before = ff.get_threads()
@@ -145,9 +142,6 @@ def test_couplings_and_loops_to_the_world():
     np.testing.assert_allclose(ff.frame_pose(model, found.q, "ground"), site.placement, atol=1e-9)
     assert set(partition(model).dependent) >= set(range(6))
     refused(AssemblyError, "'peg'", assemble, model, hold=[model.joint_names[0]])
-
-
-def test_keep_closed_follows_a_motion_to_the_last_digit():
     model = planar(LEFT, RIGHT, WIDTH, base="free")
     rng = fresh(6)
     q, v = assemble(model).q, rng.standard_normal(model.nv)

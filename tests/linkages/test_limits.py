@@ -155,9 +155,19 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
         refused(ff.InputError, words, ff.linkages.manipulability, model, "hand", {"reach": [0.0]}, moved_by=moving)
 
 
-def test_area():
+def test_a_start_or_joint_that_does_not_fit_is_refused():
     assert polygon_area(np.array([[0, 0], [2, 0], [2, 3], [0, 3]])) == 6.0
     assert crank_turn(1.0, 1.0, 0.0) == 0.0
+    # A ball that a slider and its rod move has three; one that follows another has none
+    rng = np.random.default_rng(3)
+    model = stewart(rng)[0]
+    for joint, words in (("float", "has 6 coordinates"), ("swivel0", "has 2 coordinates")):
+        with pytest.raises(ff.InputError, match=f"joints of one coordinate; '{joint}' {words}"):
+            reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
+    q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
+    assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
+    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
+        reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
@@ -169,19 +179,6 @@ def test_area():
 ])  # fmt: skip
 def test_bad_regions(arguments, error, words):
     refused(error, words, lambda: reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments))
-
-
-def test_a_start_or_joint_that_does_not_fit_is_refused():
-    """A ball that a slider and its rod move has three; one that follows another has none."""
-    rng = np.random.default_rng(3)
-    model = stewart(rng)[0]
-    for joint, words in (("float", "has 6 coordinates"), ("swivel0", "has 2 coordinates")):
-        with pytest.raises(ff.InputError, match=f"joints of one coordinate; '{joint}' {words}"):
-            reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
-    q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
-    assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
-    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
-        reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
 def test_real_kangaroo(models_folder):

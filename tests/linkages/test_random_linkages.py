@@ -42,10 +42,6 @@ def test_motions_keep_all_loops_closed(k: int) -> None:
     close(a, r.a, 10.0 * error)
     bias = ff.velocity_map_bias(model, s.q, s.u)
     close_to_rate(bias, lambda t: ff.velocity_map(model, ff.integrate(model, s.q, t * s.u)) @ s.u, h, 1e-7)
-
-
-@each
-def test_steps_are_undone(k: int) -> None:
     tree, s, condition, _ = linkage(k)
     model = ff.close_loops(tree)
     step = 1e-3 * s.u / np.abs(s.u).max()
@@ -66,10 +62,6 @@ def test_equations_are_those_of_the_tree_projected(k: int) -> None:
     tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)
     close(tau, r.G.T @ ff.inverse_dynamics(tree, s.q, r.v, r.a), error)
     close(ff.forward_dynamics(model, s.q, s.u, tau), s.u_dot, rounding(4500, condition * np.linalg.cond(M)))
-
-
-@each
-def test_power_is_the_rate_of_energy(k: int) -> None:
     tree, s, _, h = linkage(k)
     model = ff.close_loops(tree)
     tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)

@@ -39,7 +39,7 @@ def test_knee_curve(squat):
     assert knee.deviation == pytest.approx(np.abs(rest).max())
 
 
-def test_foot_keeps_its_orientation_with_the_ankle_motors_at_rest(squat):
+def test_the_sole_of_a_squat(squat):
     """Fig 13: released, with the sole's orientation towards the hip kept, the ankle's motors do not move."""
     path = follow(leg(), LENGTH, STROKE, keep=[UPRIGHT], release=ANKLE)
     assert path.reached.all()
@@ -50,6 +50,17 @@ def test_foot_keeps_its_orientation_with_the_ankle_motors_at_rest(squat):
     knee, ankle, thigh = (path.joint(leg(), f"left_{n}") for n in ("knee", "ankle_pitch", "thigh"))
     np.testing.assert_allclose(knee + ankle + thigh, 0.0, atol=1e-8)
     np.testing.assert_allclose(path.joint(leg(), "left_knee"), squat.joint(leg(), "left_knee"), atol=1e-8)
+    # Power in is power out: F dz = f dl, dz from postures found anew; Fig 15's order of greatest and least
+    curve = force_curve(leg(), squat, SOLE, 5000.0)
+    fine = follow(leg(), LENGTH, np.concatenate([STROKE[1:-1] - 1e-6, STROKE[1:-1] + 1e-6]))
+    low, high = ff.frame_pose(leg(), fine.q, SOLE)[:, 2, 3].reshape(2, -1)
+    np.testing.assert_allclose(curve.force[1:-1] * (high - low), 5000.0 * 2e-6, rtol=1e-4)
+    np.testing.assert_allclose(curve.ratio, curve.force / 5000.0)
+    assert curve.smallest == len(STROKE) - 1
+    assert 0.2 < curve.position[curve.largest] / 0.15 < 0.8
+    assert curve.force[-1] < curve.force[0] < curve.force[curve.largest]
+    upside_down = force_curve(leg(), squat, SOLE, 5000.0, direction=(0, 0, -2))
+    np.testing.assert_allclose(upside_down.force, -curve.force)
 
 
 def test_a_constant_ankle_needs_its_motors():
@@ -69,20 +80,6 @@ def test_a_constant_ankle_needs_its_motors():
     first, _ = path.outside[ANKLE[0]]
     inside = np.abs(path.joint(leg(), ANKLE[0])) <= 0.02
     assert first == path.values[~inside & path.reached][0]
-
-
-def test_force_at_the_sole_does_the_work_of_the_motor(squat):
-    """Power in is power out: F dz = f dl, dz from postures found anew; Fig 15's order of greatest and least."""
-    curve = force_curve(leg(), squat, SOLE, 5000.0)
-    fine = follow(leg(), LENGTH, np.concatenate([STROKE[1:-1] - 1e-6, STROKE[1:-1] + 1e-6]))
-    low, high = ff.frame_pose(leg(), fine.q, SOLE)[:, 2, 3].reshape(2, -1)
-    np.testing.assert_allclose(curve.force[1:-1] * (high - low), 5000.0 * 2e-6, rtol=1e-4)
-    np.testing.assert_allclose(curve.ratio, curve.force / 5000.0)
-    assert curve.smallest == len(STROKE) - 1
-    assert 0.2 < curve.position[curve.largest] / 0.15 < 0.8
-    assert curve.force[-1] < curve.force[0] < curve.force[curve.largest]
-    upside_down = force_curve(leg(), squat, SOLE, 5000.0, direction=(0, 0, -2))
-    np.testing.assert_allclose(upside_down.force, -curve.force)
 
 
 def test_yaw_and_the_base_of_a_whole_robot():

@@ -38,7 +38,7 @@ def four_bar():
     )
 
 
-def test_a_loop_that_became_rigid():
+def test_loops_that_became_rigid():
     model = ff.lock_joints(ff.build(replace(four_bar(), actuated=())), {"a": 0.4})
     assert [loop.name for loop in model.loops] == ["closure"]
     model = ff.lock_joints(ff.build(four_bar()), {"a": 0.4, "b": 0.4, "c": -0.4})
@@ -46,6 +46,25 @@ def test_a_loop_that_became_rigid():
     validate(model.description)
     with pytest.raises(ff.InputError, match=r"loop 'closure' rigid while it is open by 0.0[0-9]+"):
         ff.lock_joints(ff.build(four_bar()), {"a": 0.4, "b": 0.5, "c": -0.4})
+    description = four_bar()
+    joints = tuple(replace(j, kind="fixed") if j.name == "c" else j for j in description.joints)
+    loops = (*description.loops, Loop("brace", "crank_a", "coupler", (0, 1, 0, 0, 0, 0)))
+    merged = ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
+    assert [loop.name for loop in merged.loops] == ["closure"]
+    assert [link.name for link in merged.description.links] == ["crank_a", "crank_b"]
+    assert "coupler" in merged.frame_names
+    validate(merged.description)
+    loops = (Loop("brace", "crank_a", "coupler", (0, 0, 1, 0, 0, 0)),)  # 0.3 m apart along z
+    with pytest.raises(ff.InputError, match=r"loop 'brace' rigid while it is open by 0\.3"):
+        ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
+    model = ff.lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
+    assert model.description.couplings == ()
+    assert model.joint_names == ("joint_3", "joint_4")
+    assert ff.lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
+    held = coupled(Coupling("held", "joint_1", "", (0.25,)))
+    assert ff.lock_joints(held, {"joint_1": 0.25}).description.couplings == ()
+    with pytest.raises(ff.InputError, match=r"makes 'joint_1' a constant: that is 0\.25 here, not 0\.3"):
+        ff.lock_joints(held, {"joint_1": 0.3})
 
 
 def test_only_the_directions_of_the_mask_must_be_closed():
@@ -69,36 +88,11 @@ def test_only_the_directions_of_the_mask_must_be_closed():
                 ff.lock_joints(model, {"a": 0.4, "b": 0.4, "c": -0.4})
 
 
-def test_merging_drops_a_closed_loop_within_one_body():
-    description = four_bar()
-    joints = tuple(replace(j, kind="fixed") if j.name == "c" else j for j in description.joints)
-    loops = (*description.loops, Loop("brace", "crank_a", "coupler", (0, 1, 0, 0, 0, 0)))
-    merged = ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
-    assert [loop.name for loop in merged.loops] == ["closure"]
-    assert [link.name for link in merged.description.links] == ["crank_a", "crank_b"]
-    assert "coupler" in merged.frame_names
-    validate(merged.description)
-    loops = (Loop("brace", "crank_a", "coupler", (0, 0, 1, 0, 0, 0)),)  # 0.3 m apart along z
-    with pytest.raises(ff.InputError, match=r"loop 'brace' rigid while it is open by 0\.3"):
-        ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
-
-
 def coupled(*couplings):
     return ff.build(validate(replace(robots.chain(4).description, couplings=couplings)))
 
 
 RULE = Coupling("rule", "joint_1", "joint_2", (0.1, 2.0, 0.0, 1.0))  # q1 = 0.1 + 2 q2 + q2^3
-
-
-def test_couplings_of_locked_joints():
-    model = ff.lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
-    assert model.description.couplings == ()
-    assert model.joint_names == ("joint_3", "joint_4")
-    assert ff.lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
-    held = coupled(Coupling("held", "joint_1", "", (0.25,)))
-    assert ff.lock_joints(held, {"joint_1": 0.25}).description.couplings == ()
-    with pytest.raises(ff.InputError, match=r"makes 'joint_1' a constant: that is 0\.25 here, not 0\.3"):
-        ff.lock_joints(held, {"joint_1": 0.3})
 
 
 @pytest.mark.parametrize(("positions", "text"), [({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"),

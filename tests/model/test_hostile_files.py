@@ -311,17 +311,14 @@ def test_long_numbers_take_no_time(word):
     assert time.process_time() - begin < 1.0
 
 
-def test_numbers_in_full_are_read():
+def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):
     """Floats written with all their digits."""
     for x in (0.1, 1e300, 5e-324):
         assert numbers(f"{Decimal(x):f}"[:MAX_NUMBER], (1,), "here") == (float(f"{Decimal(x):f}"[:MAX_NUMBER]),)
     assert numbers("1. .5 -1.e3 +2E-1 00", (5,), "here") == (1.0, 0.5, -1000.0, 0.2, 0.0)
     for word in (".", "", "e5", "1e", "1e+", "-", "+.", "1.5.", "0x1", "1_0", "٣"):
         refused(ff.FileError, "", numbers, word, (1,), "here")
-
-
-def test_hostile_files_leave_nothing_behind(tmp_path, monkeypatch):
-    """MuJoCo writes a log beside its warnings; none must appear where the user works."""
+    # MuJoCo writes a log beside its warnings; none must appear where the user works
     monkeypatch.chdir(tmp_path)
     for seed in range(100):
         text = damaged(originals("mjcf")[1], seed)

@@ -38,6 +38,18 @@ def test_positions_in_our_order() -> None:
         keys["home"][0] = 1.0
     with pytest.raises(TypeError):
         keys["home"] = 1  # type: ignore[index]
+    d = ff.robots.chain(2, ["revolute", "spherical"]).description
+    one, two = (j.name for j in d.joints if j.kind != "fixed")
+    model = ff.build(replace(d, keyframes=(ff.Keyframe("bent", ((one, (0.5,)),)),)))
+    assert model.keyframes["bent"].tolist() == [0.5, 0.0, 0.0, 0.0, 1.0]
+    for bad, words in (((ff.Keyframe("k", (("nobody", (0.5,)),)),), "no joint is named 'nobody'"),
+                       ((ff.Keyframe("k", ((one, (0.5, 1.0)),)),), r"has shape \(2,\); expected \(1,\)"),
+                       ((ff.Keyframe("k", ((two, (0.5, 0.0, 0.0, 0.0)),)),), "quaternion of length 0.5"),
+                       ((ff.Keyframe("k"), ff.Keyframe("k")), "two keyframes are named 'k'"),
+                       (("k",), r"keyframes\[0\] of robot .* must be a freeflyer.Keyframe")):  # fmt: skip
+        refused(ff.DescriptionError, words, lambda bad=bad: ff.build(replace(d, keyframes=bad)))
+    with pytest.raises(ff.FileError, match=r"keyframe .home..*not a finite number"):
+        ff.load(TEXT.replace('qpos="1 2 3 0', 'qpos="1 2 nan 0'))
 
 
 @pytest.mark.peers
@@ -65,21 +77,6 @@ def test_edits_copies_and_files_keep_them(models_folder: Path) -> None:
     for again in (ff.load(text), ff.load(ff.to_urdf(model), base=None)):
         assert list(again.keyframes) == list(model.keyframes)
         assert max(np.abs(again.keyframes[k] - model.keyframes[k]).max() for k in again.keyframes) < 1e-15
-
-
-def test_keyframes_made_by_hand() -> None:
-    d = ff.robots.chain(2, ["revolute", "spherical"]).description
-    one, two = (j.name for j in d.joints if j.kind != "fixed")
-    model = ff.build(replace(d, keyframes=(ff.Keyframe("bent", ((one, (0.5,)),)),)))
-    assert model.keyframes["bent"].tolist() == [0.5, 0.0, 0.0, 0.0, 1.0]
-    for bad, words in (((ff.Keyframe("k", (("nobody", (0.5,)),)),), "no joint is named 'nobody'"),
-                       ((ff.Keyframe("k", ((one, (0.5, 1.0)),)),), r"has shape \(2,\); expected \(1,\)"),
-                       ((ff.Keyframe("k", ((two, (0.5, 0.0, 0.0, 0.0)),)),), "quaternion of length 0.5"),
-                       ((ff.Keyframe("k"), ff.Keyframe("k")), "two keyframes are named 'k'"),
-                       (("k",), r"keyframes\[0\] of robot .* must be a freeflyer.Keyframe")):  # fmt: skip
-        refused(ff.DescriptionError, words, lambda bad=bad: ff.build(replace(d, keyframes=bad)))
-    with pytest.raises(ff.FileError, match=r"keyframe .home..*not a finite number"):
-        ff.load(TEXT.replace('qpos="1 2 3 0', 'qpos="1 2 nan 0'))
 
 
 @pytest.mark.peers

@@ -111,6 +111,12 @@ def test_options_of_load(tmp_path):
     description = replace(read(PENDULUM), links=(Link("base"), Link("rod", Inertia(1.0))), joints=(
         Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
     assert load(description).nv == 9
+    # MuJoCo and lxml are imported by the first file, not by the package
+    code = (
+        "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
+        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
+    )
+    assert python(code).stdout.strip() == "[]"
 
 
 def test_formats_and_encodings(tmp_path):
@@ -127,12 +133,3 @@ def test_formats_and_encodings(tmp_path):
         path.write_bytes((head + PENDULUM.replace("pin", "pín")).encode(encoding))
         assert load(path, base="fixed").joint_names == ("pín",)
     assert load('\ufeff <?xml version="1.0" encoding="latin-1"?>' + PENDULUM.replace("pin", "pín"), base="fixed")
-
-
-def test_importing_the_readers_imports_no_parser():
-    """MuJoCo and lxml are imported by the first file, not by the package."""
-    code = (
-        "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
-        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
-    )
-    assert python(code).stdout.strip() == "[]"

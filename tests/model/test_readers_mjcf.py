@@ -257,7 +257,7 @@ MESHES = """<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body na
 <geom name="g" type="mesh" mesh="m" {}/></body></worldbody></mujoco>"""
 
 
-def test_meshes_and_compiler_options():
+def test_meshes_and_included_files(tmp_path):
     for path in ("absent.stl", "../../etc/passwd", "http://example.org/x.stl"):
         assert read_mjcf(MESHES.format(path, INERTIAL, "", "")).link("b").inertia.mass == 2.0
     assert read_mjcf(MESHES.format("m.stl", "", '<geom size="1" mass="3"/>', 'mass="0"')).link("b").inertia.mass == 3.0
@@ -271,9 +271,6 @@ def test_meshes_and_compiler_options():
     inertia = read_mjcf(text.replace("0.1 0.1 0.05", "0.1 0.1 0.9")).link("rod").inertia
     assert inertia.mass == 5.0
     np.testing.assert_allclose(np.diag(inertia.rotational), np.full(3, 1.1 / 3))
-
-
-def test_included_files(tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "rod.xml").write_text(
         f'<mujocoinclude><body name="rod"><joint name="pin" axis="0 1 0"/>{INERTIAL}</body></mujocoinclude>'

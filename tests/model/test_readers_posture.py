@@ -27,6 +27,16 @@ def test_every_form(tmp_path) -> None:
     np.testing.assert_array_equal(read(tmp_path, f"{NAMES[2]}: [0.5]\n")[:11], ff.neutral(ROBOT)[:11])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
+    from dataclasses import replace
+
+    from freeflyer.model.description import Mimic
+    description = ff.robots.chain(3).description
+    joints = list(description.joints)
+    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
+    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
+    path = tmp_path / "posture.yaml"
+    path.write_text(f"{joints[-1].name}: 1\n")
+    refused(ff.FileError, "follows", read_posture, path, model)
 
 
 @pytest.mark.parametrize(("text", "word"), [
@@ -47,17 +57,3 @@ def test_what_is_no_posture_is_refused(tmp_path, text: str | bytes, word: str) -
 @pytest.mark.parametrize("path", [None, 3, "", "nowhere.yaml", ".", "/dev/zero", "a\0b"])
 def test_what_is_no_file_is_refused(path: object) -> None:
     refused(ff.FreeflyerError, "", read_posture, path, ROBOT)
-
-
-def test_followers_have_no_place_of_their_own(tmp_path) -> None:
-    from dataclasses import replace
-
-    from freeflyer.model.description import Mimic
-
-    description = ff.robots.chain(3).description
-    joints = list(description.joints)
-    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
-    path = tmp_path / "posture.yaml"
-    path.write_text(f"{joints[-1].name}: 1\n")
-    refused(ff.FileError, "follows", read_posture, path, model)

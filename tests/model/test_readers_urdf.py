@@ -70,7 +70,7 @@ def test_defaults_axes_and_mimics():
     assert read_urdf(text.replace('multiplier="-2" offset="0.5"', "")).joint("j").mimic == Mimic("k", 1.0, 0.0)
 
 
-def test_our_own_elements():
+def test_our_own_elements_and_what_is_left_out():
     helical = joint("helical", '<axis xyz="0 0 1"/><pitch value="0.02"/><limit lower="-1" upper="1"/>')
     assert (helical.kind, helical.pitch, helical.lower) == ("helical", 0.02, (-1.0,))
     universal = joint("universal", '<axis xyz="0 0 1"/><axis2 xyz="0 2 0"/>'
@@ -89,9 +89,6 @@ def test_our_own_elements():
     assert description.loops == (Loop("l", "s", "a", POINT),)
     assert description.couplings == (Coupling("c", "j", "j", (1.0, 2.0)),)
     assert (description.actuated, description.gravity) == (("j",), (0.0, 0.0, -1.6))
-
-
-def test_what_is_left_out():
     text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
     assert read_urdf(text).actuated == ()
     assert ff.load(text, base="fixed").actuated == ("pin",)

@@ -59,7 +59,7 @@ def test_initial_positions_and_refs_read_back(seed):
 
 
 @pytest.mark.peers
-def test_mujoco_places_the_links_where_we_do():
+def test_peers_read_what_is_written():
     description = zoo(4)
     m = mujoco.MjModel.from_xml_string(ff.to_mjcf(description))
     data, rng = mujoco.MjData(m), fresh(0)
@@ -81,10 +81,6 @@ def test_mujoco_places_the_links_where_we_do():
     for name, X in link_poses(description, positions).items():
         np.testing.assert_allclose(X[:3, 3], data.body(name).xpos, atol=1e-12, err_msg=name)
         np.testing.assert_allclose(X[:3, :3], data.body(name).xmat.reshape(3, 3), atol=1e-12, err_msg=name)
-
-
-@pytest.mark.peers
-def test_pinocchio_reads_the_urdf():
     pin = pytest.importorskip("pinocchio")
     plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")
     description = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())

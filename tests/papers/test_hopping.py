@@ -155,7 +155,7 @@ def test_gaits():
     refused(hopping.GaitError, "no periodic gait", hopping.hop_gait, "revolute-I")
 
 
-def test_a_batch_is_its_runs_and_no_executor_changes_it():
+def test_basins_and_batches():
     rng = fresh("batch")
     starts = [random_start("revolute-IV", rng) for _ in range(11)]
     q, v = (np.array(x) for x in zip(*starts, strict=True))
@@ -171,9 +171,6 @@ def test_a_batch_is_its_runs_and_no_executor_changes_it():
     for k in range(2):
         run = hopping.hop("revolute-IV", q=q[0], v=v[0], duration=0.15, energy_gain=gains[k])
         close(varied.q[k], run.q[-1], 1e-4)
-
-
-def test_basins():
     calls: list[float] = []
     axes = {"angle": np.radians([0.0, 30.0, 80.0]), "height": [0.29, 0.30], "speed": [0.0, 0.2]}
     found = hopping.hop_basins("revolute-V", **axes, progress=lambda x, _: calls.append(x))

@@ -112,21 +112,6 @@ def test_counts_by_hand():
     assert len(shown) == 7
     for c in shown:
         assert f"| {tables.formula(c.multiplications)} | {tables.formula(c.additions)} |" in text, c
-
-
-@pytest.mark.parametrize("kind", ["revolute", "helical", "prismatic"])
-def test_gauss_as_printed(kind):
-    model, rng = serial_arm(6, kind), fresh(kind)
-    q, v, a = rng.standard_normal((3, 6))
-    bodies, columns = printed._bodies(model, q, v, a)
-    found = agreements.gauss_as_printed([b.x_parent for b in bodies], [b.x_joint for b in bodies],
-                                        [of_body[0][1] for of_body in columns], v, [b.mass for b in bodies],
-                                        [b.inertia[:, :3] for b in bodies], model.gravity)  # fmt: skip
-    for x, y in zip(found, gauss_terms(model, q, v)):
-        close(x, y, rounding(20_000))
-
-
-def test_recursive_lagrange():
     model, rng = serial_arm(7), fresh("lagrange")
     q, v, a = rng.standard_normal((3, 7))
     numbers = model.parameters[L.BODIES : L.BODIES + 8 * L.BODY_FLOATS].reshape(8, -1)[1:]
@@ -140,3 +125,15 @@ def test_recursive_lagrange():
     angles = numbers[:, L.TURN] * q + numbers[:, L.TURN_OFFSET]
     tau = counts.recursive_lagrange([link(x) for x in numbers], np.sin(angles), np.cos(angles), v, a, model.gravity)
     close(tau, ff.inverse_dynamics(model, q, v, a), rounding(20_000))
+
+
+@pytest.mark.parametrize("kind", ["revolute", "helical", "prismatic"])
+def test_gauss_as_printed(kind):
+    model, rng = serial_arm(6, kind), fresh(kind)
+    q, v, a = rng.standard_normal((3, 6))
+    bodies, columns = printed._bodies(model, q, v, a)
+    found = agreements.gauss_as_printed([b.x_parent for b in bodies], [b.x_joint for b in bodies],
+                                        [of_body[0][1] for of_body in columns], v, [b.mass for b in bodies],
+                                        [b.inertia[:, :3] for b in bodies], model.gravity)  # fmt: skip
+    for x, y in zip(found, gauss_terms(model, q, v)):
+        close(x, y, rounding(20_000))

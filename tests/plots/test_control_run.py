@@ -25,7 +25,7 @@ def legend(axes) -> list[str]:
     return [x.get_text() for x in axes.get_legend().get_texts()]
 
 
-def test_all_panels() -> None:
+def test_panels_values_and_torques() -> None:
     figure = control_run(TIME, **DATA)
     panels = [axes for axes in figure.axes if axes.get_ylabel()]
     assert [axes.get_ylabel() for axes in panels] == LABELS
@@ -34,9 +34,6 @@ def test_all_panels() -> None:
     figure.canvas.draw()
     for axes in panels[:4]:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
-
-
-def test_values_and_torques() -> None:
     panels = control_run(TIME, **DATA).axes
     close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
     close(panels[0].lines[1].get_ydata(), np.abs(DATA["errors"]["height"]))

@@ -24,7 +24,7 @@ def test_sizes_of_a_chain_of_one_kind(kind, base):
     assert len(model.actuated) == (0 if kind == "fixed" else 5)
 
 
-def test_chains():
+def test_chains_and_solids():
     model = robots.chain(5, ["spherical", "prismatic"])
     assert [j.kind for j in model.joints] == ["spherical", "prismatic", "spherical", "prismatic", "spherical"]
     description = robots.chain(4, length=0.25, mass=2.0).description
@@ -33,6 +33,24 @@ def test_chains():
     np.testing.assert_allclose(poses_at_zero(description)["tip"][:3, 3], [0.0, 0.0, -1.25], atol=1e-15)
     assert all(link.inertia.mass == 2.0 for link in description.links)
     assert robots.chain(2000).nv == 2000
+    ball = solids.capsule(2.0, 0.1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.3))
+    np.testing.assert_allclose(ball.rotational, 0.4 * 2.0 * 0.1**2 * np.eye(3), rtol=1e-14)
+    np.testing.assert_allclose(ball.rotational, solids.ellipsoid(2.0, (0.1, 0.1, 0.1)).rotational, rtol=1e-14)
+    whole = solids.cylinder(2.0, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
+    halves = (solids.cylinder(1.0, 0.1, (0.0, 0.0, z), (0.0, 0.0, z + 0.5)) for z in (0.0, 0.5))
+    both = join(*halves)
+    assert both.mass == 2.0
+    np.testing.assert_allclose(both.com, whole.com, atol=1e-15)
+    np.testing.assert_allclose(both.rotational, whole.rotational, rtol=1e-13, atol=1e-15)
+    prismatic, revolute = (make() for make in HOPPERS)
+    q = revolute.keyframes["start"]
+    assert ff.potential_energy(prismatic, prismatic.keyframes["start"]) == pytest.approx(2.9047, abs=5e-5)  # table 4.8
+    to_foot = ff.frame_pose(revolute, q, "foot_point")[:3, 3] - ff.center_of_mass(revolute, q)
+    assert np.linalg.norm(to_foot) == pytest.approx(0.1411, abs=5e-5)  # table 4.12
+    assert to_foot[0] == pytest.approx(0.0, abs=5e-5)  # alpha_icf = 0: the foot is below the centre of mass
+    refused(ff.InputError, "length must be", robots.revolute_hopper, length=0.0)
+    with pytest.raises(ff.InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
+        robots.standing_posture(robots.chain())
 
 
 @pytest.mark.parametrize(("options", "text"), [
@@ -94,18 +112,6 @@ def test_solid_has_the_moments_of_its_points(name):
     np.testing.assert_allclose(inertia.rotational / 3.0, rotational, atol=0.02 * np.trace(rotational))
 
 
-def test_solids():
-    ball = solids.capsule(2.0, 0.1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.3))
-    np.testing.assert_allclose(ball.rotational, 0.4 * 2.0 * 0.1**2 * np.eye(3), rtol=1e-14)
-    np.testing.assert_allclose(ball.rotational, solids.ellipsoid(2.0, (0.1, 0.1, 0.1)).rotational, rtol=1e-14)
-    whole = solids.cylinder(2.0, 0.1, (0.0, 0.0, 0.0), (0.0, 0.0, 1.0))
-    halves = (solids.cylinder(1.0, 0.1, (0.0, 0.0, z), (0.0, 0.0, z + 0.5)) for z in (0.0, 0.5))
-    both = join(*halves)
-    assert both.mass == 2.0
-    np.testing.assert_allclose(both.com, whole.com, atol=1e-15)
-    np.testing.assert_allclose(both.rotational, whole.rotational, rtol=1e-13, atol=1e-15)
-
-
 HOPPERS = (robots.prismatic_hopper, robots.revolute_hopper)
 
 
@@ -136,18 +142,6 @@ def test_hoppers(make):
     heavy = make(trunk=2.0, gravity=1.5)
     assert heavy.mass == pytest.approx(make().mass + 2.0 - (0.957 if make is robots.prismatic_hopper else 0.835), abs=1e-15)
     np.testing.assert_array_equal(heavy.gravity, [0.0, 0.0, -1.5])
-
-
-def test_lengths_of_hoppers():
-    prismatic, revolute = (make() for make in HOPPERS)
-    q = revolute.keyframes["start"]
-    assert ff.potential_energy(prismatic, prismatic.keyframes["start"]) == pytest.approx(2.9047, abs=5e-5)  # table 4.8
-    to_foot = ff.frame_pose(revolute, q, "foot_point")[:3, 3] - ff.center_of_mass(revolute, q)
-    assert np.linalg.norm(to_foot) == pytest.approx(0.1411, abs=5e-5)  # table 4.12
-    assert to_foot[0] == pytest.approx(0.0, abs=5e-5)  # alpha_icf = 0: the foot is below the centre of mass
-    refused(ff.InputError, "length must be", robots.revolute_hopper, length=0.0)
-    with pytest.raises(ff.InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
-        robots.standing_posture(robots.chain())
 
 
 @pytest.mark.parametrize("make", HOPPERS)

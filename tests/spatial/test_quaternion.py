@@ -22,7 +22,7 @@ def same_rotation(a, b):
     return np.minimum(np.abs(a - b).max(-1), np.abs(a + b).max(-1))
 
 
-def test_products():
+def test_products_and_axes():
     i, j, k, one = np.eye(4)
     for a, b, ab in ((i, j, k), (j, k, i), (k, i, j), (j, i, -k), (i, i, -one), (one, j, j)):
         assert np.array_equal(Q.multiply(a, b), ab)
@@ -36,6 +36,37 @@ def test_products():
     for scale in (1e-200, 1e-5, 7.0, 1e200):
         assert np.allclose(Q.normalize(scale * np.array([1.0, 2.0, 3.0, 4.0])), np.array([1, 2, 3, 4]) / np.sqrt(30))
     refused(InputError, "zero quaternion", Q.normalize, [[0, 0, 0, 1], [0, 0, 0, 0]])
+    q = Q.exp([0.0, 0.0, 4.0])
+    assert np.allclose(Q.log(q), [0, 0, 4.0 - 2 * np.pi])
+    assert np.array_equal(Q.log(q), Q.log(-q))
+    assert np.array_equal(Q.log([0.0, 1.0, 0.0, 0.0]), [0.0, np.pi, 0.0])
+    axes, angles = directions(20), np.linspace(0.0, np.pi, 20)
+    q = Q.from_axis_angle(3.0 * axes, angles)
+    a, t = Q.to_axis_angle(q)
+    assert np.allclose(t, angles, rtol=0.0, atol=8 * EPS)
+    assert np.allclose(a[1:], axes[1:], rtol=0.0, atol=16 * EPS)
+    assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
+    tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
+    assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
+    refused(InputError, "zero vector", Q.from_axis_angle, [0, 0, 0], 1.0)
+    a, b = Q.random(rng(), (2, 20))
+    t = np.linspace(-0.5, 1.5, 9)
+    for x, y in zip(a, b):
+        inside = Slerp([0.0, 1.0], Rotation.from_quat([x, y]))(t[2:7]).as_quat()
+        assert same_rotation(Q.slerp(x, y, t[2:7]), inside).max() < 1e-14
+    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 8 * EPS
+    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 8 * EPS
+    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), rtol=0.0, atol=8 * EPS)  # the same rotation, the same way
+    # Haar measure: a turned vector is uniform on the sphere, its square components average 1/3, and E q q^T = 1/4
+    q = Q.random(fresh(0), (20000,))
+    turned = Q.rotate(q, [0.0, 0.0, 1.0])
+    assert np.abs(turned.mean(0)).max() < 0.02
+    assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01
+    assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
+    refused(InputError, "default_rng", Q.random, 3)
+    # Six digits as in a file: accepted, and the matrix is orthogonal to rounding
+    R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
+    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS
 
 
 @pytest.mark.peers
@@ -79,22 +110,6 @@ def test_log_keeps_all_digits_from_zero_to_pi(angle):
     assert unchecked.max() <= 16 * EPS * angle
 
 
-def test_axis_angle():
-    q = Q.exp([0.0, 0.0, 4.0])
-    assert np.allclose(Q.log(q), [0, 0, 4.0 - 2 * np.pi])
-    assert np.array_equal(Q.log(q), Q.log(-q))
-    assert np.array_equal(Q.log([0.0, 1.0, 0.0, 0.0]), [0.0, np.pi, 0.0])
-    axes, angles = directions(20), np.linspace(0.0, np.pi, 20)
-    q = Q.from_axis_angle(3.0 * axes, angles)
-    a, t = Q.to_axis_angle(q)
-    assert np.allclose(t, angles, rtol=0.0, atol=8 * EPS)
-    assert np.allclose(a[1:], axes[1:], rtol=0.0, atol=16 * EPS)
-    assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
-    tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
-    assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
-    refused(InputError, "zero vector", Q.from_axis_angle, [0, 0, 0], 1.0)
-
-
 @fast
 @given(vectors)
 def test_exp_is_a_half_angle(w):
@@ -116,33 +131,9 @@ def test_rpy_round_trip_through_gimbal_lock(gap, sign):
     assert np.abs(out).max() <= np.pi
 
 
-def test_slerp():
-    a, b = Q.random(rng(), (2, 20))
-    t = np.linspace(-0.5, 1.5, 9)
-    for x, y in zip(a, b):
-        inside = Slerp([0.0, 1.0], Rotation.from_quat([x, y]))(t[2:7]).as_quat()
-        assert same_rotation(Q.slerp(x, y, t[2:7]), inside).max() < 1e-14
-    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 8 * EPS
-    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 8 * EPS
-    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), rtol=0.0, atol=8 * EPS)  # the same rotation, the same way
-
-
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-8, 1e-4, *NEAR_PI[:-2]])
 def test_slerp_angle_is_linear_in_time(angle):
     u, start = directions(8), Q.random(rng())
     end = Q.multiply(start, Q.exp(angle * u))
     part = Q.log(Q.multiply(Q.conjugate(start), Q.slerp(start, end, 0.25)))
     assert np.abs(part - 0.25 * angle * u).max() < 8 * EPS
-
-
-def test_random_and_rounded_quaternions():
-    """Haar measure: a turned vector is uniform on the sphere, its square components average 1/3, and E q q^T = 1/4."""
-    q = Q.random(fresh(0), (20000,))
-    turned = Q.rotate(q, [0.0, 0.0, 1.0])
-    assert np.abs(turned.mean(0)).max() < 0.02
-    assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01
-    assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
-    refused(InputError, "default_rng", Q.random, 3)
-    # Six digits as in a file: accepted, and the matrix is orthogonal to rounding
-    R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
-    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS
