@@ -1,12 +1,11 @@
 """How far two arrays are apart; derivatives by differences and by complex steps; the errors that rounding and steps leave; calls
 that are refused in words."""
 
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
 import pytest
+from collections.abc import Callable
 from seeds import fresh  # noqa: F401  random numbers of what is compared
+from typing import Any
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-3  # of a difference along motions of order 1: its truncation and its rounding are both small there

@@ -1,14 +1,12 @@
 """Closed robots for the tests of estimation: made by code, and the shared files."""
 
+import freeflyer as ff
+import numpy as np
+from freeflyer import robots
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import robots
+from typing import Any
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
 PAPER_ENCODERS = ("1_joint", "2_joint", "3_joint", "knee_joint", "4_joint", "5_joint")

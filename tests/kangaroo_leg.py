@@ -1,9 +1,8 @@
 """The left leg of the Kangaroo-like robot, and its plane trigonometry, without any of the code under test."""
 
+import freeflyer as ff
 import functools
 import math
-
-import freeflyer as ff
 
 SOLE = "left_sole"
 YAW, LENGTH = "left_yaw_motor", "left_length_motor"

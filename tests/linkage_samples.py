@@ -1,14 +1,12 @@
 """Linkages with known answers, in any orientation, and random trees cut open and closed by any mask."""
 
-from dataclasses import replace
-from functools import cache
-
+import freeflyer as ff
 import numpy as np
 from closeness import EXACT
-from scipy.linalg import qr
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import linkages
+from functools import cache
+from scipy.linalg import qr
 
 MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
          "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0),

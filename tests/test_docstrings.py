@@ -5,16 +5,14 @@ Standard arguments are those of the table in docs/conventions.md; a docstring ne
 
 import dataclasses
 import doctest
-import inspect
-import re
-from pathlib import Path
-
-import numpy as np
-import pytest
-from public_names import public_names
-
 import freeflyer as ff
 import freeflyer_papers
+import inspect
+import numpy as np
+import pytest
+import re
+from pathlib import Path
+from public_names import public_names
 
 NAMES = public_names()
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS

@@ -5,20 +5,18 @@
 Functions are found by their signatures: a new one fails here until it works for all four, or has a reason why it does not.
 """
 
+import freeflyer as ff
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from freeflyer import control, estimation, linkages
 from linkage_samples import four_bar
+from pathlib import Path
 from public_names import public_functions
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control, estimation, linkages
+from typing import Any
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 STATES = 3

@@ -1,22 +1,20 @@
 """The package as a whole: its public names, imports without side effects, models that can be copied and saved."""
 
 import copy
+import freeflyer as ff
 import inspect
 import json
+import numpy as np
 import os
 import pickle
+import pytest
 import subprocess
 import sys
+from closeness import fresh, refused
 from concurrent.futures import ProcessPoolExecutor
 from importlib import import_module
 from multiprocessing import get_context
 from pathlib import Path
-
-import numpy as np
-import pytest
-from closeness import fresh, refused
-
-import freeflyer as ff
 
 DESIGNED = (  # the names that others rely on
     "load", "neutral", "random_configuration", "integrate", "difference", "frame_pose", "frame_velocity", "frame_jacobian",

@@ -3,13 +3,12 @@
 import ast
 import json
 import os
+import pytest
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 WRONG = """

@@ -17,9 +17,8 @@ def test_python_blocks_run() -> None:
 def test_links_and_commands_exist() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / target).is_file(), target
-    from typer.main import get_command
-
     from freeflyer.cli.app import app
+    from typer.main import get_command
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
     named = set(re.findall(r"^    freeflyer (\w+)", TEXT, re.MULTILINE))
     assert named <= known

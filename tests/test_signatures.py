@@ -1,10 +1,8 @@
 """Rules that the signatures of all public functions keep: one word for one thing, options by keyword."""
 
 import inspect
-
-from public_names import public_functions
-
 from freeflyer.progress import no_progress
+from public_names import public_functions
 
 BY_KEYWORD = {"atol", "constraints", "count", "events", "external", "frames", "gravity", "limits", "loops", "on_failure",
               "out", "progress", "redundant", "restitution", "rtol", "seed", "sensing", "solver", "start", "strict",

@@ -1,15 +1,13 @@
 """Tables as notebooks show them: well-formed HTML in which every name is text, and the same cells that commands print."""
 
-from html.parser import HTMLParser
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from hypothesis import given, strategies as st
-
-import freeflyer as ff
 from freeflyer.analysis.facts import joints_table, loops_table
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import visible
+from html.parser import HTMLParser
+from hypothesis import given, strategies as st
 
 HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td></tr></table>", "&lt;b&gt;", "a'b\"c", "<!--",
            "]]>", "line\nbreak\x00\x1b[31m\u202e", "", "$\\href{javascript:alert(1)}{x}$")  # fmt: skip

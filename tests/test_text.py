@@ -1,11 +1,9 @@
 """Names from files are shown, never obeyed."""
 
+import freeflyer as ff
 import inspect
-
 import numpy as np
 import pytest
-
-import freeflyer as ff
 from freeflyer.text import visible
 
 

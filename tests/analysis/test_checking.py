@@ -1,16 +1,14 @@
 """The check as a whole: laws hold on sound robots, planted defects end as findings, and wrong dynamics are caught."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from planted import arm, shifted, solid, with_inertia, with_joint
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis import check, check_description, identities
 from freeflyer.analysis.checks import laws
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Site
+from planted import arm, shifted, solid, with_inertia, with_joint
 
 
 def codes(result):

@@ -2,13 +2,11 @@
 of robots that float, rest, or are held; postures and counts at their limits. The coefficient of multiple correlation of
 waveforms whose sums are known in closed form."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused, rounding
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import linkages, robots
 from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
 

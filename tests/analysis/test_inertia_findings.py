@@ -1,13 +1,11 @@
 """Each planted defect of a link is found, with its severity, on that link; a sound robot raises nothing."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from planted import arm, shifted, solid, with_inertia, with_joint
-
+from dataclasses import replace
 from freeflyer.analysis.checks.inertias import inertia_findings, reach
 from freeflyer.model.description import Inertia, Joint, Link
+from planted import arm, shifted, solid, with_inertia, with_joint
 
 
 def found(description):

@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from planted import arm, with_joint
-
 from freeflyer.analysis.checks.checking import limit_findings
 from freeflyer.model.description import Mimic
+from planted import arm, with_joint
 
 INF = np.inf
 

@@ -1,10 +1,9 @@
 """Recoveries from any attitude, the roll-pitch-yaw way beside ours, and modes in words."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-
-import freeflyer as ff
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import (
     EulerRegulator,

@@ -1,9 +1,8 @@
 """What motors move over their strokes: the paths that `follow` takes; pictures of robots to one scale."""
 
+import freeflyer as ff
 import numpy as np
 from closeness import close, refused
-
-import freeflyer as ff
 from freeflyer.plots import linkage
 from freeflyer.plots.linkage import VIEWS, robot
 from freeflyer.plots.view import bodies

@@ -1,10 +1,9 @@
 """Gaps of loops against the turns and shifts by which they were opened."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from scipy.spatial.transform import Rotation
-
-import freeflyer as ff
 
 LINK = ff.Inertia(1.0, np.array([0.0, 0.0, 0.1]), 0.01 * np.eye(3))
 HINGE, WELD, POINT, SLIDER, ONE = (1, 1, 1, 1, 1, 0), (1,) * 6, (1, 1, 1, 0, 0, 0), (1, 1, 0, 1, 1, 1), (0, 0, 0, 0, 1, 0)

@@ -3,7 +3,6 @@ hierarchies: solvers agree on what can be met, and the table says who fails."""
 
 import numpy as np
 import pytest
-
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
 from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import call_overhead, exponent

@@ -1,17 +1,15 @@
 """`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
 
 import json
+import pytest
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-from cli.command import arm, written
-from typer.testing import CliRunner
-
 from benchmarks.__main__ import app
+from cli.command import arm, written
 from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
 from freeflyer.optimization import solvers
+from pathlib import Path
+from typer.testing import CliRunner
 
 pytestmark = [pytest.mark.slow, pytest.mark.peers]
 ROOT = Path(__file__).parents[2]

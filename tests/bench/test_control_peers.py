@@ -1,14 +1,11 @@
 """The benchmark of control cycles: turns, counts, percentiles; the motion along which it goes; the table of inverse kinematics."""
 
+import freeflyer as ff
 import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from robots_on_disk import needs_examples
-
-import freeflyer as ff
 from benchmarks.peers import PEERS
+from dataclasses import replace
 from freeflyer.analysis.timing.control_cycles import Contestant, cycle_times, cycles_table, standing_times
 from freeflyer.analysis.timing.robots import (
     REACHES,
@@ -21,6 +18,7 @@ from freeflyer.analysis.timing.robots import (
     talos,
 )
 from freeflyer.control.limits import PositionBounds
+from robots_on_disk import needs_examples
 
 
 def test_turns_and_percentiles():

@@ -1,11 +1,9 @@
 """Run the command line in this process, and small URDF texts to run it on."""
 
 import json
-from pathlib import Path
-
-from typer.testing import CliRunner
-
 from freeflyer.cli.app import app
+from pathlib import Path
+from typer.testing import CliRunner
 
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 LIMIT = '<limit lower="-2" upper="2" velocity="5" effort="50"/>'

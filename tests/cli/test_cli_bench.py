@@ -1,10 +1,8 @@
 """`freeflyer bench`: every row of ours is measured; JSON holds what the tables show."""
 
 import json
-
 import pytest
 from command import arm, run, run_json, written
-
 from freeflyer.analysis.timing.algorithms import ALGORITHMS
 
 pytestmark = pytest.mark.slow

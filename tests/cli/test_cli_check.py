@@ -2,10 +2,8 @@
 have none. `freeflyer info`: what it shows, what it writes."""
 
 import json
-
 import pytest
 from command import INERTIA, LIMIT, arm, run, run_json, written
-
 from freeflyer import robots
 
 

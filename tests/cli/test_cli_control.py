@@ -1,7 +1,6 @@
 """`freeflyer control`."""
 
 import json
-
 import pytest
 from command import run
 from robots_on_disk import example, needs_examples

@@ -4,10 +4,9 @@
 import pytest
 import typer
 from command import arm, run, written
-from processes import python
-
 from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
+from processes import python
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

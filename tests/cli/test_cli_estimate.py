@@ -2,7 +2,6 @@
 
 import pytest
 from command import run, run_json
-
 from freeflyer.analysis import estimators
 
 

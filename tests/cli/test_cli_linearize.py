@@ -1,12 +1,10 @@
 """`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused."""
 
+import freeflyer as ff
 import json
-
 import numpy as np
 import pytest
 from command import arm, run, run_json, written
-
-import freeflyer as ff
 from freeflyer import robots
 
 

@@ -1,10 +1,8 @@
 """`freeflyer report` and `freeflyer demo`: the page is written where it is said."""
 
 import json
-
 import pytest
 from command import arm, run, written
-
 from freeflyer import robots
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.report.page import MARK

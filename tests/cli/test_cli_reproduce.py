@@ -1,17 +1,15 @@
 """`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder."""
 
+import freeflyer_papers as papers
 import json
-from html.parser import HTMLParser
-
 import numpy as np
 import pytest
 from command import run
-
-import freeflyer_papers as papers
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.linearization import requirements
+from html.parser import HTMLParser
 
 pytestmark = pytest.mark.papers
 

@@ -1,8 +1,7 @@
 """The README's commands run, with the results that it describes."""
 
-from typer.testing import CliRunner
-
 from freeflyer.cli.app import app
+from typer.testing import CliRunner
 
 
 def test_the_linearisation_of_the_readme_has_a_regulator() -> None:

@@ -1,13 +1,11 @@
 """Robots with loops for the tests: made by code (every kind of loop, on every kind of joint), and those of the shared models."""
 
+import freeflyer as ff
+import numpy as np
 from dataclasses import dataclass, replace
+from freeflyer.model.description import joint_sizes
 from functools import cache
 from pathlib import Path
-
-import numpy as np
-
-import freeflyer as ff
-from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 R, P, H, S, C, U = "revolute", "prismatic", "helical", "spherical", "cylindrical", "universal"

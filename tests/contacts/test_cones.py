@@ -1,12 +1,11 @@
 """Cones of contacts whose points carry digits of a file."""
 
 import numpy as np
-from scipy.spatial import ConvexHull
-from seeds import fresh
-
 from freeflyer.contacts.cones import NORMAL, cone_of_generators, pyramid_edges
 from freeflyer.contacts.wrenches import point_wrenches
 from freeflyer.spatial import quaternion
+from scipy.spatial import ConvexHull
+from seeds import fresh
 
 
 def generators(points):

@@ -1,12 +1,11 @@
 """Constrained dynamics of robots with loops: as rows of a tree, and of closed models that stand."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, shared, state
 from closeness import close, fresh
 from constrained_samples import check_dense, kkt, random_set
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.analysis.timing.control_cycles import closed_state
 

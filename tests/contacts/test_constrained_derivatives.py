@@ -1,12 +1,11 @@
 """Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
 from closeness import close_to_slopes, fresh
 from constrained_samples import BASES, moving_robot, random_set
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.contacts.sets.forces import turning_locks
 

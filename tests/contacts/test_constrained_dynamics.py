@@ -1,12 +1,11 @@
 """Accelerations and forces under constraint sets against dense equations and Pinocchio, and physics."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot
 from closeness import close, fresh, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
-
-import freeflyer as ff
 from freeflyer import contacts
 
 

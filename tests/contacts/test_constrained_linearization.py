@@ -1,12 +1,10 @@
 """Linearisation in contact against differences of the constrained flow, and regulators on what contacts leave free."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close_to_slopes, fresh, refused, slopes
-
-import freeflyer as ff
+from collections.abc import Callable
 from freeflyer import control
 
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")

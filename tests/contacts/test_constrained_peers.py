@@ -5,16 +5,14 @@ has rounded digits: its 84 rows have rank 60 and eight directions more with sing
 much as their regularisation lets them; there the bound is that of the file.
 """
 
-from dataclasses import replace
-from pathlib import Path
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import shared
 from closeness import fresh, slopes
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import linkages
+from pathlib import Path
 
 pytest.importorskip("pinocchio")
 pytest.importorskip("mujoco")

@@ -1,16 +1,14 @@
 """Constraint sets: rows against those of frames, rates of residuals, the algebra of sets, and what is refused."""
 
 import copy
-import pickle
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
+import pickle
 import pytest
 from closed_robots import robot, robots, state
 from closeness import close, close_to_rate, close_to_slopes, fresh, refused
 from constrained_samples import BASES, moving_robot
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import contacts
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.errors import InputError, UnknownNameError

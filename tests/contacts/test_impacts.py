@@ -1,12 +1,11 @@
 """Impacts: Newton's law, against dense equations and by what they do to kinetic energy."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, state
 from closeness import close, fresh
 from constrained_samples import BASES, moving_robot, random_set
-
-import freeflyer as ff
 from freeflyer import contacts
 
 

@@ -1,13 +1,12 @@
 """The normal of a contact: which contacts pull, and wrenches in the axes that are asked for."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, close, fresh, refused
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.kernels import plain
+from robots_on_disk import example, needs_examples
 
 LEGS = ("FL", "FR", "RL", "RR")
 FEET = tuple(f"{leg}_foot" for leg in LEGS)

@@ -1,11 +1,10 @@
 """Derivatives of rows that no compiled code differentiates, and of accelerations under rows that depend on others."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, state
 from closeness import close_to_rate, close_to_slopes, fresh
-
-import freeflyer as ff
 from freeflyer import contacts
 
 

@@ -1,10 +1,9 @@
 """Postures and velocities brought back to a set."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-
-import freeflyer as ff
 
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
 

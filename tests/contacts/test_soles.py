@@ -1,14 +1,13 @@
 """Feet found in files: kinds and points of all shapes, beside MuJoCo's own contacts; soles in order; meshes; rigid bodies."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
-from robots_on_disk import example, needs_examples
-from scipy.spatial import ConvexHull
-
-import freeflyer as ff
 from freeflyer.contacts import feet_from_file
 from freeflyer.contacts.shapes import sole_corners
+from robots_on_disk import example, needs_examples
+from scipy.spatial import ConvexHull
 
 mujoco = pytest.importorskip("mujoco")
 

@@ -1,16 +1,15 @@
 """The frame that is aligned with the locked velocity: decoupling thesis, section 3.2.4."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import close, close_to_slopes, fresh, rounding, slope_error
+from freeflyer import decoupling
+from freeflyer.decoupling.orientation import _steps
 from hypothesis import given
 from linkage_samples import shifted
 from random_robots import random_inertia, random_robot
-
-import freeflyer as ff
-from freeflyer import decoupling
-from freeflyer.decoupling.orientation import _steps
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")

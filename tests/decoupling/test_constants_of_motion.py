@@ -1,14 +1,13 @@
 """Locked velocity, momenta and constants of motion: decoupling thesis, eqs. (3.60)-(3.69), Proposition 3.2.1."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import EXACT, close, close_to_rate, fresh, rounding, slope_error
-from hypothesis import given
-
-import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.spatial import se3
+from hypothesis import given
 
 BOUND = 1e-10
 floating = cases(bases=("free",))

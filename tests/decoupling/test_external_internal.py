@@ -1,15 +1,14 @@
 """External and internal motion: decoupling thesis, section 3.3.4. What the functions of freeflyer.decoupling refuse, in words."""
 
 import closed_robots
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import close, fresh, refused, rounding
+from freeflyer import decoupling
 from hypothesis import given
 from random_robots import random_robot
-
-import freeflyer as ff
-from freeflyer import decoupling
 
 floating = cases(bases=("free",))
 

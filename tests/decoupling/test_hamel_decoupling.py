@@ -2,16 +2,15 @@
 mimic joints, armature. Decoupling of robots whose loops are closed, in their independent velocities."""
 
 import closed_robots
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import EXACT, central, close, close_to_rate, fresh, refused, rounding, slope_error
-from hypothesis import given
-from random_robots import random_robot
-
-import freeflyer as ff
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
+from hypothesis import given
+from random_robots import random_robot
 
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))

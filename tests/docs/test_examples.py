@@ -1,12 +1,11 @@
 """The scripts of examples/ run, in an empty folder, and print finite numbers."""
 
 import os
+import pytest
 import re
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 pytestmark = pytest.mark.slow
 

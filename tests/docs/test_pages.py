@@ -1,19 +1,17 @@
 """The code of every page of docs/ runs as it stands, and what it prints is what the page shows."""
 
 import ast
+import freeflyer as ff
+import numpy as np
+import pytest
 import re
 import shutil
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pytest
-from page_blocks import blocks, indented, name_of, pages, run_page
-from robots_on_disk import MODELS
-
-import freeflyer as ff
 from freeflyer.model.description import JOINT_KINDS
+from page_blocks import blocks, indented, name_of, pages, run_page
+from pathlib import Path
+from robots_on_disk import MODELS
+from typing import Any
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
@@ -76,9 +74,8 @@ def test_code_and_commands(page: Path) -> None:
     """So that it runs: a block that is indented alone is no Python with calls or assignments, and no command."""
     if name_of(page) not in ELSEWHERE:
         check_fences(page)
-    from typer.main import get_command
-
     from freeflyer.cli.app import app
+    from typer.main import get_command
 
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
     named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", page.read_text(), re.MULTILINE)

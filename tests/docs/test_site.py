@@ -1,14 +1,13 @@
 """The site builds with strict links, and neither the build nor a page takes anything from the network."""
 
 import os
+import pytest
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
 from public_names import ROOMS, public_names
 
 pytestmark = pytest.mark.slow

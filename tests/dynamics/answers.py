@@ -1,11 +1,9 @@
 """Every quantity of one robot by freeflyer, under one set of names, and how far two such sets are apart."""
 
-from collections.abc import Iterable, Mapping
-
+import freeflyer as ff
 import numpy as np
 from closeness import distance
-
-import freeflyer as ff
+from collections.abc import Iterable, Mapping
 
 EXPRESSED = ("body", "mixed", "world")
 PER_LINK = ("pose", "velocity", "jacobian", "Jdot v")

@@ -5,14 +5,12 @@ and its joints stand in another order: v_mj = T v, M = T^T M_mj T, tau = T^T tau
 the base's rotation. Only the tree is compared: no equality, tendon, spring, damping or contact.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import mujoco
 import numpy as np
-
+from collections.abc import Mapping
+from dataclasses import dataclass
 from freeflyer.model.model import Model
+from typing import Any
 
 Result = dict[str, np.ndarray]
 WIDTH = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # mjtJoint: (nq, nv)

@@ -6,15 +6,13 @@ So its coordinates are q_pin = f(q) and v_pin = G v with a constant G: a permuta
 Every quantity follows exactly: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
+import freeflyer as ff
 import numpy as np
 import pinocchio as pin
+from collections.abc import Mapping
+from dataclasses import dataclass
 from scipy.linalg import cho_factor, cho_solve
-
-import freeflyer as ff
+from typing import Any
 
 FRAMES = {"body": pin.LOCAL, "mixed": pin.LOCAL_WORLD_ALIGNED, "world": pin.WORLD}
 Result = dict[str, np.ndarray]

@@ -6,16 +6,14 @@ Pinocchio's rates of Jacobians (and so its Coriolis matrix) leave out how the co
 simple joints have no such term.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
-from peers import following
-
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.model.model import Model
+from peers import following
+from typing import Any
 
 Turn, Slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
 

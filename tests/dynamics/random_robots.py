@@ -1,8 +1,7 @@
 """Random trees: every joint kind, branches, mimic joints, any placement and axis, inertias of real bodies."""
 
-import numpy as np
-
 import freeflyer as ff
+import numpy as np
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Mimic, Site, joint_sizes
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")

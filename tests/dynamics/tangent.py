@@ -1,12 +1,10 @@
 """Derivatives with q (in its tangent space), v and a, by differences of fourth order, of any function of a state."""
 
-from collections.abc import Callable, Iterator
-
+import freeflyer as ff
 import numpy as np
 from closeness import central, fresh, slope_error
+from collections.abc import Callable, Iterator
 from random_robots import BASES, KINDS, random_robot
-
-import freeflyer as ff
 
 DIFFERENCE = slope_error()  # relative
 MOVING = tuple(k for k in KINDS if k != "fixed")

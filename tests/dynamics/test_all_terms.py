@@ -1,15 +1,13 @@
 """`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches.
 Configurations by joint names."""
 
-from pathlib import Path
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
+from pathlib import Path
 from tangent import robots, state
 from test_loads import EXACT, EXPRESSIONS, some_frames
-
-import freeflyer as ff
 
 NAMED = list(robots())
 TERMS = ("mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix",

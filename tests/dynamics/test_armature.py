@@ -4,23 +4,21 @@ MuJoCo is the reference for whole robots (its free joint has world velocities, o
 armature differs between the coordinates of a joint, which no MJCF can express, the reference is mechanics itself.
 """
 
-from dataclasses import replace
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import central, close, fresh, rounding
+from dataclasses import replace
+from freeflyer import robots
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
+from freeflyer.model.load import with_base
 from hypothesis import given
 from mujoco_peer import peer, reference
 from random_robots import random_rotation
 from tangent import bracket
 from test_mujoco import named
-
-import freeflyer as ff
-from freeflyer import robots
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
-from freeflyer.model.load import with_base
 
 TOLERANCE = rounding(4500, 10.0)  # relative, against MuJoCo; armature and inertias differ by a factor of ten
 SEEDS = range(4)

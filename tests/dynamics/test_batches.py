@@ -1,17 +1,15 @@
 """One state or a batch of any shape, any input layout, any number of threads: the same numbers; bad input is refused."""
 
+import freeflyer as ff
+import numpy as np
+import pytest
 import sys
+from closeness import close, fresh, refused, rounding
 from collections.abc import Callable, Iterator
 from dataclasses import replace
 from pathlib import Path
-
-import numpy as np
-import pytest
-from closeness import close, fresh, refused, rounding
 from processes import python
 from random_robots import KINDS, random_robot
-
-import freeflyer as ff
 
 Call = Callable[..., np.ndarray]
 SHAPES = ((), (1,), (2, 5), (17,), (0,), (2, 0, 3))

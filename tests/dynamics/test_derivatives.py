@@ -1,16 +1,14 @@
 """Derivatives of inverse and forward dynamics: identities, attitudes, and differences along `integrate`."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from answers import times
 from cases import Case, case, cases, few
 from closeness import STEP, central, close, close_to_rate, fresh, rounding, slope_error
+from collections.abc import Callable
 from hypothesis import given
 from random_robots import BASES, KINDS
-
-import freeflyer as ff
 
 EXACT = rounding(4500, 10.0)  # relative; two ways that differ by rounding, of masses and lengths a factor of ten apart
 DIFFERENCE = slope_error(rate=15.0)  # relative; a solve multiplies rates

@@ -1,10 +1,9 @@
 """on_failure="nan": states that cannot be solved give NaN, all others as if those were not there."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-
-import freeflyer as ff
 
 COUNT = 300
 UPRIGHT = (0, 1, 7, 8, 40, 41, 42, 200, 299)  # states in which the gimbal's mass matrix is singular

@@ -1,13 +1,11 @@
 """Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, rounding
+from dataclasses import replace
 from random_robots import KINDS, random_robot
-
-import freeflyer as ff
 
 FAR = 2.0**27  # m, some 1e8: positions near it are rounded to 3e-8 m
 TOLERANCE = rounding(450)  # relative: no digit is lost to the distance

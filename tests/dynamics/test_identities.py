@@ -3,17 +3,15 @@
 Identities without differences and solves hold to a few hundred roundings.
 """
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from answers import EXPRESSED
 from cases import Case, cases, few
 from closeness import EXACT, central, close, rounding, slope_error
+from dataclasses import replace
 from hypothesis import given
 from random_robots import KINDS, random_rotation
-
-import freeflyer as ff
 
 DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another
 HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates

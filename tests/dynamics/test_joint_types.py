@@ -1,18 +1,16 @@
 """Every joint kind: against Pinocchio's own joints, and against mechanics where a kind has no peer."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pin_built
 import pytest
 from answers import all_errors, stacked, too_large
 from closeness import fresh, slope_error
+from dataclasses import replace
 from flow import flow
+from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
 from peers import following, reference
 from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
-
-import freeflyer as ff
-from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
 
 DIFFERENCE = slope_error()  # relative
 RATES = ("C v", "C v, hamel", "C + C^T", "momentum bias", "Jdot v, body", "Jdot v, mixed", "Jdot v, world")

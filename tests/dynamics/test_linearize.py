@@ -1,15 +1,13 @@
 """A and B against differences of what really moves: the rates, the steps of each integrator, and the simulated flow.
 Derivatives of q (+) dv, of difference and of the integrators' steps, across every switch of the series."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, case
 from closeness import close, close_to_differences, distance, fresh, refused, slopes_at_once
+from collections.abc import Callable
 from hypothesis import given, settings, strategies as st
-
-import freeflyer as ff
 
 INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 STEP = 0.01  # s

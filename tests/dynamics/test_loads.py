@@ -1,18 +1,16 @@
 """External wrenches in three expressions, and gravity, as inputs: against Jacobians, differences, Pinocchio, batches."""
 
 import copy
+import freeflyer as ff
 import gc
-import pickle
-import threading
-
 import numpy as np
+import pickle
 import pytest
+import threading
 from closeness import central, close, distance, fresh, refused, rounding
+from freeflyer.dynamics.frame_sets import _cache
 from random_robots import BASES, KINDS, random_robot
 from tangent import DIFFERENCE, derivative, robots, state
-
-import freeflyer as ff
-from freeflyer.dynamics.frame_sets import _cache
 
 EXPRESSIONS = ("body", "mixed", "world")
 EXACT = rounding(4500, 10.0)  # relative: of the robots here masses and lengths differ by a factor of ten

@@ -1,5 +1,6 @@
 """integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula."""
 
+import freeflyer as ff
 import numpy as np
 import pinocchio as pin
 import pytest
@@ -9,8 +10,6 @@ from flow import rates
 from hypothesis import given
 from random_robots import ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
-
-import freeflyer as ff
 
 EXACT = 2e-15  # relative to steps of size 1: a few roundings
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)

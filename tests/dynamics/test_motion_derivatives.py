@@ -1,5 +1,6 @@
 """Derivatives of momenta, of the centre of mass and of frames' velocities and accelerations: by differences, and Pinocchio's."""
 
+import freeflyer as ff
 import numpy as np
 import pin_built
 import pinocchio as pin
@@ -9,8 +10,6 @@ from closeness import EXACT, STEP, close, close_to_rate, distance, fresh, refuse
 from peers import FRAMES, Peer, peer
 from robots_on_disk import example, needs_examples
 from tangent import DIFFERENCE, State, derivative, robots, state
-
-import freeflyer as ff
 
 ROBOTS = dict(robots())
 URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf",

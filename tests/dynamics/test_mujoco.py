@@ -1,21 +1,19 @@
 """The tree's quantities against MuJoCo: robots that it reads itself (MJCF, URDF), and our own written as MJCF for it."""
 
-from dataclasses import replace
-from pathlib import Path
-from xml.etree import ElementTree
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from answers import all_errors, stacked, too_large
-from mujoco_peer import Peer, peer, reference
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import with_base
 from freeflyer.model.readers.mjcf.names import CHAINS, group_name
+from mujoco_peer import Peer, peer, reference
+from pathlib import Path
+from seeds import fresh
+from xml.etree import ElementTree
 
 pytestmark = pytest.mark.peers
 

@@ -1,20 +1,18 @@
 """States from and to MuJoCo: its own mass matrix, bias, accelerations and Jacobians, brought here by the converters, are ours."""
 
-import pickle
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import pickle
 import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
+from freeflyer.model.description import joint_sizes
+from freeflyer.model.load import read, with_base
 from mujoco_peer import peer
+from pathlib import Path
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
 from test_mujoco import BUILT_IN as BUILT, named
-
-import freeflyer as ff
-from freeflyer.model.description import joint_sizes
-from freeflyer.model.load import read, with_base
 
 pytestmark = pytest.mark.peers
 

@@ -1,14 +1,12 @@
 """Springs, damping and friction: against MuJoCo's own passive forces, by energy, and for joints that follow others."""
 
-from dataclasses import replace
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from closeness import central, fresh, slope_error
-
-import freeflyer as ff
+from dataclasses import replace
+from pathlib import Path
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
 SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>

@@ -1,16 +1,14 @@
 """States from and to Pinocchio: its mass matrix, bias, torques and accelerations through the converters are ours."""
 
-from dataclasses import replace
-from pathlib import Path
-from types import SimpleNamespace
-
+import freeflyer as ff
 import numpy as np
 import pinocchio as pin
 import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
+from dataclasses import replace
+from pathlib import Path
 from robots_on_disk import EXAMPLES, example
-
-import freeflyer as ff
+from types import SimpleNamespace
 
 pytestmark = pytest.mark.peers
 

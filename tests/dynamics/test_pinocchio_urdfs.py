@@ -1,18 +1,16 @@
 """Every quantity against Pinocchio, on every URDF of example-robot-data that both load: free base, 5 random states."""
 
-from dataclasses import dataclass, replace
-from pathlib import Path
-
+import freeflyer as ff
 import mpmath as mp
 import numpy as np
 import pinocchio as pin
 import pytest
 from answers import Result, all_errors, stacked
 from closeness import close, distance, fresh, refused
+from dataclasses import dataclass, replace
+from pathlib import Path
 from peers import Peer, peer, reference
 from robots_on_disk import EXAMPLES, example, example_urdfs, needs_examples
-
-import freeflyer as ff
 
 TOLERANCE = 1e-9  # relative; measured: below 3e-14, but for solves with M
 EPS = float(np.finfo(float).eps)

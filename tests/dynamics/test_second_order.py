@@ -1,14 +1,12 @@
 """Second derivatives of inverse dynamics: by differences, and by identities that hold without them."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, central, close, fresh
+from collections.abc import Callable
 from random_robots import random_robot
 from tangent import State, bracket, robots, state
-
-import freeflyer as ff
 
 DIFFERENCE = 1e-10  # at least: rounding over the step
 ROBOTS = dict(robots())

@@ -2,19 +2,17 @@
 
 import json
 import os
+import pytest
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 from c_program import needs_cc, run
-from typer.testing import CliRunner
-
 from freeflyer.cli.app import app
 from freeflyer.cli.export import USUAL
 from freeflyer.export import exportable, functions
+from pathlib import Path
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
 

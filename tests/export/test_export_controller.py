@@ -1,13 +1,11 @@
 """Controllers as C libraries: the torques of Python, cycle by cycle, without allocation."""
 
 import ctypes
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from c_program import STRICT, needs_cc, needs_nm, run, undefined
 from closeness import close, fresh, refused
-
-import freeflyer as ff
 from freeflyer import control
 
 STANCE = """

@@ -3,23 +3,21 @@ their arguments: every array ends, or begins, at a page that must not be touched
 same numbers as for this machine: their example runs under qemu-user."""
 
 import ctypes
+import freeflyer as ff
+import numpy as np
+import pytest
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
-import pytest
 from c_program import call_of, needs_cc, program, run, with_mimic
 from closeness import fresh, refused
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.export import export, exporting, functions
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import Identifiers, comment, prefix_of
 from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
+from pathlib import Path
 
 HOSTILE = '*/ int evil; /* "%s" ??/ #error é \\'  # a robot's names are printable
 

@@ -1,19 +1,17 @@
 """Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
 
+import freeflyer as ff
+import numpy as np
+import pytest
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-
-import numpy as np
-import pytest
 from c_program import STRICT, needs_cc, needs_nm, program, run, states, undefined, with_mimic
 from closeness import refused
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
 from freeflyer.kernels import entry as status
+from pathlib import Path
+from robots_on_disk import example, needs_examples
 
 ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log", "pow"} | {
     "sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"

@@ -1,15 +1,14 @@
 """Udwadia and Kalaba's equations: against the paper's own form, Gauss's principle, compiled constrained dynamics, and physics."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import BASES, moving_robot, random_set
-from scipy.linalg import sqrtm
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.formulations import constrained
+from scipy.linalg import sqrtm
 
 WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
 

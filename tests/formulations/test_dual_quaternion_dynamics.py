@@ -1,19 +1,18 @@
 """Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (dual quaternion paper) beside the library's other
 algorithms."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closed_robots import robot, state as closed_state
 from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
-from geometric_cases import CASES, robot_and_state, solved, state
-from hypothesis import given
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
 from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
+from geometric_cases import CASES, robot_and_state, solved, state
+from hypothesis import given
+from robots_on_disk import example, needs_examples
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
 MATRICES = ("dual_quaternion", "gauss")

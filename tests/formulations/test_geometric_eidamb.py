@@ -1,13 +1,12 @@
 """EIDAmb (geometric linearisation paper, Table 4) beside the compiled inverse dynamics, which is another algorithm in other
 axes."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import TINY, close, fresh
-from geometric_cases import CASES, robot_and_state, state
-
-import freeflyer as ff
 from freeflyer_papers.printed import geometric
+from geometric_cases import CASES, robot_and_state, state
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)

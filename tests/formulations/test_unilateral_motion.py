@@ -1,15 +1,13 @@
 """Gauss's principle with inequalities: conditions of contact, every choice of closed contacts tried, and MuJoCo's joint stops."""
 
-from itertools import chain, combinations
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import moving_robot
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.formulations import constrained
+from itertools import chain, combinations
 
 QP = 1e-7  # what a solver of quadratic programs is asked for, 1e-8, with room for the size of its terms
 

@@ -2,11 +2,10 @@
 
 import datetime
 import inspect
+import numpy as np
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 BATCH = 5
 Bad = Iterator[tuple[str, Any]]

@@ -1,17 +1,15 @@
 """Arguments that optional costs, controllers, contacts and estimators cannot use: calls that signatures do not tell how to make."""
 
+import freeflyer as ff
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from bad_values import KINDS
-from linkage_samples import four_bar
-
-import freeflyer as ff
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from freeflyer import control, estimation, linkages
 from freeflyer.analysis import estimators
+from linkage_samples import four_bar
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)

@@ -2,23 +2,21 @@
 Arguments of functions of one state, and of records, that have other shapes: an InputError that says which are expected.
 Requests beyond memory, beyond what NumPy holds and beyond all numbers, and outputs of other classes: a sentence, soon."""
 
-import time
-import warnings
-from collections.abc import Callable
-from concurrent.futures import Executor, Future
-from functools import cache
-from typing import Any
-
+import freeflyer as ff
 import numpy as np
 import pytest
+import time
+import warnings
 from closeness import refused
-from linkage_samples import four_bar
-
-import freeflyer as ff
+from collections.abc import Callable
+from concurrent.futures import Executor, Future
 from freeflyer import control, decoupling, estimation, linkages, optimization, robots, sim
 from freeflyer.model.inputs import output_array
 from freeflyer_papers import hopping
 from freeflyer_papers.printed import geometric
+from functools import cache
+from linkage_samples import four_bar
+from typing import Any
 
 
 @cache

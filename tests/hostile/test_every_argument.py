@@ -2,23 +2,21 @@
 calls that signatures do not tell how to make (calls_by_hand.py). Batch axes that do not broadcast: an InputError that shows
 the shapes, where they meet outside of compiled code."""
 
+import freeflyer as ff
 import inspect
-import traceback
-from collections.abc import Callable, Iterable
-from functools import partial
-from typing import Any
-
 import numpy as np
 import pytest
+import traceback
 from bad_values import bad_calls, kind_of
 from calls_by_hand import bad_calls as bad_calls_by_hand, calls
 from closeness import refused
+from collections.abc import Callable, Iterable
+from freeflyer.model.public import public
+from functools import partial
 from public_names import public_functions
 from state_functions import FUNCTIONS as OF_STATES, QUATERNIONS, good as good_states, others, robot_of
 from test_every_function import FUNCTIONS, REASONS, arguments, first_argument, modelled, reason
-
-import freeflyer as ff
-from freeflyer.model.public import public
+from typing import Any
 
 CALLS = {f"{k}-{call.function.__name__}": call for k, call in enumerate(calls())}
 BY_HAND = {call.function.__name__ for call in CALLS.values()}

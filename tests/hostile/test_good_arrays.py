@@ -1,12 +1,11 @@
 """Arrays of every layout, kind of number and number of axes that hold the right numbers are taken."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from bad_values import BATCH
 from closeness import EXACT, close, refused, rounding
 from state_functions import FIXED, FUNCTIONS, ROBOT, called, good, robot_of
-
-import freeflyer as ff
 
 UNUSUAL = {  # arrays that hold the right numbers in unusual ways
     "a list": lambda x: x.tolist(),

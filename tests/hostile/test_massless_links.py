@@ -1,10 +1,9 @@
 """Mass matrices that massless links make singular are refused by name; those that are nearly so are inverted."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-
-import freeflyer as ff
 
 NOTHING = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 TOGETHER = r"is singular .*'j[01]', moving together with 'j[01]', moves no inertia"

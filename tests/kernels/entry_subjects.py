@@ -1,18 +1,12 @@
 """For every entry: robots that it takes, with a state: trees of all joint kinds, closed linkages, measured and standing ones."""
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
-
+import freeflyer as ff
+import freeflyer_papers
 import linkage_samples
 import numpy as np
 from closed_robots import robot, state
-from kernel_samples import Subject, subject, takes, tree
-from random_robots import BASES, random_robot
-from seeds import fresh
-
-import freeflyer as ff
-import freeflyer_papers
+from collections.abc import Sequence
 from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
@@ -27,6 +21,10 @@ from freeflyer.linkages.closure import plan_for
 from freeflyer_papers.hopping.settings import make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
+from kernel_samples import Subject, subject, takes, tree
+from random_robots import BASES, random_robot
+from seeds import fresh
+from typing import Any
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])

@@ -6,23 +6,21 @@ Each call is made twice, through the builtin function and through ctypes: the ve
 """
 
 import ctypes
+import freeflyer as ff
 import json
+import numpy as np
 import sys
+from calls_by_ctypes import call_by_ctypes
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-from calls_by_ctypes import call_by_ctypes
 from entry_subjects import subjects
-from kernel_samples import Subject, tree
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
+from kernel_samples import Subject, tree
+from seeds import fresh
+from typing import Any
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)
 INTEGERS = (-1, -2, 3, 10**7, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400), True, None, 0.0, "0",

@@ -1,19 +1,17 @@
 """Robots and states on which the kernels are tried, and entries called as a whole."""
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from seeds import fresh
-
 import freeflyer as ff
+import numpy as np
+from dataclasses import dataclass
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
+from seeds import fresh
+from typing import Any
 
 TREE = (  # joint kind, parent: a free base with three branches
     ("free", 0), ("revolute", 1), ("helical", 2), ("spherical", 3), ("prismatic", 4), ("continuous", 1),

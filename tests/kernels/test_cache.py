@@ -1,17 +1,15 @@
 """Object code on disk: private, sealed, made once, never trusted when it is not what was written."""
 
+import numpy as np
 import os
+import pytest
 import shutil
 import stat
-from pathlib import Path
-from types import SimpleNamespace
-
-import numpy as np
-import pytest
-from processes import python
-
 from freeflyer.kernels.compiler import build, cache, object_code
 from freeflyer.kernels.compiler.object_code import Target, host
+from pathlib import Path
+from processes import python
+from types import SimpleNamespace
 
 
 @pytest.fixture

@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, numbers
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-
 from freeflyer.kernels.backend import inlined, kernel, load, store
 from freeflyer.kernels.compiler.frontend import operators
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 from freeflyer.kernels.compiler.meanings import vectors as scalars
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 INTS, FLOATS, TRUTHS = ("i", "j", "k"), ("x", "y"), ("s",)
 NAMES = (*INTS, *FLOATS, *TRUTHS)

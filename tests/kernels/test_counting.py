@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from kernel_samples import arguments, states, tree, tree_entries
-
 from freeflyer import robots
 from freeflyer.kernels import plain
 from freeflyer.kernels.counting import CountingScalar, Operations, count, count_known
 from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
+from kernel_samples import arguments, states, tree, tree_entries
 
 
 @pytest.mark.parametrize(("function", "sizes", "expected"), [

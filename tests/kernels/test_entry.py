@@ -1,24 +1,22 @@
 """The builtin functions behind which compiled code lies: what they take, what they give, and that no call of them can do harm."""
 
+import freeflyer as ff
 import gc
 import json
+import numpy as np
 import os
+import pytest
 import subprocess
 import sys
-from collections import Counter
-from pathlib import Path
-
-import numpy as np
-import pytest
 from closeness import fresh, refused
-from hostile_calls import not_plain
-from kernel_samples import compiled, output_shapes, states, tree
-
-import freeflyer as ff
+from collections import Counter
 from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, WRONG_OPTION
+from hostile_calls import not_plain
+from kernel_samples import compiled, output_shapes, states, tree
+from pathlib import Path
 
 PARTS, CALLS = 4, 20  # processes, and calls of each entry on each robot: about 9 000 in all
 MODEL = tree()

@@ -1,19 +1,17 @@
 """Kernel sources obey their grammar (see kernel_grammar), and the checker finds what is planted against it."""
 
 import ast
+import freeflyer.kernels
 import importlib
 import inspect
-from pathlib import Path
-
 import pytest
-from kernel_grammar import COMPILING, PRIMITIVES, violations
-
-import freeflyer.kernels
 from freeflyer.kernels import backend as marks, plain_primitives
 from freeflyer.kernels.backend import PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
+from kernel_grammar import COMPILING, PRIMITIVES, violations
+from pathlib import Path
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}

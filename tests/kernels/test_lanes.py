@@ -1,16 +1,14 @@
 """Other CPUs: with four numbers to a register instead of eight, and without fused multiplication, results agree to rounding."""
 
 import json
+import numpy as np
 import os
 import platform
-import sys
-
-import numpy as np
 import pytest
+import sys
+from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 from llvmlite import binding as llvm
 from processes import python
-
-from freeflyer.kernels.compiler.object_code import Target, pack_lanes
 
 pytestmark = pytest.mark.slow
 

@@ -1,15 +1,13 @@
 """Every operation on a Pack is the one on floats in each of its eight lanes, whatever it meets."""
 
-import operator
-from fractions import Fraction
-
 import numpy as np
+import operator
 import pytest
 from compiled_parts import aligned, compiled, packs
-from seeds import fresh
-
+from fractions import Fraction
 from freeflyer.kernels.backend import LANES, all_below, fma, inlined, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
+from seeds import fresh
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

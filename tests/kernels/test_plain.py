@@ -1,20 +1,18 @@
 """Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked."""
 
-import re
-from fractions import Fraction
-
+import freeflyer as ff
 import mpmath
 import numpy as np
 import pytest
+import re
 from closeness import EXACT, refused
-from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
-
-import freeflyer as ff
+from fractions import Fraction
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.counting import CountingScalar, Operations
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model import layout as L
+from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
 

@@ -2,12 +2,11 @@
 
 import importlib.util
 import os
+import pytest
 import signal
 import subprocess
 import sys
 import time
-
-import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")]
 SECONDS = 400  # to wait for any of these programs

@@ -1,13 +1,12 @@
 """Batches as public functions run them: results that lie in the memory of inputs, refused states by their number, no copies."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from kernel_samples import states, tree
-
-import freeflyer as ff
 from freeflyer.dynamics import evaluate
 from freeflyer.kernels.compiler.calls import running
+from kernel_samples import states, tree
 
 MODEL = tree()
 

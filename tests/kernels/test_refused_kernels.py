@@ -1,11 +1,9 @@
 """What is not part of the language of kernels is refused: where it stands, what was found, what is allowed, who called."""
 
 import math
-
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
-
 from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 

@@ -4,13 +4,12 @@ import numpy as np
 import pytest
 from compiled_parts import aligned
 from entry_subjects import ENTRIES, address, raw_call, subjects
-from kernel_samples import Subject
-
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.compiler.entry_code import scratch_need
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
 from freeflyer_papers.kernels.entries import HOP_STEPS
+from kernel_samples import Subject
 
 ALL = ENTRIES | {HOP_STEPS.name: HOP_STEPS}
 

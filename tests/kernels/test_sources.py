@@ -1,15 +1,13 @@
 """Object code is named by the LLVM code that it comes from: an edit changes what reaches it, and nothing else."""
 
-import os
-import shutil
-from pathlib import Path
-
-import pytest
-from processes import python
-
 import freeflyer
+import os
+import pytest
+import shutil
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import COM, CRBA, ENTRIES, POTENTIAL_ENERGY, RNEA
+from pathlib import Path
+from processes import python
 
 PACKAGE = Path(freeflyer.__file__).parent
 

@@ -1,13 +1,11 @@
 """Starting: what is imported, what is compiled, and by which process."""
 
 import json
+import pytest
 import subprocess
 import sys
-
-import pytest
-from processes import python
-
 from freeflyer.kernels.compiler import ahead
+from processes import python
 
 pytestmark = pytest.mark.slow
 

@@ -1,14 +1,13 @@
 """Kernels on symbols and on complex numbers: closed forms and derivatives."""
 
+import freeflyer as ff
 import mpmath
 import numpy as np
 import pytest
 import sympy as sp
-from kernel_samples import states, tree
-
-import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
+from kernel_samples import states, tree
 
 SYMBOLS = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
 q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = SYMBOLS

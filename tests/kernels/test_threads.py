@@ -1,16 +1,14 @@
 """Threads change no bit of a result, calls from several threads do not meet, and memory stays flat."""
 
-import threading
-import time
-from concurrent.futures import ThreadPoolExecutor
-
+import freeflyer as ff
 import numpy as np
 import pytest
+import threading
+import time
 from closeness import refused
-from kernel_samples import states, tree
-
-import freeflyer as ff
+from concurrent.futures import ThreadPoolExecutor
 from freeflyer.dynamics import evaluate as threading_of_batches
+from kernel_samples import states, tree
 
 COUNT = 20_000
 BATCH = 37  # not a multiple of 8

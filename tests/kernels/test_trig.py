@@ -1,15 +1,13 @@
 """sin and cos: at most 2 units in the last place up to 1e5, and right beyond, alike for floats, rows and Packs."""
 
 import math
-
 import mpmath
 import numpy as np
 import pytest
 from compiled_parts import aligned, compiled, numbers, packs
-from seeds import fresh
-
 from freeflyer.kernels.backend import LANES, load, store
 from freeflyer.kernels.math import trig
+from seeds import fresh
 
 ULP = 2.0
 

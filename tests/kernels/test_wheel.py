@@ -1,19 +1,17 @@
 """Wheels with object code: nothing is compiled where they are installed, and no function of another CPU is mixed in."""
 
+import freeflyer
 import os
 import platform
+import pytest
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 from closeness import refused
-from processes import python
-
-import freeflyer
 from freeflyer.kernels.compiler import ahead as wheel, build
 from freeflyer.kernels.compiler.object_code import levels_here
 from freeflyer.kernels.entries import COM, ENTRIES
+from pathlib import Path
+from processes import python
 
 ROOT = Path(__file__).parents[2]
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(platform.machine() != "x86_64" or not levels_here(),

@@ -1,13 +1,10 @@
 """Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from linkage_samples import MASKS, planar, pose, random_linkage, stewart
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
@@ -18,6 +15,7 @@ from freeflyer.linkages import (
     partition,
     sweep,
 )
+from linkage_samples import MASKS, planar, pose, random_linkage, stewart
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
 

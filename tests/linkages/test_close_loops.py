@@ -1,14 +1,12 @@
 """Closed models: every quantity in independent velocities, against differences along the linkage and against the tree's own."""
 
 import copy
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
 from closeness import close, close_to_rate, close_to_slopes, fresh, refused
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import control, linkages
 
 MODELS = ("point", "nested", "weld", "coupled", "turn", "held")

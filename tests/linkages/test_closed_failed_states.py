@@ -1,10 +1,9 @@
 """on_failure="nan" of closed linkages: postures at which the linkage is singular give NaN."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-
-import freeflyer as ff
 
 BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
 CRANK, GROUND, START = 0.2, 0.5, 0.5

@@ -1,13 +1,11 @@
 """Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack; derivatives by complex steps."""
 
-from fractions import Fraction
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
 from closeness import close, fresh, refused
-
-import freeflyer as ff
+from fractions import Fraction
 from freeflyer import linkages
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain

@@ -1,14 +1,11 @@
 """Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling."""
 
+import freeflyer as ff
 import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from closeness import central, fresh
-from linkage_samples import MASKS, planar, random_linkage
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.kernels import plain
 from freeflyer.linkages.rows import (
     constraint_bias,
@@ -18,6 +15,7 @@ from freeflyer.linkages.rows import (
     constraint_residual,
     constraints,
 )  # fmt: skip
+from linkage_samples import MASKS, planar, random_linkage
 
 STEP = 1e-5
 EVERY_MASK = [mask for mask in itertools.product((0, 1), repeat=6) if any(mask)]

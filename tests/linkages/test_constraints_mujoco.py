@@ -1,10 +1,9 @@
 """Constraint rows against MuJoCo's equality rows, on MJCF linkages, and the split of real robots."""
 
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
-
-import freeflyer as ff
 from freeflyer.linkages.rows import constraint_residual, constraints
 
 pytestmark = pytest.mark.peers

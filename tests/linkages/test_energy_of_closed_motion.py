@@ -1,11 +1,10 @@
 """Energy and momentum of free motions of closed linkages, by the commutator-free Runge-Kutta steps in independent velocities."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
 from closeness import fresh, refused
-
-import freeflyer as ff
 from freeflyer.analysis.flight import free_flight, middle_posture
 
 SPRUNG = {"spin": 1.4, "speed": 0.05, "stiffness": 3000.0}

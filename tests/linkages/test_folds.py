@@ -1,17 +1,15 @@
 """Motions through a singularity without sign change of the whole determinant: two parallelograms that fold together."""
 
+import freeflyer as ff
 import functools
-from dataclasses import replace
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from dataclasses import replace
+from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
 from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
+from types import SimpleNamespace
 
 CRANK, GROUND = 0.2, 0.5
 START = 0.5  # rad

@@ -1,18 +1,16 @@
 """Limits through the linkage, singularities and manipulability, against grids, trigonometry and differences."""
 
+import freeflyer as ff
 import math
-
 import numpy as np
 import pytest
 from closeness import refused
-from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg
-from linkage_samples import BAR, shifted, stewart
-from scipy.optimize import brentq
-
-import freeflyer as ff
 from freeflyer.linkages.limits import first_singularity, polygon_area, reachable_set
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip, kangaroo_knee
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg
+from linkage_samples import BAR, shifted, stewart
+from scipy.optimize import brentq
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
 

@@ -1,15 +1,13 @@
 """The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
+from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 

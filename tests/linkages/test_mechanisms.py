@@ -1,9 +1,8 @@
 """Sub-mechanisms of known robots: how many motors, passive joints and constraints each has."""
 
+import freeflyer as ff
 import pytest
 from linkage_samples import MASKS, planar
-
-import freeflyer as ff
 
 
 def counts(table) -> list[tuple[int, int, int]]:

@@ -1,11 +1,10 @@
 """Passive joints, multipliers and constrained accelerations against the full system of equations; refusals."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, state
 from closeness import close, fresh, refused
-
-import freeflyer as ff
 from freeflyer import ConstraintSet, constrained_dynamics
 from freeflyer.linkages.partition import partition
 

@@ -1,11 +1,10 @@
 """Exact derivatives of the projected dynamics against central differences of the assembled motion; linearisation."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import State, robot, robots, shared, state
 from closeness import close, close_to_differences, close_to_rate, close_to_slopes, fresh, rounding, slopes
-
-import freeflyer as ff
 from freeflyer import close_loops
 from freeflyer.dynamics.closed import project_forces
 

@@ -1,11 +1,10 @@
 """The projected equations of motion against dense algebra on the tree's own, and their identities."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import reference, robot, robots, shared, state
 from closeness import close, close_to_rate, fresh
-
-import freeflyer as ff
 
 SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 

@@ -1,13 +1,11 @@
 """Velocities, Jacobians, momentum and moves in independent velocities, against differences along the assembled motion."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import State, reference, robot, robots, shared, state
 from closeness import STEP, close, close_to_rate, fresh, refused
-
-import freeflyer as ff
+from collections.abc import Callable
 from freeflyer.tolerances import WARNING_GAP
 
 PARTIAL = ("weld", "slider", "held")  # a ball joint is independent in some of its coordinates, which make no position

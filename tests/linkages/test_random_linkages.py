@@ -1,15 +1,13 @@
 """The laws of closed linkages on random ones: trees of all joint kinds, tied where they are by loops of any mask and couplings."""
 
-from functools import cache
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import State, reference, state
 from closeness import STEP, close, close_to_rate, close_to_slopes, fresh, rounding
-from linkage_samples import driven_linkage
-
-import freeflyer as ff
 from freeflyer import linkages
+from functools import cache
+from linkage_samples import driven_linkage
 
 BASES = ("free", "fixed", "planar", "free")
 COUNT = 12

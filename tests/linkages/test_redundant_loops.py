@@ -1,14 +1,12 @@
 """Loops that tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
-import warnings
-from pathlib import Path
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from linkage_samples import four_bar
-
-import freeflyer as ff
+import warnings
 from freeflyer import linkages
+from linkage_samples import four_bar
+from pathlib import Path
 
 
 def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:

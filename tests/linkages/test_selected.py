@@ -1,15 +1,11 @@
 """Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
 motions."""
 
+import freeflyer as ff
 import functools
-
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from kangaroo_leg import leg, whole
-from linkage_samples import MASKS, planar
-
-import freeflyer as ff
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import (
     AssemblyError,
@@ -20,6 +16,8 @@ from freeflyer.linkages import (
     sweep,
     transmission,
 )
+from kangaroo_leg import leg, whole
+from linkage_samples import MASKS, planar
 
 JOINTS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
 LEFT, BOTH = [f"left_{n}" for n in JOINTS], [f"{s}_{n}" for n in JOINTS for s in ("right", "left")]

@@ -1,16 +1,14 @@
 """Continuation over motor positions, against trigonometry and against assembling every posture afresh."""
 
+import freeflyer as ff
 import math
-
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
-
-import freeflyer as ff
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo_hip
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 
 
 def column(model, swept, name):

@@ -1,15 +1,13 @@
 """Paths of one motor and what the linkage makes of its motion and force, against differences and trigonometry."""
 
+import freeflyer as ff
 import math
-
 import numpy as np
 import pytest
 from closeness import refused
-from kangaroo_leg import ANKLE, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle
-
-import freeflyer as ff
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.robots import kangaroo_ankle, kangaroo_knee
+from kangaroo_leg import ANKLE, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle
 
 STROKE = np.linspace(0.0, 0.15, 31)
 UPRIGHT = Keep(SOLE, "left_hip_roll_link", (0, 0, 0, 1, 1, 1))

@@ -1,12 +1,11 @@
 """Random robots as hypothesis draws them, with everything that a Description can hold, in names and numbers of every kind."""
 
-import numpy as np
-from hypothesis import strategies as st
-from scipy.spatial.transform import Rotation
-
 import freeflyer as ff
+import numpy as np
 from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
 from freeflyer.model.validate_numbers import ONE_DOF, WITH_AXIS
+from hypothesis import strategies as st
+from scipy.spatial.transform import Rotation
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-90 else 0.0)  # smaller inertias are refused
 POSITIVE = NUMBERS.map(abs)

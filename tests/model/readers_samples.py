@@ -1,13 +1,11 @@
 """For tests of readers and writers: robots, forward kinematics without the library's kernels, a comparison."""
 
 import dataclasses
-
+import freeflyer as ff
 import numpy as np
+from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
 from scipy.spatial.transform import Rotation
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
 PENDULUM = """<robot name="pendulum"><link name="base"/>

@@ -1,14 +1,13 @@
 """The x axes that build chooses: what the recursions rely on, without effect on results."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.flatten import Body, align
+from seeds import fresh
 
 
 def turned(seed: int) -> np.ndarray:

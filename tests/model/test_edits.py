@@ -1,12 +1,10 @@
 """Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate

@@ -1,12 +1,10 @@
 """Locking and merging where loops and couplings are involved."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Site
 from freeflyer.model.validate import validate

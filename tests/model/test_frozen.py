@@ -1,17 +1,15 @@
 """Nothing that a Model or a Description holds can be changed, in the original or in a copy of it."""
 
 import copy
-import pickle
-from collections.abc import Iterator, Mapping
-from dataclasses import fields, is_dataclass, replace
-
+import freeflyer as ff
 import numpy as np
+import pickle
 import pytest
 from closeness import refused
-from readers_samples import zoo
-
-import freeflyer as ff
+from collections.abc import Iterator, Mapping
+from dataclasses import fields, is_dataclass, replace
 from freeflyer import linkages
+from readers_samples import zoo
 
 COPIES = {"itself": lambda x: x, "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}
 MODELS = {"tree": ff.robots.quadruped, "closed": ff.robots.kangaroo_like, "zoo": lambda: ff.build(zoo())}

@@ -1,25 +1,23 @@
 """Broken and hostile files: each loads into finite numbers or raises an error of ours with a reason."""
 
+import freeflyer as ff
+import numpy as np
 import os
+import pytest
 import signal
 import time
+from closeness import fresh, refused
 from contextlib import contextmanager
 from decimal import Decimal
+from freeflyer.model.readers import read_loops, read_mjcf, read_urdf
+from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from functools import cache
-from pathlib import Path
-
-import numpy as np
-import pytest
-from closeness import fresh, refused
 from hostile_mutations import damaged
+from pathlib import Path
 from readers_samples import MJ_PENDULUM, PENDULUM, zoo
 from robots_on_disk import MODELS
 from test_readers_loops import OURS, THEIRS
 from test_readers_mjcf import MANY
-
-import freeflyer as ff
-from freeflyer.model.readers import read_loops, read_mjcf, read_urdf
-from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 
 BLOCK, BLOCKS = 50, 12  # 12 blocks of 50 seeds for each of four kinds of file: 2400 damaged files
 each_block = pytest.mark.parametrize("block", [0, 1, *(pytest.param(k, marks=pytest.mark.slow) for k in range(2, BLOCKS))])

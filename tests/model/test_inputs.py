@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-
-import freeflyer as ff
 from freeflyer.analysis.estimators import sinusoids
 from freeflyer.model.inputs import choice, finite_array, instance, positive, refuse_repeated, shaped, whole_number
 

@@ -1,16 +1,14 @@
 """Keyframes of MJCF files, specifications of MuJoCo's, the base of a file, short prints of models."""
 
-import pickle
-from dataclasses import replace
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import pickle
 import pytest
 from closeness import refused
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.model.load import describe
+from pathlib import Path
 
 INERTIAL = '<inertial pos="0 0 0.1" mass="1.123456789012345" diaginertia="1 1 1.0123456789012345"/>'
 TEXT = f"""<mujoco><worldbody>

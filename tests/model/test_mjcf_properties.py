@@ -1,16 +1,14 @@
 """MJCF of random robots, trees and closed linkages: what is written reads back as the same machine."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh
+from dataclasses import replace
+from freeflyer import linkages
 from linkage_samples import MASKS, random_linkage
 from random_robots import random_description
 from readers_samples import differences
-
-import freeflyer as ff
-from freeflyer import linkages
 
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 TIES = (MASKS["point"], MASKS["weld"])  # that MuJoCo's equalities are

@@ -1,17 +1,15 @@
 """`load` distinguishes formats, adds bases, and passes its options on."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from closeness import refused
-from processes import python
-from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
-from scipy.spatial.transform import Rotation
-
+from dataclasses import replace
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import POINT, WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load, read, with_base
+from processes import python
+from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
+from scipy.spatial.transform import Rotation
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 FLOATER = f"""<mujoco><worldbody><body name="trunk" pos="1 2 3" euler="30 0 0"><freejoint name="float"/>{INERTIAL}

@@ -1,17 +1,15 @@
 """Loop files: both formats, and words for each way in which they can be wrong."""
 
-from dataclasses import replace
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from readers_samples import link_poses, zoo
-from robots_on_disk import MODELS, needs_models
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
 from freeflyer.model.readers import read_loops
+from itertools import pairwise
+from readers_samples import link_poses, zoo
+from robots_on_disk import MODELS, needs_models
 
 BARE = zoo()
 OURS = """

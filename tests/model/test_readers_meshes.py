@@ -1,16 +1,14 @@
 """Inertias that come from mesh geoms: MuJoCo's own where the files are, words where they are not."""
 
-import os
-import struct
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import os
 import pytest
+import struct
 from closeness import fresh, refused
-from scipy.spatial import ConvexHull
-
-import freeflyer as ff
 from freeflyer.model.readers import read_mjcf
+from scipy.spatial import ConvexHull
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 ARM = """<mujoco model="arm">{compiler}<default><mesh scale=".5 .5 .5"/><default class="heavy"><geom density="3000"/></default>

@@ -1,18 +1,17 @@
 """MJCF: poses, inertias, joint data and equalities are MuJoCo's own, at every configuration."""
 
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from readers_samples import MJ_PENDULUM, link_poses
-from robots_on_disk import MODELS, needs_models
-
-import freeflyer as ff
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
 from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
+from readers_samples import MJ_PENDULUM, link_poses
+from robots_on_disk import MODELS, needs_models
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 # Anchors off the origin, references, several joints in a body, ball and slide, degrees, Euler angles, frames, classes.

@@ -1,10 +1,9 @@
 """Posture files: every form that is read, and the hostile ones that are refused."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-
-import freeflyer as ff
 from freeflyer.model.readers.posture_yaml import read_posture
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
@@ -28,7 +27,6 @@ def test_every_form(tmp_path) -> None:
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
     from dataclasses import replace
-
     from freeflyer.model.description import Mimic
     description = ff.robots.chain(3).description
     joints = list(description.joints)

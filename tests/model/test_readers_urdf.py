@@ -1,16 +1,15 @@
 """URDF: every number is read into its field, nothing broken is filled in, and the robots in use load."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from readers_samples import PENDULUM, link_poses
-from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
-from scipy.spatial.transform import Rotation
-
-import freeflyer as ff
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
 from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import validate
+from readers_samples import PENDULUM, link_poses
+from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from scipy.spatial.transform import Rotation
 
 TWO_LINKS = '<robot name="r"><link name="a"/><link name="b"/>{}</robot>'
 JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="b"/>{}</joint>'

@@ -1,21 +1,19 @@
 """URDF of random robots: what is written reads back the same, every damage is refused with its line, numbers are plain decimals."""
 
+import freeflyer as ff
 import math
-import re
-from dataclasses import fields, is_dataclass
-
 import numpy as np
 import pytest
+import re
 from closeness import refused
+from dataclasses import fields, is_dataclass
+from freeflyer.model.load import load, read
+from freeflyer.model.readers import read_urdf
 from hypothesis import Phase, assume, given, settings, strategies as st
 from lxml import etree
 from random_descriptions import ANGLES, descriptions
 from readers_samples import PENDULUM
 from scipy.spatial.transform import Rotation
-
-import freeflyer as ff
-from freeflyer.model.load import load, read
-from freeflyer.model.readers import read_urdf
 
 # A failure prints how to repeat it; shrinking a robot takes minutes.
 few = settings(max_examples=10, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])

@@ -1,15 +1,13 @@
 """`validate` lets robots pass and refuses each kind of fault in words that name it and its cure."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
 from closeness import refused
-from readers_samples import zoo
-
+from dataclasses import replace
 from freeflyer.errors import DescriptionError, InputError
 from freeflyer.model.description import WELD, WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site
 from freeflyer.model.validate import validate
+from readers_samples import zoo
 
 UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
 

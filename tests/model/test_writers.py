@@ -1,20 +1,18 @@
 """What is written reads back as the same robot, and other programs agree with it."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from readers_samples import differences, link_poses, with_hinge_loop, zoo
-from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
-from test_readers_urdf import REFUSED
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load
 from freeflyer.model.readers.mjcf.bodies import FIELDS
 from freeflyer.model.validate import validate
+from readers_samples import differences, link_poses, with_hinge_loop, zoo
+from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
+from test_readers_urdf import REFUSED
 
 
 @pytest.mark.parametrize("base", ["free", "fixed", "planar"])

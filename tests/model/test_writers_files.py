@@ -1,18 +1,16 @@
 """Files that writers replace: their mode, links, pipes, and arguments that are no paths."""
 
-import os
-import stat
-from dataclasses import replace
-from pathlib import Path
-
-import pytest
-from closeness import refused
-from readers_samples import differences, zoo
-
 import freeflyer as ff
+import os
+import pytest
+import stat
+from closeness import refused
+from dataclasses import replace
 from freeflyer.files import write_atomically
 from freeflyer.model.description import WORLD
 from freeflyer.model.load import describe
+from pathlib import Path
+from readers_samples import differences, zoo
 
 WRITERS = pytest.mark.parametrize("write", [ff.to_urdf, ff.to_mjcf])
 

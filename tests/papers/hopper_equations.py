@@ -1,8 +1,7 @@
 """Equations of both hoppers written by hand, from positions of point masses: independent of the library."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from dataclasses import dataclass
 from scipy.integrate import solve_ivp
 
 GRAVITY, HALF = 9.8, 0.06

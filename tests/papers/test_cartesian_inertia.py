@@ -1,11 +1,10 @@
 """Equivalent inertia and angular momentum, against the forces that accelerate and the momentum that moves."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_inertia
+from seeds import fresh
 
 SOLE, LENGTH = "left_sole", "left_length_motor"
 

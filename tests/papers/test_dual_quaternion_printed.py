@@ -1,14 +1,13 @@
 """The recursion as the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, rounding
-from geometric_cases import state
-from random_robots import random_robot
-
-import freeflyer as ff
 from freeflyer.spatial import dual_quaternion as D
 from freeflyer_papers.printed import newton_euler as printed
+from geometric_cases import state
+from random_robots import random_robot
 
 BASES = ("free", "fixed", "planar", "two free")
 

@@ -1,10 +1,9 @@
 """The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
 their force."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-
-import freeflyer as ff
 from freeflyer_papers.dual_quaternion import validation as waveforms, validation as wheels
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
 from freeflyer_papers.dual_quaternion.validation import validate

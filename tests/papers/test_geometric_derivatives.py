@@ -1,14 +1,13 @@
 """Tables 5 to 8 of the geometric linearisation paper: against complex steps, the compiled inverse dynamics, and Pinocchio."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import STEP, central, close, close_to_slopes, complex_slopes, fresh, rounding
-from geometric_cases import CASES, rates, robot_and_state, solved
-
-import freeflyer as ff
 from freeflyer.formulations.geometric.eidamb import base_transform
 from freeflyer.formulations.geometric.tree import cross, transform, wedge
 from freeflyer_papers.printed import geometric
+from geometric_cases import CASES, rates, robot_and_state, solved
 
 EXACT = rounding(450)  # of robots of eight joints
 TREES = [("free", 0.0, 1), ("free", 0.4, 2), ("fixed", 0.0, 3)]

@@ -1,12 +1,11 @@
 """IMMAmb (geometric linearisation paper, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
-from geometric_cases import CASES, robot_and_state, solved, state
-
-import freeflyer as ff
 from freeflyer_papers.printed import geometric
+from geometric_cases import CASES, robot_and_state, solved, state
 
 
 @pytest.mark.parametrize(("base", "mimics", "seed"), CASES)

@@ -1,15 +1,13 @@
 """Hopping: independent equations, energy by port, accuracy, what the thesis states, batches, gaits, bad input."""
 
-from concurrent.futures import ThreadPoolExecutor
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
-from hopper_equations import Hopper
-
-import freeflyer as ff
+from concurrent.futures import ThreadPoolExecutor
 from freeflyer_papers import hopping
 from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
+from hopper_equations import Hopper
 
 pytestmark = pytest.mark.slow
 

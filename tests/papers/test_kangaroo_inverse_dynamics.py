@@ -1,13 +1,12 @@
 """Kangaroo paper, section III-B and Appendix B: the equations written out agree with closed models, solvers and each other."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh
-from robots_on_disk import MODELS, needs_models
-
-import freeflyer as ff
 from freeflyer_papers.kangaroo import inverse_dynamics as part, robots
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
+from robots_on_disk import MODELS, needs_models
 
 REAL = MODELS / "kangaroo" / "kangaroo.xml"
 EITHER = [pytest.param(None, id="like"), pytest.param(REAL, id="real", marks=needs_models)]

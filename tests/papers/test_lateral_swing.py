@@ -1,13 +1,11 @@
 """The lateral swing in MuJoCo: wrenches against the simulator's contact forces, feet from files, refusals."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import central, refused
+from dataclasses import replace
 from estimation_robots import sensed
-
-import freeflyer as ff
 from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture

@@ -2,7 +2,6 @@
 
 import numpy as np
 import pytest
-
 from freeflyer_papers.decoupling import hopping, hopping_shown, propositions, regulation, theory
 from freeflyer_papers.hopping.gaits import hop_gait
 from freeflyer_papers.hopping.hopping import hop

@@ -1,17 +1,15 @@
 """Appendix A.2 of the decoupling thesis reproduced: every function, output and test of the sample program."""
 
 import dataclasses
+import freeflyer as ff
 import json
-
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling import appendix
 from freeflyer_papers.decoupling.appendix import kernel_numbers
 from freeflyer_papers.decoupling.sample_program import sample_program
+from seeds import fresh
 
 MODEL = ff.robots.revolute_hopper()
 PRINTED = (  # lines 327-350 of the sample program

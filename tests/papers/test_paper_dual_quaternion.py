@@ -1,15 +1,12 @@
 """Dynamics of Mobile Manipulators, reproduced: Table 1, equality of formulations, Remark 4.1, Table 3 counted."""
 
 import dataclasses
+import freeflyer as ff
+import freeflyer_papers
 import json
-from pathlib import Path
-
 import numpy as np
 import pytest
 from closeness import central, close, fresh, refused, rounding, slope_error
-
-import freeflyer as ff
-import freeflyer_papers
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels.model import layout as L
 from freeflyer_papers import dual_quaternion
@@ -21,6 +18,7 @@ from freeflyer_papers.dual_quaternion import (
 )
 from freeflyer_papers.dual_quaternion.agreements import KINDS, serial_arm
 from freeflyer_papers.printed import newton_euler as printed
+from pathlib import Path
 
 
 @pytest.fixture(scope="module")

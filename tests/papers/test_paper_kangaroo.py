@@ -1,11 +1,9 @@
 """Kangaroo paper reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
 from freeflyer.analysis import estimators
 from freeflyer.analysis.swing import Sway
 from freeflyer_papers import kangaroo
@@ -20,6 +18,7 @@ from freeflyer_papers.kangaroo import (
     transmissions,
     workspace,
 )
+from robots_on_disk import example, needs_examples
 
 
 def quiet(text, fraction=None):

@@ -1,11 +1,9 @@
 """Geometric linearisation paper reproduced: what its tables and figures must show, and that a wrong algorithm would not."""
 
-from collections import Counter
-
+import freeflyer as ff
 import numpy as np
 import pytest
-
-import freeflyer as ff
+from collections import Counter
 from freeflyer_papers import linearization
 from freeflyer_papers.linearization import requirements, robot
 from freeflyer_papers.linearization.tables import pictures, tables

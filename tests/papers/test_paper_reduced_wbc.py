@@ -1,18 +1,16 @@
 """Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
 import dataclasses
-import sys
-
+import freeflyer as ff
 import numpy as np
 import pytest
+import sys
 from closeness import close, fresh, refused
-from robots_on_disk import MODELS, needs_models
-
-import freeflyer as ff
 from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer_papers import reduced_wbc
 from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
+from robots_on_disk import MODELS, needs_models
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 

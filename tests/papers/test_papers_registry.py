@@ -1,15 +1,13 @@
 """The list of reproductions: every key leads to one that is whole."""
 
-import inspect
-import re
-from pathlib import Path
-
-import pytest
-from closeness import refused
-
 import freeflyer as ff
 import freeflyer_papers as papers
+import inspect
+import pytest
+import re
+from closeness import refused
 from freeflyer_papers import registry
+from pathlib import Path
 
 
 @pytest.mark.parametrize("key", papers.names())

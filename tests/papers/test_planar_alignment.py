@@ -1,13 +1,12 @@
 """The frame that turns with the locked velocity: the map, when it is integrable, its angle."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
 from closeness import close, fresh, refused
 from planar_cases import hopper_case, planar, random_case
 from scipy.integrate import quad
-
-import freeflyer as ff
 
 pytestmark = pytest.mark.slow
 

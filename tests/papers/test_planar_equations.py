@@ -1,13 +1,12 @@
 """Equations of planar robots: the identities that define them, and the kernels' numbers."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
 from closeness import close
-from planar_cases import Case, hopper_case, planar, random_case
-
-import freeflyer as ff
 from freeflyer.symbolic import is_zero, time_derivative
+from planar_cases import Case, hopper_case, planar, random_case
 
 HOPPERS = ("prismatic_hopper", "revolute_hopper")
 CASES = {**{name: name for name in HOPPERS}, "one joint": 0, "chain": 1, "tree": 2}

@@ -1,9 +1,8 @@
 """The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
 
+import freeflyer as ff
 import numpy as np
 from closeness import close, fresh
-
-import freeflyer as ff
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
 

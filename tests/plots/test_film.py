@@ -1,17 +1,15 @@
 """Film strips: views are rotations, links reach from joint to joint and down to the floor, equal forces are drawn equally long."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh
-from matplotlib.patches import FancyArrow
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.view import View, bodies
 from freeflyer.sim.run import Run, digest
+from matplotlib.patches import FancyArrow
 
 RNG = fresh("film")
 HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()

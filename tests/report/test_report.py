@@ -1,19 +1,17 @@
 """The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
 
-import re
-from dataclasses import replace
-from html.parser import HTMLParser
-
+import freeflyer as ff
 import numpy as np
 import pytest
+import re
 from closeness import refused
-from planted import arm, solid, with_inertia
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.plots.view import bodies
 from freeflyer.report.page import page
+from html.parser import HTMLParser
+from planted import arm, solid, with_inertia
 
 pytestmark = pytest.mark.slow
 

@@ -1,14 +1,12 @@
 """The tree of links: order, depth, and lines where only branches indent."""
 
-from dataclasses import replace
-
-from planted import arm, shifted, solid
-
 import freeflyer as ff
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis.facts import base_kind, loop_kind
 from freeflyer.model.description import WORLD, Joint, Link
 from freeflyer.report.tree import tree_lines
+from planted import arm, shifted, solid
 
 
 def lines(description):

@@ -2,16 +2,15 @@
 formulas. The hopping legs are those of the thesis's tables: their foot, their masses, their energy. The posture to start a
 legged robot in: feet flat on the ground, hips above them, knees bent as given."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from robot_geometry import poses_at_zero
-
-import freeflyer as ff
 from freeflyer import robots
 from freeflyer.model.description import JOINT_KINDS, joint_sizes
 from freeflyer.model.rigid_bodies import join
 from freeflyer.robots import _parts as solids
+from robot_geometry import poses_at_zero
 
 
 @pytest.mark.parametrize("kind", JOINT_KINDS)

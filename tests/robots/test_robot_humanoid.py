@@ -3,11 +3,10 @@
 import numpy as np
 import pytest
 from closeness import refused
-from robot_geometry import center_of_mass, poses_at_zero
-
 from freeflyer import robots
 from freeflyer.errors import InputError
 from freeflyer.robots.humanoid import humanoid_description, moving_joints
+from robot_geometry import center_of_mass, poses_at_zero
 
 ALL = range(20, 46)
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])

@@ -1,15 +1,13 @@
 """The Kangaroo-like lower body: counts of the Kangaroo paper, exact closure, mirror symmetry, mobility, geometry."""
 
+import freeflyer as ff
 import math
-
 import numpy as np
 import pytest
-from robot_geometry import center_of_mass, poses_at_zero
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
 from freeflyer.robots.kangaroo import GROUND, sub_mechanisms
+from robot_geometry import center_of_mass, poses_at_zero
+from seeds import fresh
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 # Kangaroo paper, Table II: active, passive, constraints, stroke (m)

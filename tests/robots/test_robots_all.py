@@ -1,14 +1,13 @@
 """What holds for every robot of `make`: valid, physical, named uniquely, with the documented sizes. Legs, wheels, rotors and
 panels of the other robots are where they should be."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-from robot_geometry import center_of_mass, poses_at_zero
-
-import freeflyer as ff
 from freeflyer import robots
 from freeflyer.model.validate import validate
+from robot_geometry import center_of_mass, poses_at_zero
 
 # name: nv, actuated, mass in kg
 SIZES = {"aerial_manipulator": (10, 4, 4.86), "chain": (6, 6, 3.0), "differential_drive_manipulator": (9, 7, 66.6),

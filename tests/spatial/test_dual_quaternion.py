@@ -3,10 +3,9 @@
 import numpy as np
 import pytest
 from closeness import STEP, close_to_rate, fresh
+from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench
 from hypothesis import settings, strategies as st
 from spatial_samples import ALL_ANGLES, close, exact_sum, random_pose, random_twist, rng, twists_at
-
-from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench
 
 EPS = np.finfo(float).eps
 twists = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)

@@ -2,10 +2,9 @@
 
 import numpy as np
 from closeness import close, close_to_rate, refused
-from hypothesis import given, settings, strategies as st
-
 from freeflyer.errors import InputError
 from freeflyer.spatial import dual_quaternion as D, quaternion, se3
+from hypothesis import given, settings, strategies as st
 
 WITHIN = 1e-12
 ONE = np.eye(8)[3]

@@ -4,13 +4,12 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from closeness import fresh, refused
-from hypothesis import given, settings, strategies as st
-from scipy.spatial.transform import Rotation, Slerp
-from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
-
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion as Q
 from freeflyer.spatial.quaternion import rotation_vector
+from hypothesis import given, settings, strategies as st
+from scipy.spatial.transform import Rotation, Slerp
+from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)

@@ -4,6 +4,8 @@ import numpy as np
 import pinocchio as pin
 import pytest
 from closeness import central, refused, slope_error
+from freeflyer.errors import InputError
+from freeflyer.spatial import quaternion, se3
 from hypothesis import given, settings, strategies as st
 from spatial_samples import (
     ALL_ANGLES,
@@ -18,9 +20,6 @@ from spatial_samples import (
     rng,
     twists_at,
 )
-
-from freeflyer.errors import InputError
-from freeflyer.spatial import quaternion, se3
 
 EPS = np.finfo(float).eps
 twists = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)

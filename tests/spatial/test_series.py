@@ -5,12 +5,11 @@ import mpmath as mp
 import numpy as np
 import pytest
 from closeness import EPS, central, fresh, refused, slope_error
-from hypothesis import strategies as st
-from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, rng
-
 from freeflyer.errors import InputError
 from freeflyer.spatial import _series as series, se2, se3
 from freeflyer.tolerances import SERIES_SWITCH
+from hypothesis import strategies as st
+from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, rng
 
 X = np.unique(np.concatenate([np.square(ALL_ANGLES), SERIES_SWITCH * (1.0 + np.array([-1e-15, 0.0, 1e-15]))]))
 

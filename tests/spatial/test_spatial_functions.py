@@ -2,15 +2,13 @@
 
 import dataclasses
 import inspect
-
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from spatial_samples import random_inertia, random_pose, random_twist
-
 from freeflyer import spatial
 from freeflyer.errors import InputError
 from freeflyer.spatial import dual_quaternion, quaternion, se2
+from spatial_samples import random_inertia, random_pose, random_twist
 
 BATCHES = [(), (3,), (2, 3), (0,), (2, 0)]
 

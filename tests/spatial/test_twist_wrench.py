@@ -1,15 +1,13 @@
 """Twists and wrenches: what each expression means, by differentiating a moving frame; Pinocchio; power."""
 
 import itertools
-
 import numpy as np
 import pinocchio as pin
 import pytest
 from closeness import STEP, central, close_to_differences, close_to_rate, refused, rounding
-from spatial_samples import close, random_pose, random_twist, rng
-
 from freeflyer.errors import InputError
 from freeflyer.spatial import se3, twist, wrench
+from spatial_samples import close, random_pose, random_twist, rng
 
 PAIRS = list(itertools.product(twist.EXPRESSIONS, repeat=2))
 

@@ -1,11 +1,10 @@
 """Canonical forms, rates, Jacobians: against SymPy's own, and against numbers."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
 from closeness import close, close_to_rate, close_to_slopes, fresh, refused
-
-import freeflyer as ff
 from freeflyer.symbolic import (
     coefficient_matrix,
     is_zero,

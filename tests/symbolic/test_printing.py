@@ -1,18 +1,16 @@
 """Printed functions, run and compiled: NumPy, Numba and C give the kernels' numbers."""
 
 import ctypes
+import freeflyer as ff
 import inspect
-import shutil
-import subprocess
-
 import numpy as np
 import pytest
+import shutil
+import subprocess
 import sympy as sp
 from closeness import close, fresh, refused
-from planar_cases import hopper_case, planar
-
-import freeflyer as ff
 from freeflyer.symbolic import kernel_routine, make_function, print_source, reduce_products, routine
+from planar_cases import hopper_case, planar
 
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 x, y, z = sp.symbols("x y z")

@@ -1,13 +1,11 @@
 """Public functions on symbols, by their public names, with parameters as symbols."""
 
+import freeflyer as ff
 import inspect
-
 import numpy as np
 import pytest
 import sympy as sp
 from closeness import refused
-
-import freeflyer as ff
 from freeflyer.export.functions import FUNCTIONS
 
 q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
