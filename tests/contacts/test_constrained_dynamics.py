@@ -7,6 +7,7 @@ from closed_robots import robot
 from closeness import close, fresh, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
 from freeflyer import contacts
+from test_rolling_derivatives import cart as wheeled
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -132,15 +133,7 @@ def test_wrenches_rows_of_one_s_own_and_empty_sets():
 def test_a_cart_on_two_wheels_rolls():
     """On a planar base nothing can leave the plane: the normal rows are redundant, and named."""
     rng = fresh()
-    wheel = ff.Inertia(1.0, np.zeros(3), np.diag([0.01, 0.02, 0.01]))
-    links = [ff.Link("hull", ff.Inertia(5.0, np.array([0.05, 0.0, 0.1]), 0.1 * np.eye(3)))]
-    joints = [ff.Joint("base", "planar", "world", "hull", axis=np.array([0.0, 0.0, 1.0]))]
-    for name, y in (("left", 0.3), ("right", -0.3)):
-        X = np.eye(4)
-        X[1, 3] = y
-        links.append(ff.Link(name, wheel))
-        joints.append(ff.Joint(f"{name}_axle", "revolute", "hull", name, X, np.array([0.0, 1.0, 0.0])))
-    cart = ff.build(ff.Description("cart", (*links, ff.Link("world")), tuple(joints)))
+    cart = wheeled("planar")
     s = ff.ConstraintSet(cart, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
     q = ff.random_configuration(cart, rng)
     v = rng.standard_normal(cart.nv)

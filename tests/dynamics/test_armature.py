@@ -18,7 +18,7 @@ from hypothesis import given
 from mujoco_peer import peer, reference
 from random_robots import random_rotation
 from tangent import bracket
-from test_mujoco import named
+from test_mujoco import named, with_armature
 
 TOLERANCE = rounding(4500, 10.0)  # relative, against MuJoCo; armature and inertias differ by a factor of ten
 SEEDS = range(4)
@@ -27,12 +27,6 @@ SEEDS = range(4)
 def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> ff.Model:
     body = Link("body", Inertia(2.0, np.array(com), np.diag([0.3, 0.4, 0.5])))
     return ff.build(Description("lone", (body,), (Joint("base", "free", WORLD, "body", armature=armature),)))
-
-
-def with_equal_armature(model: ff.Model, value: float) -> ff.Model:
-    """The same number in all coordinates of every joint, floating and ball joints among them."""
-    joints = (replace(j, armature=(value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)
-    return ff.build(replace(model.description, joints=tuple(joints)))
 
 
 ROBOTS = {
@@ -47,7 +41,7 @@ ROBOTS = {
 @pytest.mark.parametrize("value", [0.02, 1.7])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_as_mujoco_has_it(name: str, value: float) -> None:
-    model = with_equal_armature(ROBOTS[name](), value)
+    model = with_armature(ROBOTS[name](), value, but=())
     p = peer(model, mujoco.MjModel.from_xml_string(ff.to_mjcf(model)), named(model))
     for seed in SEEDS:
         rng = fresh(seed)

@@ -28,10 +28,9 @@ BUILT_IN = {
 }  # fmt: skip
 
 
-def with_armature(model: ff.Model) -> ff.Model:
-    """Armature in every joint but the base; MuJoCo has one number for all coordinates of a joint."""
-    sizes = ((j, joint_sizes(j.kind)[1]) for j in model.description.joints)
-    joints = (j if j.kind in ("free", "fixed") else replace(j, armature=(0.02,) * n) for j, n in sizes)
+def with_armature(model: ff.Model, value: float = 0.02, but: tuple[str, ...] = ("free",)) -> ff.Model:
+    """The same armature in all coordinates of every joint, for which MuJoCo has one number."""
+    joints = (replace(j, armature=(0.0 if j.kind in but else value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)
     return ff.build(replace(model.description, joints=tuple(joints)))
 
 

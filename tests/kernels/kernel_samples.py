@@ -10,6 +10,7 @@ from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
+from random_robots import random_inertia as inertia, random_placement as placement
 from seeds import fresh
 from typing import Any
 
@@ -21,24 +22,6 @@ LOOPS = (  # frames and mask: every number of tied turns, and the world
     ("link5", "link9", (1, 1, 1, 0, 0, 0)), ("link8", "tool", (1, 1, 1, 1, 1, 1)), ("link3", "link12", (1, 0, 1, 1, 0, 1)),
     ("tool", "link4", (0, 0, 0, 0, 1, 0)), ("world", "link7", (0, 1, 0, 0, 0, 1)),
 )  # fmt: skip
-
-
-def placement(rng: np.random.Generator) -> np.ndarray:
-    """A random pose (4, 4), some decimetres away."""
-    X = np.eye(4)
-    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
-    X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
-    return X
-
-
-def inertia(rng: np.random.Generator) -> ff.Inertia:
-    points = rng.uniform(-0.1, 0.1, (6, 3))
-    masses = rng.uniform(0.1, 0.5, 6)
-    com = masses @ points / masses.sum()
-    d = points - com
-    outer = d[:, :, None] * d[:, None, :]
-    rotational = np.einsum("k,kij->ij", masses, (d**2).sum(1)[:, None, None] * np.eye(3) - outer)
-    return ff.Inertia(float(masses.sum()), com, rotational)
 
 
 def tree(mimic: bool = False, seed: int = 1) -> ff.Model:

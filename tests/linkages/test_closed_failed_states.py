@@ -4,16 +4,10 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
+from linkage_samples import BAR, shifted
 
-BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
 CRANK, GROUND, START = 0.2, 0.5, 0.5
 FLAT = (0, 3, 8, 21)
-
-
-def shifted(x: float) -> np.ndarray:
-    X = np.eye(4)
-    X[0, 3] = x
-    return X
 
 
 def parallelogram() -> ff.Model:

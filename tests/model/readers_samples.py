@@ -4,6 +4,7 @@ import dataclasses
 import freeflyer as ff
 import numpy as np
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
+from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement
 from scipy.spatial.transform import Rotation
 from seeds import fresh
 
@@ -16,26 +17,6 @@ PENDULUM = """<robot name="pendulum"><link name="base"/>
 </joint></robot>"""
 MJ_PENDULUM = """<mujoco model="pendulum"><worldbody><body name="rod" pos="0 0 1"><joint name="pin" axis="0 1 0"/>
 <inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.05"/></body></worldbody></mujoco>"""
-
-
-def placement(rng, spread=1.0):
-    X = np.eye(4)
-    X[:3, :3] = Rotation.random(random_state=rng).as_matrix()
-    X[:3, 3] = rng.uniform(-spread, spread, 3)
-    return X
-
-
-def inertia(rng):
-    """A solid: principal moments from a point cloud, so that they obey the triangle inequality."""
-    points = rng.normal(size=(8, 3)) * rng.uniform(0.05, 0.3, 3)
-    J = sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points)
-    return ff.Inertia(float(rng.uniform(0.5, 3.0)), rng.uniform(-0.2, 0.2, 3), J)
-
-
-def direction(rng):
-    axis = rng.normal(size=3)
-    return axis / np.linalg.norm(axis)
-
 
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 

@@ -8,32 +8,17 @@ from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Site
 from freeflyer.model.validate import validate
-
-
-def shifted(x, z):
-    X = np.eye(4)
-    X[:3, 3] = x, 0.0, z
-    return X
+from linkage_samples import shifted
 
 
 def four_bar():
     """A parallelogram: two cranks of 0.3 m on the ground, 0.5 m apart, and a coupler whose end meets crank b's."""
-    body = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3))
-    y = np.array([0.0, 1.0, 0.0])
-    return validate(
-        Description(
-            "four_bar",
-            tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler")),
-            (
-                Joint("a", "revolute", WORLD, "crank_a", axis=y),
-                Joint("b", "revolute", WORLD, "crank_b", shifted(0.5, 0.0), axis=y),
-                Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.3), axis=y),
-            ),
-            (Site("coupler_end", "coupler", shifted(0.5, 0.0)), Site("crank_end", "crank_b", shifted(0.0, 0.3))),
-            (Loop("closure", "coupler_end", "crank_end"),),
-            actuated=("a",),
-        )
-    )
+    body, y = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3)), np.array([0.0, 1.0, 0.0])
+    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y), Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
+              Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.0, 0.3), axis=y))  # fmt: skip
+    sites = Site("coupler_end", "coupler", shifted(0.5)), Site("crank_end", "crank_b", shifted(0.0, 0.0, 0.3))
+    links = tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler"))
+    return validate(Description("four_bar", links, joints, sites, (Loop("closure", "coupler_end", "crank_end"),), actuated=("a",)))
 
 
 def test_loops_that_became_rigid():
@@ -75,7 +60,7 @@ def test_only_the_directions_of_the_mask_must_be_closed():
         else:
             refused(ff.InputError, "rigid while it is open", ff.lock_joints, model, turned)
     description = four_bar()
-    long = replace(description.sites[0], placement=shifted(0.6, 0.0))  # the coupler overshoots by 0.1 m along its own x
+    long = replace(description.sites[0], placement=shifted(0.6))  # the coupler overshoots by 0.1 m along its own x
     for a, b, closed in (("coupler_end", "crank_end", True), ("crank_end", "coupler_end", False)):
         loops = (Loop("closure", a, b, (0, 0, 1, 0, 0, 0)),)
         model = ff.build(replace(description, sites=(long, description.sites[1]), loops=loops))
