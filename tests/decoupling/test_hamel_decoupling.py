@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 from cases import Case, cases, few
 from closeness import EXACT, central, close, close_to_rate, fresh, refused, rounding, slope_error
+from dataclasses import replace
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
 from hypothesis import given
@@ -21,19 +22,14 @@ BOUND = 1e-10  # asked of the propositions
 def tolerance(c: Case, *matrices: np.ndarray) -> float:
     """Rounding, made worse by solves with M_bb and the maps; never beyond the bound asked."""
     M = ff.mass_matrix(c.model, c.q)[:6, :6]
-    condition = float(np.prod([np.linalg.cond(A) for A in (scaled(M), *matrices)]))
+    size = np.sqrt(np.diag(M))  # units in which the diagonal of M is one
+    condition = float(np.prod([np.linalg.cond(A) for A in (M / np.outer(size, size), *matrices)]))
     return max(EXACT, rounding(2000, condition))
 
 
 def inertia(c: Case) -> float:
     """The largest entry of M: velocities are of order 1, and so is what it becomes in forces."""
     return float(np.abs(ff.mass_matrix(c.model, c.q)).max(initial=0.0))
-
-
-def scaled(M: np.ndarray) -> np.ndarray:
-    """M in units in which its diagonal is one."""
-    size = np.sqrt(np.diag(M))
-    return M / np.outer(size, size)
 
 
 def maps(c: Case) -> tuple[decoupling.Map, decoupling.Map]:
@@ -137,7 +133,8 @@ def test_rates_of_maps(map_of, frame: str) -> None:
 @given(cases(bases=("free",), kinds=("revolute", "prismatic", "helical"), most=5))
 def test_passive_decoupling_of_the_thesis(c: Case) -> None:
     """Proposition 3.3.2 link by link: (3.83) with rates of J_j by differences, (3.84) with the sign of C_yx, (3.86)."""
-    model = ff.build(_without_armature(c.model.description))
+    d = c.model.description
+    model = ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
     q, v = c.q, c.v
     x, y = maps(c)
     C, product = np.zeros((model.nv, model.nv)), np.zeros((6, model.nv))
@@ -171,12 +168,6 @@ def test_passive_decoupling_of_the_thesis(c: Case) -> None:
     close(found.C_y, Y.T @ inner @ Y - found.M_y @ y.rate @ Y, tol, least=size)
 
 
-def _without_armature(description: ff.Description) -> ff.Description:
-    for joint in description.joints:
-        description = description.with_joint(ff.Joint(**{**vars(joint), "armature": ()}))
-    return description
-
-
 @few
 @given(cases(bases=("free",)))
 def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
@@ -202,17 +193,12 @@ def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
 NAMES = ("point", "hinge", "weld", "slider", "nested")
 
 
-def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray]:
-    rng = fresh(name)
-    robot = closed_robots.robot(name)
-    model = ff.close_loops(robot)
-    return model, closed_robots.state(robot, rng).q, rng.standard_normal(model.nv)
-
-
 @pytest.mark.parametrize("name", NAMES)
 def test_closed_robots(name: str) -> None:
     """Propositions 3.1.1, 3.3.1 and 3.3.2, and (3.77) by whole matrices."""
-    model, q, u = sample(name)
+    robot, rng = closed_robots.robot(name), fresh(name)
+    model, q = ff.close_loops(robot), closed_robots.state(robot, rng).q
+    u = rng.standard_normal(model.nv)
     M = ff.mass_matrix(model, q)
     size = np.sqrt(np.diag(M))
     condition = float(np.linalg.cond(M / np.outer(size, size)))

@@ -95,12 +95,6 @@ def inputs(model: ff.Model, letters: str, shape: tuple[int, ...], seed: int = 0)
     return [ff.random_configuration(model, rng, shape) if x == "q" else rng.standard_normal((*shape, model.nv)) for x in letters]
 
 
-def loop(f: Call, model: ff.Model, arrays: list[np.ndarray], shape: tuple[int, ...]) -> np.ndarray:
-    """State by state."""
-    states = [f(model, *(x[k] for x in arrays)) for k in np.ndindex(shape)]
-    return np.array(states).reshape(shape + np.shape(states[0]))
-
-
 @each_function
 @each_robot
 def test_batches_are_loops(robot: str, name: str, robots: dict[str, ff.Model], poisoned: None) -> None:
@@ -121,7 +115,7 @@ def test_batches_are_loops(robot: str, name: str, robots: dict[str, ff.Model], p
         assert one.ndim == axes
         assert all(np.array_equal(x, y) for x, y in zip(arrays, kept))  # inputs are not written to
         if result.size:
-            expected = loop(f, model, arrays, shape)
+            expected = np.array([f(model, *(x[k] for x in arrays)) for k in np.ndindex(shape)]).reshape(result.shape)
             close(result[..., None], expected[..., None], allowed, axes + 1, least=least, what=shape)
 
 

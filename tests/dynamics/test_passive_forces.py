@@ -7,6 +7,7 @@ import pytest
 from closeness import central, fresh, slope_error
 from dataclasses import replace
 from pathlib import Path
+from test_mujoco_states import dynamics_of
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
 SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
@@ -16,14 +17,6 @@ SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
         <joint name="slide" type="slide" axis="1 0 0" springref="-0.1" stiffness="50" damping="0.7"/>{INERTIAL}
         <body name="d"><joint name="pushing" axis="0 1 0" stiffness="-3"/>{INERTIAL}</body>
       </body></body></body></worldbody></mujoco>"""
-
-
-def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-    data = mujoco.MjData(mj)
-    data.qpos[:], data.qvel[:] = qpos, qvel
-    mujoco.mj_fwdPosition(mj, data)
-    mujoco.mj_fwdVelocity(mj, data)
-    return np.array(data.qfrc_passive)
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndarray, np.ndarray]:
@@ -40,7 +33,7 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     mj = mujoco.MjModel.from_xml_string(text) if text else mujoco.MjModel.from_xml_path(str(path))
     q, v = random_state(model)
     there = ff.to_mujoco(model, q, v)
-    theirs = np.array([passive_there(mj, *x) for x in zip(there.qpos, there.qvel)])
+    theirs = np.array([dynamics_of(mj, *x)[0].qfrc_passive for x in zip(there.qpos, there.qvel)])
     ours = ff.passive_forces(model, q, v) + model.friction * np.sign(v)
     expected = ff.from_mujoco(model, there.qpos, there.qvel, qfrc=theirs).tau
     assert np.abs(expected).max() > 0.1

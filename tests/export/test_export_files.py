@@ -113,16 +113,12 @@ STANDARD = """
 @pytest.mark.parametrize("name", ["features", "stdarg", "errno", "stdc-predef", "int", "register"])
 def test_robots_with_names_of_headers_and_keywords_compile(tmp_path, name):
     """Beside every standard header, in a folder that is searched for headers first, as CMake does."""
-    made = exporting.export(renamed(name), tmp_path / "c", "mass_matrix")
+    model = ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
+    made = exporting.export(model, tmp_path / "c", "mass_matrix")
     own = f"{made.prefix}.c"
     text = "".join(f"#include <{header}.h>\n" for header in STANDARD)
     (tmp_path / "c" / "all.c").write_text(f'{text}#include "{own}"\n')
     run("cc", "-std=gnu99", "-I.", "-fsyntax-only", "all.c", "main.c", own, folder=tmp_path / "c")
-
-
-def renamed(name: str) -> ff.Model:
-    """A chain with another name."""
-    return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
 
 
 def test_what_cannot_be_exported(tmp_path):

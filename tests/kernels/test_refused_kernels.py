@@ -137,13 +137,9 @@ HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers,
 ARGUMENTS = (1.5, 2, numbers(np.zeros(8)), packs(np.zeros(8)), integers(np.zeros(3)))
 
 
-def written(body: str) -> str:
-    return "def f(x, i, b, p, t):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-
-
 @pytest.mark.parametrize(("body", "sentence"), HOSTILE, ids=[body for body, _ in HOSTILE])
 def test_what_is_no_kernel_is_refused(body, sentence):
-    f = compiled(from_text(written(body), **NAMES))
+    f = compiled(from_text("def f(x, i, b, p, t):\n" + "".join(f"    {line}\n" for line in body.splitlines()), **NAMES))
     if sentence is None:  # a name of no kind is no error where nothing reads it
         f(*ARGUMENTS)
         return

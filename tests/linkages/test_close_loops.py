@@ -189,7 +189,8 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         assert edited.nv == model.nv
         assert edited.reduction
     for writer, name in ((ff.to_urdf, "robot.urdf"), (ff.to_mjcf, "robot.xml")):
-        plain = ff.close_loops(without_armature(model))
+        d = model.description  # MuJoCo has one armature for all coordinates of a joint
+        plain = ff.close_loops(ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints))))
         for k, x in enumerate((plain, plain.tree)):
             writer(x, tmp_path / f"{k}_{name}")
         assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
@@ -205,14 +206,8 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
     assert closed.tree is robot("point")
 
 
-def without_armature(model: ff.Model) -> ff.Model:
-    """MuJoCo has one number for all coordinates of a joint."""
-    d = model.description
-    return ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
-
-
 def test_regulators_take_closed_models_and_refuse_cut_trees() -> None:
-    tree = replace_base(robot("turn"))
+    tree = ff.build(replace(robot("turn").description, gravity=(0.0, 0.0, -9.81)))
     model = ff.close_loops(tree)
     found = control.equilibrium(model, ff.neutral(model))
     assert found.balanced
@@ -222,9 +217,3 @@ def test_regulators_take_closed_models_and_refuse_cut_trees() -> None:
         with pytest.raises(ff.InputError, match="close_loops"):
             function(tree, ff.neutral(tree))
     refused(ff.InputError, "follows the others", control.joint_inputs, model, ["j02"])
-
-
-def replace_base(model: ff.Model) -> ff.Model:
-    """The same robot; its base is fixed already."""
-    assert model.description.joints[0].kind == "fixed"
-    return ff.build(replace(model.description, gravity=(0.0, 0.0, -9.81)))

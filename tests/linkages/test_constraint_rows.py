@@ -115,7 +115,8 @@ def test_couplings():
 def test_far_from_the_origin_and_without_loops():
     rng = fresh(8)
     model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
-    inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in _on_the_world(model))))
+    on_the_world = {s.name for s in model.description.sites if s.link == "world"}
+    inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in on_the_world)))
     far = q.copy()
     far[:3] += 1e6
     v = rng.standard_normal(model.nv)
@@ -127,7 +128,3 @@ def test_far_from_the_origin_and_without_loops():
     assert constraint_residual(model, q).shape == (0,)
     assert constraint_jacobian(model, np.tile(q, (4, 1))).shape == (4, 0, model.nv)
     assert constraint_bias(model, q, np.zeros(model.nv)).shape == (0,)
-
-
-def _on_the_world(model: ff.Model) -> set[str]:
-    return {s.name for s in model.description.sites if s.link == "world"}

@@ -43,7 +43,8 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
     assert region.convexity > 0.95
     np.testing.assert_allclose(region.extent[0], math.radians(27.0) * np.array([-1, 1]), atol=1e-6)
     # Every state of a grid that keeps the limits lies inside; the grid comes close to every point of the boundary
-    x = np.linspace(*leg_limits(region.motors[0]), 41)
+    motor = leg().joint(region.motors[0])
+    x = np.linspace(leg().position_lower[motor.iv], leg().position_upper[motor.iv], 41)
     swept = sweep(leg(), dict.fromkeys(region.motors, x))
     q = swept.q[swept.reached]
     q = q[ff.linkages.inside_limits(leg(), q)]
@@ -52,11 +53,6 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
     assert contains(region.joint_positions, points, 0.03).all()  # chords cut corners
     nearest_state = np.linalg.norm(points[:, None] - region.joint_positions[None], axis=-1).min(axis=0)
     assert nearest_state.max() < 0.06  # the grid's own spacing
-
-
-def leg_limits(name):
-    joint = leg().joint(name)
-    return leg().position_lower[joint.iv], leg().position_upper[joint.iv]
 
 
 def test_singular_places_of_hip_and_knee():

@@ -5,11 +5,6 @@ import pytest
 from linkage_samples import MASKS, planar
 
 
-def counts(table) -> list[tuple[int, int, int]]:
-    """(active, passive, constraints) of each part, sorted."""
-    return sorted((len(m.strokes), m.passive, m.constraints) for m in table.parts)
-
-
 def check(model: ff.Model) -> None:
     table, split = ff.linkages.mechanisms(model), ff.linkages.partition(model)
     assert sum(m.constraints for m in table.parts) == table.rank == split.rank
@@ -37,4 +32,5 @@ def test_real_legs(models_folder, robot, expected):
     """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
     model = ff.load(models_folder / robot)
     check(model)
-    assert counts(ff.linkages.mechanisms(model)) == sorted(2 * expected)
+    found = sorted((len(m.strokes), m.passive, m.constraints) for m in ff.linkages.mechanisms(model).parts)
+    assert found == sorted(2 * expected)

@@ -50,12 +50,6 @@ def compiled(text):
     return spec.compile()
 
 
-def joint_name(m, j, description):
-    """What the reader calls joint j: the joints come in the same order."""
-    moving = [x.name for x in description.joints if x.kind != "fixed"]
-    return moving[j]
-
-
 def random_positions(m, description, rng):
     """A random qpos, and the same by joint name in our order (quaternion x, y, z, w)."""
     qpos, positions = rng.uniform(-1.0, 1.0, m.nq), {}
@@ -68,7 +62,7 @@ def random_positions(m, description, rng):
         x = qpos[a : a + size].copy()
         if at is not None:
             x[at - a :] = x[at - a :][[1, 2, 3, 0]]
-        positions[joint_name(m, j, description)] = x
+        positions[[x.name for x in description.joints if x.kind != "fixed"][j]] = x  # joints come in the same order
     return qpos, positions
 
 

@@ -7,10 +7,6 @@ from freeflyer_papers.hopping.gaits import hop_gait
 from freeflyer_papers.hopping.hopping import hop
 
 
-def quiet(fraction, what):
-    del fraction, what
-
-
 @pytest.fixture(scope="module")
 def result():
     """All of it, briefly."""
@@ -19,7 +15,7 @@ def result():
                                 (propositions, "BLOCKS", 1), (propositions, "CALLS", 2),
                                 (regulation, "DURATION", 1.0)):  # fmt: skip
         patch.setattr(module, name, value)
-    made = theory.compute(quiet)
+    made = theory.compute(lambda fraction, what: None)
     patch.undo()
     return made
 

@@ -74,18 +74,13 @@ def sampled(inside, half, count=1_600_000):
     return com, np.einsum("ni,ni->", d, d) / len(d) * np.eye(3) - d.T @ d / len(d)
 
 
-def distance_to_segment(points, a, b):
-    t = np.clip((points - a) @ (b - a) / ((b - a) @ (b - a)), 0.0, 1.0)
-    return np.linalg.norm(points - a - t[:, None] * (b - a), axis=1)
+def along(points):
+    """How far along the axis, from 0 to 1, and the distance from it."""
+    t = (points - START) @ (END - START) / ((END - START) @ (END - START))
+    return t, np.linalg.norm(points - START - np.clip(t, 0.0, 1.0)[:, None] * (END - START), axis=1)
 
 
 START, END = np.array([0.1, -0.2, 0.0]), np.array([0.3, 0.2, 0.5])
-
-
-def in_cylinder(points):
-    t = (points - START) @ (END - START) / ((END - START) @ (END - START))
-    return (t > 0) & (t < 1) & (np.linalg.norm(points - START - t[:, None] * (END - START), axis=1) < 0.15)
-
 
 CASES = {
     "box": (
@@ -96,8 +91,8 @@ CASES = {
         solids.ellipsoid(3.0, (0.2, 0.3, 0.5), (0.1, 0.0, -0.2)),
         lambda p: (((p - (0.1, 0.0, -0.2)) / (0.2, 0.3, 0.5)) ** 2).sum(axis=1) < 1.0,
     ),
-    "cylinder": (solids.cylinder(3.0, 0.15, START, END), in_cylinder),
-    "capsule": (solids.capsule(3.0, 0.15, START, END), lambda p: distance_to_segment(p, START, END) < 0.15),
+    "cylinder": (solids.cylinder(3.0, 0.15, START, END), lambda p: (np.abs(along(p)[0] - 0.5) < 0.5) & (along(p)[1] < 0.15)),
+    "capsule": (solids.capsule(3.0, 0.15, START, END), lambda p: along(p)[1] < 0.15),
 }
 
 

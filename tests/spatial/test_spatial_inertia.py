@@ -88,11 +88,6 @@ def test_consistency():
     refused(InputError, "off by", inertia.from_matrix, tiny)
 
 
-# physical consistency ------------------------------------------------------------------------------------------------
-def names(result):
-    return [r.name for r in result.reasons]
-
-
 @pytest.mark.parametrize(("mass", "moments", "expected", "words"), [
     (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"), (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
     (1.0, (-0.01, 0.1, 0.1), ["definite", "triangle"], "one is negative"),
@@ -104,7 +99,7 @@ def test_each_reason(mass, moments, expected, words):
     R = quaternion.to_matrix(quaternion.random(rng()))
     I = R @ np.diag(moments) @ R.T
     out = consistency.check(mass, [0.1, 0.2, 0.3], 0.5 * (I + I.T))
-    assert names(out) == expected
+    assert [r.name for r in out.reasons] == expected
     assert words in " ".join(r.text for r in out.reasons)
     assert bool(out) == bool(out.consistent) == (expected == ["flat"])
     assert not out.full
