@@ -80,8 +80,7 @@ def test_what_contradicts_or_does_not_fit_is_refused():
     s = ff.ConstraintSet(model, [contacts.surface(trunk), contacts.point(toe, name="toe")], [j.name for j in model.joints[1:]])
     with pytest.raises(ff.InputError, match=r"'toe'.*contradict"):  # a leg of joints that turn, and are said to be locked
         ff.constrained_dynamics(model, q, 5.0 * v, v, constraints=s)
-    with pytest.raises(ff.InputError, match=r"at state \[1\]"):
-        ff.constrained_dynamics(model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
+    refused(ff.InputError, r"at state \[1\]", ff.constrained_dynamics, model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
     A = np.zeros((2, model.nv))
     A[:, 3] = 1.0
     refused(ff.InputError, "contradict", ff.constrained_dynamics, model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
@@ -94,8 +93,7 @@ def test_what_contradicts_or_does_not_fit_is_refused():
     model = robot("point")
     closed = ff.close_loops(model)
     q, u = np.array(closed.neutral), np.zeros(closed.nv)
-    with pytest.raises(ff.InputError, match="loops open"):
-        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model))
+    refused(ff.InputError, "loops open", lambda: ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model)))
     other = ff.robots.quadruped()
     with pytest.raises(ff.InputError, match="another model"):
         ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))

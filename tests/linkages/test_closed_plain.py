@@ -58,17 +58,6 @@ def test_packs_are_as_single_states(name: str) -> None:
             close(a[k], b, 1e-10)
 
 
-@pytest.mark.parametrize("name", ["coupled", "weld", "hinge"])
-def test_other_linkages_too(name: str) -> None:
-    model = robot(name)
-    s = state(model, fresh(21), 0.02)
-    M, h = plain.run("projected_equations", ff.close_loops(model), s.q, s.u)
-    close(M.astype(float), ff.mass_matrix(ff.close_loops(model), s.q), 1e-11)
-    close(h.astype(float), ff.bias_forces(ff.close_loops(model), s.q, s.u), 1e-11)
-    d = plain.run("projected_derivatives", ff.close_loops(model), s.q, s.u, s.u_dot)
-    close(d[0].astype(float), ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot).dq, 1e-10)
-
-
 def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(by a step of q along column k of G, by u_k) of the inverse dynamics, to rounding: the imaginary part over the step.
 
@@ -116,8 +105,7 @@ def test_symbols_and_what_is_missing() -> None:
     v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
     close(J[linkages.partition(model).dependent], linkages.mapping_jacobian(model, s.q), 1e-12)
-    with pytest.raises(ValueError, match="close_loops"):
-        plain.run("projected_mass", model, np.array(linkages.partition(model).q))
+    refused(ValueError, "close_loops", lambda: plain.run("projected_mass", model, np.array(linkages.partition(model).q)))
     refused(LookupError, "projected_mass", plain.run, "projected_masses", model)
     with pytest.raises(ValueError, match="9 scalars"):
         plain.run("projected_inverse_dynamics", ff.close_loops(model), linkages.partition(model).q, [0] * 9, [Fraction(0)] * 3)
