@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from closeness import EXACT, close, fresh, refused
 from freeflyer import contacts
-from freeflyer.kernels import plain
 from robots_on_disk import example, needs_examples
 
 LEGS = ("FL", "FR", "RL", "RR")
@@ -17,24 +16,6 @@ def go2() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     model = ff.load(example("go2.urdf"), base="free")
     legs = {f"{leg}_{part}_joint": angle for leg in LEGS for part, angle in (("thigh", 0.9), ("calf", -1.8))}
     return model, ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
-
-
-def by_kkt(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, external: np.ndarray) -> np.ndarray:
-    """(4, 3): forces on the feet in world axes, of one dense system with Pinocchio's terms; external (nv,) in its coordinates."""
-    import pinocchio as pin
-
-    pin_model = pin.buildModelFromUrdf(str(example("go2.urdf")), pin.JointModelFreeFlyer())
-    there = ff.to_pinocchio(model, pin_model, q, v, np.zeros(model.nv), tau)
-    data = pin_model.createData()
-    pin.computeAllTerms(pin_model, data, there.q, there.v)
-    pin.forwardKinematics(pin_model, data, there.q, there.v, 0.0 * there.v)
-    pin.updateFramePlacements(pin_model, data)
-    axes, places = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, [pin_model.getFrameId(foot) for foot in FEET]
-    J = np.vstack([pin.computeFrameJacobian(pin_model, data, there.q, k, axes)[:3] for k in places])
-    bias = np.concatenate([pin.getFrameClassicalAcceleration(pin_model, data, k, axes).linear for k in places])
-    M = np.triu(data.M) + np.triu(data.M, 1).T
-    K = np.block([[M, -J.T], [J, np.zeros((12, 12))]])
-    return np.linalg.solve(K, np.concatenate([there.tau + external - data.nle, -bias]))[-12:].reshape(4, 3)
 
 
 @needs_examples
@@ -59,33 +40,6 @@ def test_feet_at_rest_carry_the_weight():
     assert all(f[2] > 0.0 for f in d.forces.values())
     free = ff.forward_dynamics(model, q, rest, d.tau, external=dict(d.forces) | push)
     close(free, rest, 1e-9)
-
-
-@pytest.mark.peers
-@needs_examples
-def test_tilted_feet_as_a_dense_system_with_pinocchio_s_terms():
-    """A tilted, moving robot on slopes, one state and a batch: forces in world axes, and along each normal."""
-    rng = fresh()
-    model, q, _ = go2()
-    normals = rng.standard_normal((4, 3)) + [0.0, 0.0, 2.0]
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    stance = ff.ConstraintSet(model, [contacts.point(foot, normal=3.0 * n) for foot, n in zip(FEET, normals)])
-    states = ff.integrate(model, q, 0.3 * rng.standard_normal((9, model.nv)))
-    v, tau = rng.standard_normal((9, model.nv)), 20.0 * rng.standard_normal((9, model.nv))
-    v = ff.project_velocity(model, states, v, constraints=stance)  # rows in axes of feet that move have other rates
-    batch = ff.constrained_dynamics(model, states, v, tau, constraints=stance)
-    for k in range(9):
-        d = ff.constrained_dynamics(model, states[k], v[k], tau[k], constraints=stance)
-        forces = by_kkt(model, states[k], v[k], tau[k], np.zeros(model.nv))
-        along = (forces * normals).sum(axis=1)
-        size = np.abs(forces).max()
-        for found, at in ((d, ()), (batch, (k,))):
-            close(np.array([w[at][:3] for w in found.wrenches("mixed").values()]) / size, forces / size, 1e-9)
-            close(found.normal_forces[at] / size, along / size, 1e-9)
-            assert {name: bool(x[at]) for name, x in found.pulling.items()} == dict(zip(FEET, along < 0.0))
-    plainly = plain.run("set_rows", stance.table, states[0], v[0])[3].astype(float)
-    in_frames = [ff.frame_pose(model, states[0], foot)[:3, :3].T @ n for foot, n in zip(FEET, normals)]
-    close(plainly[:, 6:], np.array(in_frames))
 
 
 @pytest.mark.parametrize("as_rows", [False, True])

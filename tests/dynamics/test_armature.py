@@ -15,10 +15,9 @@ from freeflyer import robots
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import with_base
 from hypothesis import given
-from mujoco_peer import peer, reference
+from mujoco_peer import named, peer, reference, with_armature
 from random_robots import random_rotation
 from tangent import bracket
-from test_mujoco import named, with_armature
 
 TOLERANCE = rounding(4500, 10.0)  # relative, against MuJoCo; armature and inertias differ by a factor of ten
 SEEDS = range(4)
@@ -41,12 +40,12 @@ ROBOTS = {
 @pytest.mark.parametrize("value", [0.02, 1.7])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_as_mujoco_has_it(name: str, value: float) -> None:
-    model = with_armature(ROBOTS[name](), value, but=())
+    model = with_armature(ROBOTS[name](), value)
     p = peer(model, mujoco.MjModel.from_xml_string(ff.to_mjcf(model)), named(model))
     for seed in SEEDS:
         rng = fresh(seed)
         q, (v, a, tau) = ff.random_configuration(model, rng), rng.standard_normal((3, model.nv))
-        theirs = reference(p, q, v, a, tau, {})
+        theirs = reference(p, q, v, a, tau)
         ours = {"mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
                 "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
                 "forward dynamics": ff.forward_dynamics(model, q, v, tau),

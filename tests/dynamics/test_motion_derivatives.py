@@ -7,13 +7,10 @@ import pinocchio as pin
 import pytest
 from answers import EXPRESSED
 from closeness import EXACT, STEP, close, close_to_rate, distance, fresh, refused
-from peers import FRAMES, Peer, peer
-from robots_on_disk import example, needs_examples
+from peers import FRAMES, Peer
 from tangent import DIFFERENCE, State, derivative, robots, state
 
 ROBOTS = dict(robots())
-URDFS = ("talos_reduced.urdf", "talos_full_v2.urdf", "anymal.urdf", "panda.urdf", "solo.urdf", "tiago_pro.urdf", "icub.urdf",
-         "romeo.urdf")  # fmt: skip
 MOMENTA = {  # what is differentiated, and by what
     "momentum": (lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
                  lambda m, q, v, a: ff.centroidal_momentum_derivatives(m, q, v)),
@@ -152,15 +149,6 @@ def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tupl
         for (link, e), (V, A) in of_frames.items():
             ours, theirs = (V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]), pinocchios(p, x, p.links[link], e)
             assert max(distance(o, t @ p.spread, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT, (link, e)
-
-
-@pytest.mark.peers
-@needs_examples
-@pytest.mark.parametrize("name", URDFS)
-def test_agrees_with_pinocchio(name: str, poisoned: None) -> None:
-    path = example(name)
-    model = ff.load(path, base="free")
-    compared(model, peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer())), 3, model.link_names[::4])
 
 
 @pytest.mark.peers

@@ -8,11 +8,10 @@ import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import read, with_base
-from mujoco_peer import peer
+from mujoco_peer import named, peer, with_armature
 from pathlib import Path
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
-from test_mujoco import BUILT_IN as BUILT, named
 
 pytestmark = pytest.mark.peers
 
@@ -122,9 +121,10 @@ def test_mujoco_itself(sample: str | int) -> None:
 
 @pytest.mark.parametrize("sample", ["cassie/cassie.xml", "humanoid", "all kinds"])
 def test_converted_by_hand(sample: str) -> None:
-    """The states and maps that the peer harness of test_mujoco.py makes, which shares no code with the converters."""
+    """The states and maps that the peer harness makes, which shares no code with the converters."""
     if sample == "all kinds":
-        model = BUILT["all kinds, free"]()
+        kinds = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")
+        model = with_armature(ff.robots.chain(9, kinds, base="free"), 0.02, but=("free",))
         mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
     else:
         model, mj, _ = robot(sample)

@@ -12,7 +12,6 @@ from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
 from geometric_cases import CASES, robot_and_state, solved, state
 from hypothesis import given
-from robots_on_disk import example, needs_examples
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
 MATRICES = ("dual_quaternion", "gauss")
@@ -60,12 +59,6 @@ def test_every_joint_of_table_1_by_itself(kind):
                                pitch=0.2 if kind == "helical" else 0.0))  # fmt: skip
     model = ff.build(ff.Description(kind, tuple(links), tuple(joints)))
     check_all(model, *state(model, rng))
-
-
-@needs_examples
-def test_all_agree_on_talos():
-    model = ff.load(example("talos_reduced.urdf"))
-    check_all(model, *state(model, fresh("talos")))
 
 
 @with_matrices

@@ -70,9 +70,3 @@ def test_intrinsic_acceleration_is_the_rate_of_the_body_twist():
     close(intrinsic, a[:6], 1e-13)
     classical = a[:3] + np.cross(v[3:6], v[:3])
     assert np.abs(classical - a[:3]).max() > 1e-3
-
-
-def test_a_real_robot(models_folder):
-    model = ff.load(models_folder / "tocabi" / "tocabi.urdf")
-    q, v, a = state(model, fresh(6))
-    close(ff.formulations.inverse_dynamics(model, q, v, a, by="geometric"), ff.inverse_dynamics(model, q, v, a), 1e-12)

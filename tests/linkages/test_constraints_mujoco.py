@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from freeflyer.linkages.closure import file_posture
 from freeflyer.linkages.rows import constraints
-from mujoco_peer import peer
-from test_mujoco import named
+from mujoco_peer import named, peer
 
 pytestmark = pytest.mark.peers
 

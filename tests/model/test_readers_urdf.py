@@ -3,11 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import fresh, refused
+from closeness import refused
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
 from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import validate
-from readers_samples import PENDULUM, link_poses
+from readers_samples import PENDULUM
 from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
 from scipy.spatial.transform import Rotation
 
@@ -148,35 +148,6 @@ def test_romeo_loads_as_is():
         ff.load(path)
     assert caught.value.data["links"] == ("body", "LHipPitch_link", "RHipPitch_link")
     assert ff.load(path, inertias="as-is").nv == 39
-
-
-@pytest.mark.peers
-@needs_examples
-@pytest.mark.parametrize("name", ["talos_full_v2.urdf", "pr2.urdf", "g1_29dof_rev_1_0.urdf", "centauro.urdf"])
-def test_against_pinocchio(name):
-    """Poses of all links at a random position, masses and inertias, as Pinocchio reads them from the same file."""
-    pin = pytest.importorskip("pinocchio")
-    path = next(p for p in example_urdfs() if p.name == name)
-    description = validate(read_urdf(path))
-    theirs = pin.buildModelFromUrdf(str(path))
-    data, rng = theirs.createData(), fresh(3)
-    positions, q = {}, pin.neutral(theirs)
-    for j in description.joints:
-        if j.kind == "fixed":
-            continue
-        x = rng.uniform(-1.0, 1.0)
-        positions[j.name] = np.array([x])
-        joint = theirs.joints[theirs.getJointId(j.name)]
-        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
-    pin.framesForwardKinematics(theirs, data, q)
-    poses = link_poses(description, positions)
-    total = np.zeros((6, 6))
-    for link in description.links:
-        X = data.oMf[theirs.getFrameId(link.name)]
-        np.testing.assert_allclose(poses[link.name], X.homogeneous, atol=1e-12, err_msg=link.name)
-        total += X.act(pin.Inertia(link.inertia.mass, link.inertia.com, link.inertia.rotational)).matrix()
-    expected = sum(data.oMi[i].act(theirs.inertias[i]).matrix() for i in range(theirs.njoints))
-    np.testing.assert_allclose(total, expected, atol=1e-9)
 
 
 @needs_models

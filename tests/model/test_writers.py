@@ -1,7 +1,6 @@
 """What is written reads back as the same robot, and other programs agree with it."""
 
 import freeflyer as ff
-import mujoco
 import numpy as np
 import pytest
 from closeness import fresh, refused
@@ -10,7 +9,7 @@ from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load
 from freeflyer.model.readers.mjcf.bodies import FIELDS
 from freeflyer.model.validate import validate
-from readers_samples import differences, link_poses, with_hinge_loop, zoo
+from readers_samples import differences, with_hinge_loop, zoo
 from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
 from test_readers_urdf import REFUSED
 
@@ -54,47 +53,6 @@ def test_initial_positions_and_refs_read_back(seed):
         assert differences(description, back) == []
         for j in description.joints:
             np.testing.assert_allclose(back.joint(j.name).initial, j.initial, atol=1e-12, err_msg=j.name)
-
-
-@pytest.mark.peers
-def test_peers_read_what_is_written():
-    description = zoo(4)
-    m = mujoco.MjModel.from_xml_string(ff.to_mjcf(description))
-    data, rng = mujoco.MjData(m), fresh(0)
-    positions = {}
-    for j in description.joints:
-        nq = joint_sizes(j.kind)[0]
-        q = rng.uniform(-1.0, 1.0, nq)
-        if j.kind in ("free", "spherical"):
-            q[-4:] /= np.linalg.norm(q[-4:])
-        positions[j.name] = q
-        several = j.kind in ("cylindrical", "planar", "universal")
-        names = [f"{j.name}/{j.kind}/{k}" for k in range(nq)] if several else [j.name]
-        for k, name in enumerate(names if nq else []):
-            x = q if len(names) == 1 else q[k]
-            if nq in (4, 7):
-                x = np.concatenate([q[:-4], q[-1:], q[-4:-1]])
-            data.joint(name).qpos[:] = x
-    mujoco.mj_kinematics(m, data)
-    for name, X in link_poses(description, positions).items():
-        np.testing.assert_allclose(X[:3, 3], data.body(name).xpos, atol=1e-12, err_msg=name)
-        np.testing.assert_allclose(X[:3, :3], data.body(name).xmat.reshape(3, 3), atol=1e-12, err_msg=name)
-    pin = pytest.importorskip("pinocchio")
-    plain = ("revolute", "continuous", "prismatic", "fixed", "revolute")
-    description = replace(zoo(6, plain, base="fixed"), sites=(), loops=(), couplings=(), actuated=())
-    theirs = pin.buildModelFromXML(ff.to_urdf(description))
-    data, rng = theirs.createData(), fresh(0)
-    q, positions = pin.neutral(theirs), {}
-    for j in description.joints:
-        if j.kind != "fixed":
-            x = float(rng.uniform(-1.0, 1.0))
-            joint = theirs.joints[theirs.getJointId(j.name)]
-            q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
-            positions[j.name] = np.array([x])
-    pin.framesForwardKinematics(theirs, data, q)
-    for name, X in link_poses(description, positions).items():
-        if name != WORLD:
-            np.testing.assert_allclose(data.oMf[theirs.getFrameId(name)].homogeneous, X, atol=1e-12)
 
 
 @needs_examples

@@ -50,9 +50,3 @@ def test_joints_that_move_nothing_are_named():
     ours = geometric.immamb(tree, q)
     close(ours, np.linalg.inv(ff.mass_matrix(model, q)), solved(model, q))
     assert np.abs(ours[6:, :6]).max() > 1e-3
-
-
-def test_a_real_robot(models_folder):
-    model = ff.load(models_folder / "tocabi" / "tocabi.urdf")
-    q, _, _ = state(model, fresh(8))
-    close(geometric.inverse_mass_matrix(model, q), ff.inverse_mass_matrix(model, q), solved(model, q))

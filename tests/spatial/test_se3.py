@@ -26,7 +26,6 @@ twists = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)
 fast = settings(max_examples=60, deadline=None)
 
 
-# group and adjoints --------------------------------------------------------------------------------------------------
 def test_group_and_adjoints():
     X, Y, Z = random_pose((3, 10))
     close(se3.compose(X, Y, Z), se3.compose(se3.compose(X, Y), Z))
@@ -91,7 +90,6 @@ def test_against_pinocchio():
         close(se3.from_position_quaternion(X[:3, 3], pin.SE3ToXYZQUAT(M)[3:]), X)
 
 
-# exp and log across the switches -------------------------------------------------------------------------------------
 @pytest.mark.parametrize("angle", ALL_ANGLES)
 def test_exp_and_jacobians_to_rounding(angle):
     for xi in twists_at((angle,), 2):
@@ -126,7 +124,6 @@ def test_log_of_exp(xi):
     close(se3.adjoint(se3.exp(xi)) @ xi, xi, 2e-14)  # the screw moves along itself
 
 
-# Jacobians agree with their definition ------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("angle", [0.0, 1e-8, 1e-3, 1.0, 2.0, 3.0, np.pi, 4.5])
 def test_jacobians_by_finite_differences(angle):
     xi, d = twists_at((angle,), 1)[0], random_twist(seed=8)
@@ -144,7 +141,6 @@ def test_log_derivatives_by_finite_differences(angle):
     close(se3.right_jacobian_inverse(xi) @ d, central(lambda t: se3.log(X @ se3.exp(t * d))), slope_error())
 
 
-# the rest -------------------------------------------------------------------------------------------------------------
 @pytest.mark.parametrize("angle", [*SMALL[:6], 1.0, 3.0, np.pi - 1e-9])
 def test_interpolation_is_one_screw(angle):
     X = random_pose()
