@@ -3,11 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import robot, robots, shared, state
+from closed_robots import robot, robots, state
 from closeness import close, fresh
 from constrained_samples import check_dense, kkt, random_set
 from freeflyer import contacts
-from freeflyer.analysis.timing.control_cycles import closed_state
 
 
 @pytest.mark.parametrize("name", robots())
@@ -52,34 +51,6 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
         moment = n + np.cross(X_b[:3, 3] - X_a[:3, 3], f)
         total += ff.frame_jacobian(tree, st.q, loop.frame_a, "mixed").T @ np.concatenate([f, moment])
     close(total, np.zeros(tree.nv), 1e-9)
-
-
-def test_closed_robots_stand(models_folder):
-    """Cassie on two feet: contacts are rows in the independent velocities of the closed model."""
-    rng = fresh()
-    tree = shared(models_folder, "cassie")
-    model, st = ff.close_loops(tree), state(tree, rng, 0.02)
-    s = ff.ConstraintSet(model, [contacts.line(name, [[0.05, 0.05, 0.0], [-0.05, 0.0, 0.0]])
-                                 for name in tree.link_names if name.endswith("foot")])  # fmt: skip
-    assert len(s.names) == 2
-    tau = rng.standard_normal(model.nv)
-    check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
-    d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
-    external = {c.frame: d.forces[c.name] for c in s.contacts}
-    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external=external), d.a, 1e-8)
-    # The whole tree's matrices, reduced by the velocity map in NumPy, with the tree's own rows of both feet
-    tree, rng = shared(models_folder, "kangaroo"), fresh()
-    s = closed_state(tree, int(rng.integers(1000)), speed=0.3)
-    feet = contacts.feet_from_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
-    assert [c.frame for c in feet] == ["left_ankle_roll", "right_ankle_roll"]
-    M, h = ff.mass_matrix(tree, s.q), ff.bias_forces(tree, s.q, s.v)
-    rows = ff.ConstraintSet(tree, feet, loops=False)
-    J, drift = rows.jacobian(s.q), rows.bias(s.q, s.v)
-    G, g = ff.velocity_map(s.closed, s.q), ff.velocity_map_bias(s.closed, s.q, s.u)
-    a, _ = kkt(G.T @ M @ G, G.T @ (M @ g + h), J @ G, J @ g + drift, s.tau_u)
-    d = ff.constrained_dynamics(s.closed, s.q, s.u, s.tau_u, constraints=ff.ConstraintSet(s.closed, feet))
-    assert not any(d.redundant.values())
-    close(d.a, a, 1e-9)
 
 
 def test_a_robot_of_closed_linkages_stands_on_two_soles():

@@ -104,28 +104,15 @@ def test_no_attitude_is_worse_than_another() -> None:
     assert max(sizes) < 2.0 * min(sizes)
 
 
-@pytest.mark.parametrize("step", [None, STEP])
-def test_wrenches_and_gravity(step: float | None) -> None:
+def test_wrenches_and_gravity() -> None:
+    """Of a step; those of continuous time are in test_loads.py."""
     c = case(11, 4, base="free")
-    wrenches = {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}
-    options = {"gravity": (1.0, 2.0, -3.0)}
-    found = ff.linearize(c.model, c.q, c.v, c.tau, external=wrenches, dt=step, integrator="rk4", **options)
-    if step is None:
-        n = c.model.nv
-
-        def moved(x: np.ndarray) -> np.ndarray:
-            q, v, tau = ff.integrate(c.model, c.q, x[:, :n]), c.v + x[:, n : 2 * n], c.tau + x[:, 2 * n :]
-            return ff.forward_dynamics(c.model, q, v, tau, external=wrenches, **options)
-
-        J = slopes_at_once(moved, 3 * n, order=6)
-        close(np.concatenate([found.A, found.B], axis=1)[n:], J, 1e-8)
-    else:
-        A, B = differenced(c.model, c.q, c.v, c.tau,
-                           lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", external=wrenches, **options))  # fmt: skip
-        close(found.A, A, 1e-8)
-        close(found.B, B, 1e-8)
-    plain = ff.linearize(c.model, c.q, c.v, c.tau, dt=step, integrator="rk4")
-    assert distance(found.A, plain.A) > 1e-4
+    loads = {"external": {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}, "gravity": (1.0, 2.0, -3.0)}
+    found = ff.linearize(c.model, c.q, c.v, c.tau, dt=STEP, integrator="rk4", **loads)
+    A, B = differenced(c.model, c.q, c.v, c.tau, lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", **loads))
+    close(found.A, A, 1e-8)
+    close(found.B, B, 1e-8)
+    assert distance(found.A, ff.linearize(c.model, c.q, c.v, c.tau, dt=STEP, integrator="rk4").A) > 1e-4
 
 
 def test_outputs_are_how_frames_move() -> None:

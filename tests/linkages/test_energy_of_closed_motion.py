@@ -2,7 +2,6 @@
 
 import freeflyer as ff
 import numpy as np
-import pytest
 from closed_robots import robot, shared, state
 from closeness import fresh, refused
 from freeflyer.analysis.flight import free_flight, middle_posture
@@ -30,28 +29,6 @@ def test_five_bar_swings_for_ten_seconds(models_folder) -> None:
     assert f.stopped is not None
     assert 0.05 < f.time[-1] < 1.9
     assert "singular" in f.stopped
-
-
-@pytest.mark.slow
-def test_kangaroo_flies_for_ten_seconds(models_folder) -> None:
-    """Steps of 2 ms; two turns and a half of the base, while motors go to and fro and the knees by twenty degrees."""
-    model = shared(models_folder, "kangaroo")
-    f = free_flight(model, middle_posture(model), dt=2e-3, **SPRUNG)
-    assert f.stopped is None
-    assert f.time[-1] == pytest.approx(10.0)
-    assert f.drift < 1e-6
-    assert f.momentum_drift < 1e-8
-    assert f.turned > 4.0 * np.pi
-    assert f.motors.max() > 0.01
-    assert np.degrees(f.joints) > 15.0
-    # No force at all: its legs swing out by themselves. Slowly, or they would reach a singular posture; see the next test
-    f = free_flight(model, middle_posture(model), dt=4e-3)
-    assert f.stopped is None
-    assert f.time[-1] == pytest.approx(10.0)
-    assert f.drift < 1e-9
-    assert np.degrees(f.turned) > 30.0
-    assert f.motors.max() > 0.03
-    assert np.degrees(f.joints) > 30.0
 
 
 def test_flights_end_in_words_and_drift_falls_with_the_step() -> None:
