@@ -53,7 +53,8 @@ def test_types(checker: str, tmp_path: Path) -> None:
                 "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")]}  # fmt: skip
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     command = {
-        "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", "/dev/null", ROOT / "src" / "freeflyer", user),
+        "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache",
+                 ROOT / "src" / "freeflyer", user),
         "basedpyright": ("basedpyright", "--pythonpath", sys.executable),
     }[checker]
     done = subprocess.run([tool(command[0]), *map(str, command[1:])], cwd=tmp_path, capture_output=True, text=True, timeout=600,

@@ -44,12 +44,9 @@ def point(request):
     return Point(*request.param)
 
 
-def test_table_5_with_the_inertial_twist_held(point):
+def test_tables_5_to_8(point):
     expected = complex_slopes(lambda eta: point.forces(pose=point.turned(eta)), 6)
     close(geometric.derivative_by_pose(point.passed), expected, EXACT)
-
-
-def test_tables_5_to_8(point):
     expected = complex_slopes(lambda eta: point.forces(pose=point.turned(eta), body_twist=point.body_twist), 6)
     close(geometric.derivative_by_pose(point.passed, held="body"), expected, EXACT)
     e, v = point.passed, point.body_twist

@@ -51,7 +51,7 @@ def test_the_real_robot_swings_from_its_own_file(models_folder):
     assert r.gap.max() < 1e-4
 
 
-def test_errors_that_are_planted_show():
+def test_errors_that_are_planted_show(models_folder):
     """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
@@ -67,6 +67,13 @@ def test_errors_that_are_planted_show():
     assert abs(carried(-tau) - weight) > 0.5 * weight
     assert abs(carried(1.05 * tau) - weight) > 0.02 * weight
     assert abs(carried(tau * np.where(np.arange(12) == 1, -1.0, 1.0)) - weight) > 0.1 * weight
+    with pytest.raises(ff.InputError, match="free base"):
+        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
+    one = feet_by_name(s.model)[:1]
+    refused(ff.linkages.LinkageError, "six a foot", standing_posture, s, one, 0.05)
+    refused(ff.InputError, "between two feet", shared_weight, s.model, s.partition.q, one)
+    with pytest.raises(ff.linkages.LinkageError, match=r"beyond its stroke|cannot take its base"):
+        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))
 
 
 def test_feet_of_files(models_folder, tmp_path):
@@ -113,15 +120,3 @@ def test_postures_and_bases():
     refused(ff.InputError, "on one line", lambda: ff.estimation.base_over_soles(s.model, q, line, foot_points(s.model, q, line)))
     t = np.linspace(0.5, 6.0, 400)
     np.testing.assert_allclose(offset_at(t, Sway())[1], central(lambda h: offset_at(t + h, Sway())[0]), atol=1e-6)
-
-
-def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
-    with pytest.raises(ff.InputError, match="free base"):
-        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
-    s = sensed("kangaroo_like")
-    one = feet_by_name(s.model)[:1]
-    refused(ff.linkages.LinkageError, "six a foot", standing_posture, s, one, 0.05)
-    refused(ff.InputError, "between two feet", shared_weight, s.model, s.partition.q, one)
-    feet = feet_by_name(s.model)
-    with pytest.raises(ff.linkages.LinkageError, match=r"beyond its stroke|cannot take its base"):
-        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

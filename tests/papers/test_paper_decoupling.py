@@ -46,7 +46,7 @@ def test_all_statements_hold(result):
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory.SAME
 
 
-def test_speeds_and_springs():
+def test_speeds_and_springs(monkeypatch):
     """A run's speed is the mean over whole hops, as the gait's; at the apex it is another one."""
     run, gait = hop("revolute-VI", duration=4.0), hop_gait("revolute-VI")
     assert hopping.mean_speed(run) == pytest.approx(gait.stride / gait.period, abs=2e-4)
@@ -59,18 +59,13 @@ def test_speeds_and_springs():
     assert 0.01 < energy[-1] - energy[0] < 0.03
     assert run.energy.mechanical[0] == pytest.approx(2.9047, abs=5e-5)
     assert run.energy.mechanical[0] + run.radial_energy[0] == pytest.approx(2.9400, abs=5e-5)
-
-
-def test_positive_commands_fall(monkeypatch):
     monkeypatch.setattr(hopping, "COMMANDS", (-2.0, 3.0))
     found = hopping.commands()
     assert [command for command, _ in found] == [-2.0, 3.0]
     assert all(end.startswith("fallen at ") for end in found[1][1])
     assert all(float(end.removesuffix(" m/s")) == pytest.approx(0.275, abs=0.005) for end in found[0][1])
-
     class Result:
         commands = found
-
     table = hopping_shown.commands(Result)
     assert all(len(row) == len(table.columns) for row in table.rows)
     assert "Here +3 deg fall from all three starts, -2 deg hop on" in table.note

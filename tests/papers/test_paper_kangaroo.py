@@ -127,28 +127,7 @@ def test_public_model(models_folder):
     assert force.min() == force[-1]  # Fig 15: least when fully compressed, most half way, in between when stretched
     assert 0.3 < curves.force.position[curves.force.largest] / 0.15 < 0.7
     assert force[-1] < force[0] < force.max()
-
-
-@needs_examples
-def test_table_iii(models_folder):
-    """In the home posture, within a sixth of the paper but for chi along z (leg nearly straight) and angular chi about y.
-
-    A leg shorter by 1 cm of its stroke has the paper's chi along z, too: the posture decides, and the paper only draws it.
-    """
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = comparison.compute(robot, quiet, example("talos_full_v2.urdf"))
-    k = comparison.LENGTHS.index(robots.HOME_LENGTH)
-    nine = [x for part in comparison.PAPER for x in part]
-    np.testing.assert_allclose([*found.chi[-1], *found.gamma[-1]], nine, rtol=0.095)
-    np.testing.assert_allclose(found.chi[k, [0, 1, 3, 5]], [3.6, 4.1, 11.4, 3.6], rtol=1 / 6)
-    np.testing.assert_allclose(found.gamma[k], comparison.PAPER[2], rtol=0.1)
-    assert found.chi[k, 2] < 4.6 < found.chi[3, 2]
-    assert (found.chi > 1.0).all()
-    assert comparison.tables(found)[0].rows[0][0] == "paper"
-
-
-def test_home_and_soles_of_the_public_model(models_folder):
-    """Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm."""
+    # Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads keyframes in its own order of joints")
     path = models_folder / "kangaroo" / "kangaroo.xml"
     robot, read = robots.kangaroo(path), mujoco.MjModel.from_xml_path(str(path))
@@ -179,3 +158,21 @@ def test_home_and_soles_of_the_public_model(models_folder):
     assert np.ptp(found.height) > 0.3
     np.testing.assert_allclose(found.feet[2:20].sum(axis=1), found.weight, rtol=0.02)
     assert np.isfinite(found.places).all()
+
+
+@needs_examples
+def test_table_iii(models_folder):
+    """In the home posture, within a sixth of the paper but for chi along z (leg nearly straight) and angular chi about y.
+
+    A leg shorter by 1 cm of its stroke has the paper's chi along z, too: the posture decides, and the paper only draws it.
+    """
+    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    found = comparison.compute(robot, quiet, example("talos_full_v2.urdf"))
+    k = comparison.LENGTHS.index(robots.HOME_LENGTH)
+    nine = [x for part in comparison.PAPER for x in part]
+    np.testing.assert_allclose([*found.chi[-1], *found.gamma[-1]], nine, rtol=0.095)
+    np.testing.assert_allclose(found.chi[k, [0, 1, 3, 5]], [3.6, 4.1, 11.4, 3.6], rtol=1 / 6)
+    np.testing.assert_allclose(found.gamma[k], comparison.PAPER[2], rtol=0.1)
+    assert found.chi[k, 2] < 4.6 < found.chi[3, 2]
+    assert (found.chi > 1.0).all()
+    assert comparison.tables(found)[0].rows[0][0] == "paper"
