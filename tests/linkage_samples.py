@@ -119,8 +119,7 @@ def random_linkage(rng: np.random.Generator, masks: tuple[tuple[int, ...], ...],
         X_a = pose(rng)
         X_WA = ff.frame_pose(tree, q, link_a) @ X_a
         X_WB = X_WA @ _free_motion(mask, rng)
-        sites += [ff.Site(f"a{k}", link_a, X_a),
-                  ff.Site(f"b{k}", link_b, np.linalg.inv(ff.frame_pose(tree, q, link_b)) @ X_WB)]  # fmt: skip
+        sites += [ff.Site(f"a{k}", link_a, X_a), ff.Site(f"b{k}", link_b, np.linalg.inv(ff.frame_pose(tree, q, link_b)) @ X_WB)]
         loops.append(ff.Loop(f"loop{k}", f"a{k}", f"b{k}", tuple(mask)))
     return ff.build(replace(tree.description, sites=tuple(sites), loops=tuple(loops))), q
 

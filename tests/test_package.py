@@ -46,8 +46,7 @@ print(json.dumps({
 def opened(tmp_path_factory):
     """What a fresh process saw when it imported the package, in an empty folder and with an empty cache."""
     home = tmp_path_factory.mktemp("home")
-    environment = {**os.environ, "HOME": str(home), "FREEFLYER_CACHE_DIR": str(home / "cache"),
-                   "PYTHONDONTWRITEBYTECODE": "1"}  # fmt: skip
+    environment = {**os.environ, "HOME": str(home), "FREEFLYER_CACHE_DIR": str(home / "cache"), "PYTHONDONTWRITEBYTECODE": "1"}
     command = [sys.executable, "-W", "error", "-c", OPENING, str(home)]
     done = subprocess.run(command, cwd=home, env=environment, capture_output=True, text=True, timeout=120)
     assert done.returncode == 0, done.stderr
@@ -139,8 +138,7 @@ def model():
 def results(model: ff.Model) -> list[np.ndarray]:
     rng = fresh(0)
     q, v = ff.random_configuration(model, rng, 20), rng.standard_normal((20, model.nv))
-    return [ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q[0]),
-            ff.frame_pose(model, q, model.frame_names[-1])]  # fmt: skip
+    return [ff.inverse_dynamics(model, q, v, v), ff.mass_matrix(model, q[0]), ff.frame_pose(model, q, model.frame_names[-1])]
 
 
 COPIES = {

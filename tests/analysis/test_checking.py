@@ -79,9 +79,7 @@ def test_loops_couplings_and_notes():
     sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0, 0, 0.4)))
     d = replace(d, links=links, joints=joints, sites=sites, loops=(Loop("four_bar", "end_a", "end_b", POINT),))
     assert "open-loop" not in [f.code for f in check(ff.build(d)).findings]
-    d = replace(
-        arm(), couplings=(Coupling("gear", "elbow", "shoulder", (0.0, 1.0, 0.5)),), notes=("meshes were left out",)
-    )
+    d = replace(arm(), couplings=(Coupling("gear", "elbow", "shoulder", (0.0, 1.0, 0.5)),), notes=("meshes were left out",))
     found = [(f.severity, f.code, f.subject) for f in check_description(d)]
     assert found == [("warning", "coupling", "gear"), ("note", "reader", "arm")]
     d = with_joint(with_inertia(arm(), "upper", solid(moments=(0.01, 0.01, 0.03))), "shoulder", effort=())

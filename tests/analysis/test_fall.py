@@ -11,9 +11,7 @@ from freeflyer import linkages, robots
 from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
 
 
-@pytest.mark.parametrize(
-    "robot", [robots.chain(3), robots.chain(3, "spherical", base="free"), robots.make("quadruped")]
-)
+@pytest.mark.parametrize("robot", [robots.chain(3), robots.chain(3, "spherical", base="free"), robots.make("quadruped")])
 def test_the_drift_is_small_and_of_order_four(robot):
     study = free_fall(robot)
     assert 3.5 < study.order < 5.5

@@ -83,9 +83,7 @@ def test_angles_and_the_group() -> None:
     # Against differences: of roll-pitch-yaw along a turn, and of accelerations in the angles' coordinates
     rpy, h = np.array([0.3, -0.7, 1.1]), 1e-5
     for k, d in enumerate(np.eye(3)):
-        turn = quaternion.multiply(
-            quaternion.conjugate(quaternion.from_rpy(rpy - h * d)), quaternion.from_rpy(rpy + h * d)
-        )
+        turn = quaternion.multiply(quaternion.conjugate(quaternion.from_rpy(rpy - h * d)), quaternion.from_rpy(rpy + h * d))
         np.testing.assert_allclose(quaternion.log(turn) / (2 * h), body_rates(rpy)[:, k], atol=1e-9)
     found = control.lqr(model, q, inputs)
     A, B = angle_linearization(model, q, found.A, found.B)

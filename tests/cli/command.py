@@ -20,9 +20,7 @@ def run_json(*arguments: object):
     return result, json.loads(result.stdout)["data"]
 
 
-def arm(
-    robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit: str = LIMIT, tip: str = "lower"
-) -> str:
+def arm(robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit: str = LIMIT, tip: str = "lower") -> str:
     """A two-link arm; the arguments change its last link and joint."""
     sound = f'<inertial><origin xyz="0 0 0.1"/><mass value="2"/>{INERTIA.format(0.02, 0.02, 0.01)}</inertial>'
     last = (

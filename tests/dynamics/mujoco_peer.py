@@ -102,8 +102,6 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     mujoco.mj_comVel(m, d)
     mujoco.mj_rne(m, d, 0, weight)
     p.set_state(q, v)
-    return {
-        "mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "C v": rest - T.T @ weight,
-        "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "forward dynamics": np.linalg.solve(M, tau - rest),
-        "kinetic energy": np.array([0.5 * v @ M @ v]),
-    }  # fmt: skip
+    return {"mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "C v": rest - T.T @ weight,
+            "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "forward dynamics": np.linalg.solve(M, tau - rest),
+            "kinetic energy": np.array([0.5 * v @ M @ v])}  # fmt: skip

@@ -10,7 +10,7 @@ import freeflyer as ff
 import numpy as np
 import pinocchio as pin
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from scipy.linalg import cho_factor, cho_solve
 from typing import Any
 
@@ -30,7 +30,7 @@ class Peer:
     spread: np.ndarray
     pieces: tuple[tuple[int, int, int, float, float], ...]
     links: Mapping[str, int]  # names of our links, and Pinocchio's number of their frames
-    mount: Any
+    mount: Any = field(default_factory=pin.SE3.Identity)
 
     def q(self, q: np.ndarray) -> np.ndarray:
         out = np.full(self.model.nq, np.nan)
@@ -39,7 +39,7 @@ class Peer:
                 out[at : at + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(q[ours : ours + 7]) * self.mount.inverse())
             else:
                 x = ratio * q[ours] + offset
-                out[at : at + size] = [x] if size == 1 else [np.cos(x), np.sin(x)]
+                out[at : at + size] = [np.cos(x), np.sin(x)] if size == 2 else ratio * q[ours : ours + size] + offset
         return out
 
 

@@ -103,7 +103,7 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
         close_to_rate(A, velocity, STEP, 10 * DIFFERENCE, 1)
 
 
-def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
+def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
     """dV/dq, dV/dv, dA/dq, dA/dv, dA/da in Pinocchio's coordinates.
 
     Its LOCAL_WORLD_ALIGNED derivatives are those of spatial motions at a fixed point. Ours are of the numbers themselves: of
@@ -131,7 +131,7 @@ def pinocchios(p: Peer | pin_built.Built, x: tuple[np.ndarray, ...], number: int
     return [Vq, Vv, Aq, Av, J]
 
 
-def compared(model: ff.Model, p: Peer | pin_built.Built, count: int, links: tuple[str, ...]) -> None:
+def compared(model: ff.Model, p: Peer, count: int, links: tuple[str, ...]) -> None:
     """At random states."""
     q, v, a = state(model, fresh(3), (count,))
     D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)

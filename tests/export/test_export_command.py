@@ -75,9 +75,7 @@ def test_the_page_s_commands_and_program_run(tmp_path):
     environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     said = []
     for command in re.findall(r"^    (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE):
-        done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, command + done.stdout + done.stderr
         said.append(done.stdout)
     assert said[2].count("same bits") == 3

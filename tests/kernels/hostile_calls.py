@@ -23,8 +23,7 @@ from seeds import fresh
 from typing import Any
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)
-INTEGERS = (-1, -2, 3, 10**7, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400), True, None, 0.0, "0",
-            np.int64(0))  # fmt: skip
+INTEGERS = (-1, -2, 3, 10**7, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400), True, None, 0.0, "0", np.int64(0))
 DOCUMENTED = (TypeError, ValueError, MemoryError, OverflowError)  # of calls, and of impossible shapes
 SAME = 1e-9  # relative, of compiled results and plain Python's
 

@@ -64,9 +64,7 @@ def test_arithmetic(name, rng):
 
 def test_rounding_and_comparisons():
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 4503599627370497.5, 1e300])
-    np.testing.assert_array_equal(
-        applied(packed(lambda a: rint(a), 1), x), [0, 2, 2, 0, -2, -2, 4503599627370498, 1e300]
-    )
+    np.testing.assert_array_equal(applied(packed(lambda a: rint(a), 1), x), [0, 2, 2, 0, -2, -2, 4503599627370498, 1e300])
     # In every lane; NaN and infinities are not below anything
     a = np.array([0.5, -0.5, 0.99, -0.99, 0.0, -0.0, 1e-300, 0.1])
     assert below(pack_row(a), 1.0)

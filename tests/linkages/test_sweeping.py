@@ -30,8 +30,7 @@ def test_hip_yaw_is_a_slider_crank():
 
 def test_every_state_is_closed_and_as_assembled_alone():
     rng = fresh(1)
-    axes = {LENGTH: rng.uniform(0, 0.15, 4), HIP[0]: rng.uniform(-0.03, 0.01, 3),
-            ANKLE[1]: rng.uniform(-0.015, 0.015, 3)}  # fmt: skip
+    axes = {LENGTH: rng.uniform(0, 0.15, 4), HIP[0]: rng.uniform(-0.03, 0.01, 3), ANKLE[1]: rng.uniform(-0.015, 0.015, 3)}
     swept = sweep(leg(), axes)
     assert swept.q.shape == (4, 3, 3, leg().nq)
     assert swept.reached.all()

@@ -47,10 +47,7 @@ def test_both_formats(tmp_path):
         assert loops[-1].mask == mask
     assert read(tmp_path, "loops: []").actuated == BARE.actuated  # nothing said of motors: as before
     description = read(tmp_path, THEIRS)
-    assert description.loops[2:] == (
-        Loop("tip~trunk", "tip", "trunk", POINT),
-        Loop("leader~world", "leader", "world", WELD),
-    )
+    assert description.loops[2:] == (Loop("tip~trunk", "tip", "trunk", POINT), Loop("leader~world", "leader", "world", WELD))
     assert description.actuated == ("joint_leader",)
     kinds = [description.joint(f"joint_{n}").kind for n in ("0_revolute", "1_continuous", "2_prismatic")]
     assert kinds == ["spherical", "universal", "fixed"]

@@ -199,9 +199,7 @@ WELD_DRAWN = '<weld name="c" body1="arm" anchor=".1 .2 .3"/>'
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize(
-    ("equality", "mask"), [(CONNECT, POINT), (SITES, POINT), (WELD_BODIES, WELD), (WELD_DRAWN, WELD)]
-)
+@pytest.mark.parametrize(("equality", "mask"), [(CONNECT, POINT), (SITES, POINT), (WELD_BODIES, WELD), (WELD_DRAWN, WELD)])
 def test_loops_have_mujocos_residual(equality, mask):
     """The distance and the angle between the two frames of a loop are those of MuJoCo's constraint."""
     text = MANY.format(equality)

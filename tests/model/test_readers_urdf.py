@@ -28,9 +28,7 @@ def test_numbers_of_a_joint_and_a_link():
     np.testing.assert_array_equal(j.placement[:, 3], [0, 0, 1, 1])
     np.testing.assert_array_equal(j.axis, [0, 1, 0])
     rpy = (0.3, -0.7, 1.9)
-    text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace(
-        'ixy="0"', 'ixy="0.02"'
-    )
+    text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace('ixy="0"', 'ixy="0.02"')
     inertia = read_urdf(text).link("rod").inertia
     R = Rotation.from_euler("xyz", rpy).as_matrix()  # about fixed axes
     J = np.array([[0.1, 0.02, 0], [0.02, 0.1, 0], [0, 0, 0.01]])

@@ -95,10 +95,9 @@ def test_in_the_library_s_coordinates(base, mimics, seed):
     close(d.dq, complex_slopes(lambda u: geometric.forces_of(tree, q + 1j * rates(model, q, u.imag), v, a), n), EXACT)
     close(d.dv, complex_slopes(lambda u: geometric.forces_of(tree, q, v + u, a), n), EXACT)
     close(d.da, ff.mass_matrix(model, q), EXACT)
-    for function, fields, tolerance in (
-        ("inverse_dynamics_derivatives", ("dq", "dv", "da"), 1e-12),
-        ("forward_dynamics_derivatives", ("dq", "dv", "dtau"), solved(model, q)), ("linearize", ("A", "B", "C"), solved(model, q)),
-    ):  # fmt: skip
+    for function, fields, tolerance in (("inverse_dynamics_derivatives", ("dq", "dv", "da"), 1e-12),
+                                        ("forward_dynamics_derivatives", ("dq", "dv", "dtau"), solved(model, q)),
+                                        ("linearize", ("A", "B", "C"), solved(model, q))):  # fmt: skip
         ours, compiled = (getattr(room, function)(model, q, v, a) for room in (geometric, ff))
         for name in fields:
             close(getattr(ours, name), getattr(compiled, name), tolerance, what=(function, name))

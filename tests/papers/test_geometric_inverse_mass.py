@@ -26,9 +26,7 @@ def test_joints_that_move_nothing_are_named():
     refused(ff.InputError, "'pole'", geometric.forward_dynamics_derivatives, model, q, np.zeros(7), np.zeros(7))
     rotor = ff.Joint("pole", "revolute", "body", "flag", armature=(0.01,))
     model = ff.build(ff.Description("flagship", links, (joints[0], rotor)))
-    assert geometric.inverse_mass_matrix(model, q)[6, 6] == pytest.approx(
-        ff.inverse_mass_matrix(model, q)[6, 6], rel=1e-12
-    )
+    assert geometric.inverse_mass_matrix(model, q)[6, 6] == pytest.approx(ff.inverse_mass_matrix(model, q)[6, 6], rel=1e-12)
     # Finger tips without mass, turning with the knuckle: the tree's mass matrix has no inverse, the robot's has
     solid = ff.Inertia(1.0, np.array([0.1, 0.2, 0.0]), 0.1 * np.eye(3))
     links = (ff.Link("hand", solid), ff.Link("knuckle", solid), ff.Link("tip"), ff.Link("nail"))

@@ -117,8 +117,7 @@ def test_public_model(models_folder):
     found = mechanisms.compute_mechanisms(robot, quiet)
     assert found.passive_in_a_leg == 30
     counts = {m.name: (m.active, m.passive, m.passive + m.pins, m.rows) for m in found.mechanisms}
-    assert counts == {"hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6),
-                      "ankle": (2, 14, 20, 14)}  # fmt: skip
+    assert counts == {"hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6), "ankle": (2, 14, 20, 14)}
     curves = transmissions.compute(robot, quiet)
     assert np.degrees(curves.knee.y[-1]) == pytest.approx(120.0, abs=0.5)
     assert all(np.ptp(x) < 1e-5 for x in curves.level.motors.values())  # Fig 13: the ankle's motors rest

@@ -40,9 +40,7 @@ def test_exact_derivatives():
     assert np.linalg.norm(STATE.v[:6]) > 0.5
     np.testing.assert_allclose(ff.forward_dynamics(MODEL, STATE.q, STATE.v, STATE.tau), STATE.a, atol=1e-11)
     d = ff.inverse_dynamics_derivatives(MODEL, STATE.q, STATE.v, STATE.a)
-    for mine, theirs in zip(
-        (d.dq, d.dv, d.da), robot.by_complex_steps("rnea", MODEL, STATE.q, STATE.v, STATE.a), strict=True
-    ):
+    for mine, theirs in zip((d.dq, d.dv, d.da), robot.by_complex_steps("rnea", MODEL, STATE.q, STATE.v, STATE.a), strict=True):
         assert robot.distance(mine, theirs) < 1e-13
     for mine, theirs in zip((d.dq, d.dv, d.da), requirements.differences(MODEL, STATE.q, STATE.v, STATE.a), strict=True):
         np.testing.assert_allclose(theirs, mine, atol=1e-5)

@@ -94,9 +94,7 @@ def test_bases_with_wheels_and_panels():
     assert [m.joints[0].kind for m in (holonomic, driven, rolling)] == ["planar"] * 3
     assert [m.nv for m in (holonomic, driven, rolling)] == [9, 9, 11]
     assert driven.mass == pytest.approx(rolling.mass, rel=1e-14)
-    np.testing.assert_allclose(
-        center_of_mass(driven.description), center_of_mass(rolling.description), rtol=0, atol=1e-14
-    )
+    np.testing.assert_allclose(center_of_mass(driven.description), center_of_mass(rolling.description), rtol=0, atol=1e-14)
     assert "root_joint" not in rolling.actuated
     assert {"left_wheel", "right_wheel"} <= set(rolling.actuated)
     poses = poses_at_zero(robots.differential_drive_manipulator(rolling_wheels=True).description)
