@@ -67,31 +67,20 @@ def need(x: Subject, lanes: int, states_at_once: int) -> int:
     return where[TAKEN]
 
 
+@pytest.mark.parametrize("lanes", ["one state", "a batch"])
 @pytest.mark.parametrize("name", ALL)
-def test_one_state(name, found):
-    for x in found[name]:
-        needed = need(x, 1, 1)
-        status, where, outputs, _ = run(x, 1, 1, needed)
-        assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
-        assert 0 <= where[TAKEN] <= MARGIN * needed, f"{name} on {x.label} takes {where[TAKEN]} of {needed}"
-        assert status == REFUSED or x.entry.partial or all(np.isfinite(out).all() for out in outputs)
-        short, _, outputs, _ = run(x, 1, 1, needed - 1)
-        assert short == SHORT_SCRATCH
-        assert all(np.isnan(out).all() for out in outputs)
-
-
-@pytest.mark.parametrize("name", ALL)
-def test_a_batch(name, found):
-    """As many states as make one whole Pack and a part of one."""
-    lanes = batch_lanes(ALL[name])
-    for x in found[name][:: max(1, len(found[name]) // 6)]:
+def test_scratch_is_enough_and_no_more_is_written(name, lanes, found):
+    """One state; as many as make one whole Pack and a part of one."""
+    alone = lanes == "one state"
+    lanes = 1 if alone else batch_lanes(ALL[name])
+    for x in found[name][:: 1 if alone else max(1, len(found[name]) // 6)]:
         needed = need(x, lanes, lanes)
-        for states in (1, lanes + 3):
+        for states in (1,) if alone else (1, lanes + 3):
             status, where, outputs, _ = run(x, lanes, states, needed)
             assert status in (OK, REFUSED), f"{name} on {x.label}: {status}, {where}"
             assert 0 <= where[TAKEN] <= MARGIN * needed, f"{name} on {x.label} takes {where[TAKEN]} of {needed}"
             assert status == REFUSED or x.entry.partial or all(np.isfinite(out).all() for out in outputs)
-        short, _, outputs, _ = run(x, lanes, lanes + 3, needed - 1)
+        short, _, outputs, _ = run(x, lanes, states, needed - 1)
         assert short == SHORT_SCRATCH
         assert all(np.isnan(out).all() for out in outputs)
 
