@@ -33,54 +33,43 @@ WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints,
 ONE = "takes one posture a call"
 SET = "its result does not depend on the state"
 CUT = "makes no sense on a tree whose loops are open, so it is refused there with the way to close them"
-LONG = "runs for minutes, and is tested in tests/{}"
-REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
-    **{f"linkages.{n}": {"batch": ONE} for n in (
-        "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
-        "reachable_set", "selected_posture", "sweep", "transmission_curve")},
-    **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
-    **{f"control.{n}": {"batch": SET} for n in (
-        "controllability", "kinematic_chains", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
-    **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
-    **{f"estimation.{n}": {"batch": ONE} for n in (
-        "calibrate", "closed_torques", "contact_history", "contact_model",
-        "passive_state", "update_passive_state", "select_encoders")},
-    "estimation.sensors": {"batch": SET},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_capture.py"} for n in (
-        "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_pushes.py"} for n in (
-        "survives_push", "push_boundary", "random_pushes")},
-    "contacts.feet_by_name": {"batch": SET},
-    "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
-    "contacts.anchored_feet": {"batch": ONE},
-    "formulations.constrained.differential_drive": {
-        "all": "takes a base on a planar joint, and is tested in tests/formulations/test_constrained_motion.py"},
-    "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
-    "formulations.constrained.unilateral_accelerations": {"batch": ONE},
-    **{f"analysis.{n}": {"batch": SET} for n in (
-        "check", "conditioning", "free_fall", "identities", "linkages", "matrices", "middle_posture", "overview")},
-    **{n: {"batch": SET} for n in (
-        "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
-        "with_gravity")},
-    "analysis.loop_gaps": {"batch": ONE},
-    "analysis.free_flight": {"batch": ONE},
-    "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_from_file": {"all": "reads a file beside the model, and is tested in tests/estimation"},
-    "estimation.contact_history": {"all": LONG.format("estimation")},
-    "estimation.calibrate": {"all": "takes readings made for its robot, and is tested in tests/estimation"},
-    "export.export": {"all": "compiles a library, and is tested in tests/export"},
-    "linkages.motion_map": {"one": "takes postures (n, nq)"},
-    "linkages.manipulability": {"all": "takes three motors at least, and is tested in tests/linkages"},
-    "linkages.reachable_set": {"all": "takes two motors and two joints, and is tested in tests/linkages"},
-    "sim.mujoco_plant": {"batch": ONE},
-    "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
-    **{n: {"all": "takes a robot of Pinocchio's, and is tested in tests/dynamics/test_pinocchio_states.py"} for n in (
-        "from_pinocchio", "to_pinocchio")},
-    "sim.simulate": {"batch": "samples come first, (T, ..., nq), and is tested in tests/sim"},
-    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/papers/test_hopping.py"},
-    "sim.replay": {"all": "takes a run of its robot, and is tested in tests/sim"},
-    "estimation.base_over_soles": {"all": "takes feet whose points are on no line, and is tested in tests/estimation"},
-}  # fmt: skip
+FEET, TESTED = "takes a robot that stands on its feet, and is tested in tests/control/test_{}.py", ", and is tested in tests/{}"
+REASONS: dict[str, dict[str, str]] = {}  # by name: of all columns, of batches or of columns
+for column, why, room, short in (
+    ("batch", ONE, "linkages.", "assemble extract_limb first_singularity follow force_curve manipulability mechanisms partition "
+     "reachable_set selected_posture sweep transmission_curve"),
+    ("tree", CUT, "control.", "energy_costs equilibrium inverse_kinematics lqr track"),
+    ("batch", ONE, "control.", "energy_costs equilibrium inverse_kinematics lqr track centroidal_jacobians reduced_dynamics"),
+    ("batch", SET, "control.", "controllability kinematic_chains joint_inputs rotor_inputs thruster_inputs wrench_inputs"),
+    ("batch", ONE, "estimation.", "calibrate closed_torques contact_history contact_model passive_state update_passive_state "
+     "select_encoders"),
+    ("all", FEET.format("capture"), "control.", "capture_margin capture_point max_push_impulse stand_on_feet"),
+    ("all", FEET.format("pushes"), "control.", "survives_push push_boundary random_pushes"),
+    ("batch", SET, "", "estimation.sensors contacts.feet_by_name symbolic.variables"),
+    ("batch", "takes one path (k, nq)", "decoupling.", "center_of_mass_angle"),
+    ("batch", ONE, "", "contacts.anchored_feet formulations.constrained.unilateral_accelerations sim.mujoco_plant"),
+    ("all", "takes a base on a planar joint" + TESTED.format("formulations/test_constrained_motion.py"), "",
+     "formulations.constrained.differential_drive"),
+    ("closed", "takes the tree, its loops among the constraints", "formulations.constrained.", "prescribed_motion"),
+    ("batch", SET, "analysis.", "check conditioning free_fall identities linkages matrices middle_posture overview"),
+    ("batch", SET, "", "attach_payload close_loops frame_set lock_joints merge_fixed neutral to_mjcf to_urdf with_gravity"),
+    ("batch", ONE, "analysis.", "loop_gaps free_flight"), ("one", "takes postures (n, nq)", "linkages.", "motion_map"),
+    ("all", "runs for minutes" + TESTED.format("report/test_report.py"), "report.", "report"),
+    ("all", "reads a file beside the model" + TESTED.format("estimation"), "contacts.", "feet_from_file"),
+    ("all", "runs for minutes" + TESTED.format("estimation"), "estimation.", "contact_history"),
+    ("all", "takes readings made for its robot" + TESTED.format("estimation"), "estimation.", "calibrate"),
+    ("all", "compiles a library" + TESTED.format("export"), "export.", "export"),
+    ("all", "takes three motors at least" + TESTED.format("linkages"), "linkages.", "manipulability"),
+    ("all", "takes two motors and two joints" + TESTED.format("linkages"), "linkages.", "reachable_set"),
+    ("closed", "its symbols are those of a tree", "symbolic.", "variables"),
+    ("all", "takes a robot of Pinocchio's" + TESTED.format("dynamics/test_pinocchio_states.py"), "", "from_pinocchio to_pinocchio"),
+    ("batch", "samples come first, (T, ..., nq)" + TESTED.format("sim"), "sim.", "simulate"),
+    ("all", "takes a leg that hops" + TESTED.format("papers/test_hopping.py"), "freeflyer_papers.hopping.", "hop_start"),
+    ("all", "takes a run of its robot" + TESTED.format("sim"), "sim.", "replay"),
+    ("all", "takes feet whose points are on no line" + TESTED.format("estimation"), "estimation.", "base_over_soles"),
+):  # fmt: skip
+    for name in short.split():
+        REASONS.setdefault(room + name, {})[column] = why
 
 
 def functions() -> dict[str, Callable[..., Any]]:
