@@ -2,8 +2,8 @@
 
 import numpy as np
 import pytest
-from closeness import STEP, close_to_rate, fresh
-from freeflyer.spatial import dual_quaternion as D, quaternion, se3, twist, wrench
+from closeness import STEP, close_to_rate
+from freeflyer.spatial import dual_quaternion as D, se3, twist, wrench
 from hypothesis import settings, strategies as st
 from spatial_samples import ALL_ANGLES, close, exact_sum, random_pose, random_twist, rng, twists_at
 
@@ -23,16 +23,11 @@ def test_algebra():
     assert np.array_equal(D.multiply(I, E_J), E_K)
     assert np.array_equal(D.multiply(E_I, J), E_K)
     assert np.array_equal(D.multiply(E_I, E_J), 0 * ONE)
-    X, Y = random_pose((2, 10))
-    x, y = D.from_pose(X), D.from_pose(Y)
-    close(D.to_pose(D.multiply(x, y)), X @ Y)
-    close(D.to_pose(D.conjugate(x)), se3.inverse(X))
+    X = random_pose((10,))
+    x = D.from_pose(X)
+    close(D.to_pose(x), X)
     close(D.to_pose(-x), X)
-    close(D.norm(x), np.broadcast_to([1.0, 0.0], (10, 2)))
-    p, q = D.to_position_quaternion(x)
-    close(p, X[:, :3, 3])
-    close(quaternion.to_matrix(q), X[:, :3, :3])
-    close(D.from_position_quaternion(p, q), x)
+    close(D.from_position_quaternion(*D.to_position_quaternion(x)), x)
     x, p = poses(), rng().standard_normal((10, 3))
     point = np.concatenate([np.broadcast_to([0, 0, 0, 1.0], (10, 4)), p, np.zeros((10, 1))], -1)
     moved = D.multiply(D.multiply(x, point), D.full_conjugate(x))
@@ -47,18 +42,7 @@ def test_algebra():
     assert np.array_equal(D.from_wrench([1, 2, 3, 4, 5, 6]), [1, 2, 3, 0, 4, 5, 6, 0])
 
 
-def test_rates_and_orders():
-    a, b = fresh(0).standard_normal((2, 10, 8))
-    left, right = D.hamilton_left(a), D.hamilton_right(b)
-    close((left @ b[..., None])[..., 0], D.multiply(a, b), 1e-14)
-    close((right @ a[..., None])[..., 0], D.multiply(a, b), 1e-14)
-    close(left @ right, right @ left, 1e-13)  # associativity
-    h = np.arange(1.0, 9.0)
-    assert np.array_equal(D.to_vec8(h), [4, 1, 2, 3, 8, 5, 6, 7])
-    assert np.array_equal(D.from_vec8(D.to_vec8(h)), h)
-    e = np.arange(1.0, 7.0)
-    assert np.array_equal(D.from_vec6(e), [1, 2, 3, 0, 4, 5, 6, 0])
-    assert np.array_equal(D.to_vec6(D.from_vec6(e)), e)
+def test_rate_equation_4():
     m = Motion()
     body = 2.0 * m.a
     world = D.adjoint(m.x0, body)
@@ -66,15 +50,6 @@ def test_rates_and_orders():
     close_to_rate(D.rate_from_twist(m.x0, world, "world"), m.pose, STEP, 1e-9)
     close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "body"), body)
     close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "world"), world)
-    # World: omega + eps (pdot + p x omega). Body: omega + eps (pdot in body axes)
-    X = D.to_pose(m.x0)
-
-    def place(t):
-        return D.to_pose(m.pose(t))[:3, 3]
-
-    world, body = (D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, 2 * m.a, "body"), e) for e in ("world", "body"))
-    close_to_rate(world[4:7] - np.cross(X[:3, 3], world[:3]), place, STEP, 1e-9)
-    close_to_rate(X[:3, :3] @ body[4:7], place, STEP, 1e-9)
 
 
 class Motion:
