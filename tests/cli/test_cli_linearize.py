@@ -4,13 +4,12 @@ import freeflyer as ff
 import json
 import numpy as np
 import pytest
-from command import arm, run, run_json, written
+from command import arm, json_of, printed, run, run_json, written
 from freeflyer import robots
 
 
 def test_a_hovering_robot_is_held_and_steered(tmp_path):
-    result, data = run_json("linearize", "aerial_manipulator")
-    assert result.exit_code == 0
+    data = json_of("linearize", "aerial_manipulator")
     model = robots.aerial_manipulator()
     assert data["held"] == "held by the inputs alone"
     assert (data["states"], data["rank"], data["uncontrollable"]) == (20, 20, [])
@@ -26,9 +25,8 @@ def test_a_hovering_robot_is_held_and_steered(tmp_path):
 
 
 def test_robots_in_the_air():
-    result = run("linearize", "humanoid:dof=20")
-    assert result.exit_code == 0
-    words = " ".join(result.stdout.split())
+    shown = printed("linearize", "humanoid:dof=20")
+    words = " ".join(shown.split())
     weight = 9.81 * robots.humanoid(dof=20).mass
     assert f"held from outside, as by a hoist or the ground: base z translation {weight:.4g} N" in words
     assert "out of reach: base z translation, base rotation about z" in words
@@ -70,18 +68,17 @@ def test_postures_and_search(tmp_path):
 @pytest.mark.slow
 def test_pictures_and_recovery(tmp_path):
     folder = tmp_path / "out"
-    result = run("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")
-    assert result.exit_code == 0
+    shown = printed("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")
     for name in ("poles", "recovery"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (folder / f"{name}.svg").read_bytes()[:1000]
-        assert str(folder / f"{name}.png") in result.stdout.replace("\n", "")
+        assert str(folder / f"{name}.png") in shown.replace("\n", "")
     back = json.loads((tmp_path / "x.json").read_text())["data"]["recovery"]
     assert back["pitches"] == [60, 100, 120, 150]
     assert back["group_recovers"] == [True] * 4
     assert back["euler_recovers"] == [True, True, True, False]
-    assert "comes back" in result.stdout
-    assert "is lost" in result.stdout
+    assert "comes back" in shown
+    assert "is lost" in shown
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
