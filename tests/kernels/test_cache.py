@@ -156,9 +156,9 @@ def test_what_takes_a_file_s_place_is_made_again(folder, compiled):
     first.write_bytes(b), second.write_bytes(a)
     make("first"), make("second")
     assert compiled == ["first", "second"] * 2
-    shutil.rmtree(folder), compiled.clear()
+    first.unlink(), second.unlink(), compiled.clear()
     make()
-    (path,) = files(folder)
+    (path,) = (p for p in files(folder) if p.suffix == ".o")
     path.unlink(), path.mkdir()
     make()
     assert not [p for p in files(folder) if p.suffix != ".lock"]
