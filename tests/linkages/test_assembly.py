@@ -1,10 +1,13 @@
-"""Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals."""
+"""Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals. Loops that
+tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
+import warnings
 from closeness import fresh, refused
 from dataclasses import replace
+from freeflyer import linkages
 from freeflyer.linkages import (
     AssemblyError,
     LinkageError,
@@ -15,7 +18,8 @@ from freeflyer.linkages import (
     partition,
     sweep,
 )
-from linkage_samples import MASKS, planar, pose, random_linkage, stewart
+from linkage_samples import MASKS, four_bar, planar, pose, random_linkage, stewart
+from pathlib import Path
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
 
@@ -221,3 +225,25 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     with pytest.raises(AssemblyError, match="at their limits are 'leg_left_4_joint'") as caught:
         assemble(leg, q, hold="actuated", attempts=0)
     assert "leg_left_4_joint" not in caught.value.data["joints"]
+
+
+def test_redundant_rows_that_stay_open_are_reported(models_folder: Path) -> None:
+    """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
+    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    q = linkages.partition(model).q.copy()
+    q[model.joint("leg_left_3_motor").iq] = 0.01
+    with pytest.warns(linkages.OpenLoopWarning, match="stays open by"):
+        found = linkages.assemble(model, q, hold="actuated")
+    assert found.closed
+    assert found.independent_gap < 1e-9
+    assert 1e-5 < found.redundant_gap < 9e-4
+    assert found.redundant_gap == found.gap
+
+
+def test_no_warning_for_loops_that_fit() -> None:
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = linkages.assemble(four_bar())
+        many = linkages.assemble(four_bar(), np.tile(linkages.partition(four_bar()).q, (3, 1)))
+    assert found.redundant_gap < 1e-9
+    assert many.redundant_gap.shape == (3,)

@@ -1,4 +1,5 @@
-"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals."""
+"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals. on_failure="nan" of
+closed linkages: postures at which the linkage is singular give NaN."""
 
 import freeflyer as ff
 import numpy as np
@@ -7,6 +8,7 @@ from closed_robots import reference, robot, robots, state
 from closeness import close, fresh, refused
 from freeflyer import ConstraintSet, constrained_dynamics
 from freeflyer.linkages.partition import partition
+from linkage_samples import BAR, shifted
 
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -52,3 +54,44 @@ def test_refusals_name_the_fault() -> None:
     with pytest.raises(ff.errors.LinkageError, match="does not keep the loops closed"):
         ff.linkages.constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
     refused(ff.InputError, "either", ff.linkages.constraint_multipliers, model, s.q, np.zeros(model.nv))
+
+
+CRANK, GROUND, START = 0.2, 0.5, 0.5
+FLAT = (0, 3, 8, 21)
+
+
+def parallelogram() -> ff.Model:
+    """Its coupler stays parallel to the ground: angles (a, -a, a); at zero all bars lie in one line."""
+    links = [ff.Link(n, BAR) for n in ("ground", "crank", "coupler", "follower")]
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
+              ff.Joint("coupler", "revolute", "crank", "coupler", shifted(CRANK), initial=(-START,)),
+              ff.Joint("follower", "revolute", "ground", "follower", shifted(GROUND), initial=(START,))]  # fmt: skip
+    sites = ff.Site("tip", "coupler", shifted(GROUND)), ff.Site("end", "follower", shifted(CRANK))
+    loop = ff.Loop("loop", "tip", "end", (1, 1, 0, 0, 0, 0))
+    return ff.build(ff.Description("parallelogram", tuple(links), tuple(joints), sites, (loop,), actuated=("crank",)))
+
+
+def arrays(result) -> list[np.ndarray]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize("loads", [{}, {"gravity": (1.0, 0.0, -3.0)}, {"external": {"coupler": np.arange(6.0)}}])
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix", "forward_dynamics_derivatives"])
+def test_flat_postures_give_nan(name, loads):
+    model = parallelogram()
+    angle = np.linspace(0.2, 1.0, 30)
+    angle[list(FLAT)] = 0.0
+    q = angle[:, None] * [1.0, -1.0, 1.0]
+    u, tau = fresh(0).standard_normal((2, 30, 1))
+    inputs, loads = ((q,), {}) if name == "inverse_mass_matrix" else ((q, u, tau), loads)
+    call = getattr(ff, name)
+    result = call(ff.close_loops(model), *inputs, on_failure="nan", **loads)
+    failed = np.isin(np.arange(30), FLAT)
+    refused(ff.FreeflyerError, "singular", lambda: call(ff.close_loops(model), *inputs, **loads))
+    expected = call(ff.close_loops(model), *(x[~failed] for x in inputs), **loads)
+    for x, y in zip(arrays(result), arrays(expected), strict=True):
+        assert np.isnan(x[failed]).all()
+        np.testing.assert_allclose(x[~failed], y, rtol=1e-12)
+    one = call(ff.close_loops(model), *(x[0] for x in inputs), on_failure="nan", **loads)
+    assert all(np.isnan(x).all() for x in arrays(one))
