@@ -16,7 +16,7 @@ from readers_samples import PENDULUM
 from scipy.spatial.transform import Rotation
 
 # A failure prints how to repeat it; shrinking a robot takes minutes.
-few = settings(max_examples=10, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+few = settings(max_examples=6, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 ROUNDING = 8 * np.finfo(float).eps  # of sines and cosines of angles that were computed from a rotation
 
 

@@ -8,7 +8,7 @@ from hypothesis import given, settings, strategies as st
 
 WITHIN = 1e-12
 ONE = np.eye(8)[3]
-fast = settings(max_examples=60, deadline=None)
+fast = settings(max_examples=30, deadline=None)
 entries = st.floats(-2.0, 2.0)
 vectors = st.tuples(entries, entries, entries).map(np.array)
 # angles next to every place where formulas change: zero, where series begin, half a turn, a whole one
