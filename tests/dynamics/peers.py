@@ -31,6 +31,7 @@ class Peer:
     pieces: tuple[tuple[int, int, int, float, float], ...]
     links: Mapping[str, int]  # names of our links, and Pinocchio's number of their frames
     mount: Any = field(default_factory=pin.SE3.Identity)
+    turns: bool = True  # whether what has two coordinates turns without end, by (cos, sin)
 
     def q(self, q: np.ndarray) -> np.ndarray:
         out = np.full(self.model.nq, np.nan)
@@ -39,7 +40,7 @@ class Peer:
                 out[at : at + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(q[ours : ours + 7]) * self.mount.inverse())
             else:
                 x = ratio * q[ours] + offset
-                out[at : at + size] = [np.cos(x), np.sin(x)] if size == 2 else ratio * q[ours : ours + size] + offset
+                out[at : at + size] = [np.cos(x), np.sin(x)] if size == 2 and self.turns else ratio * q[ours : ours + size] + offset
         return out
 
 

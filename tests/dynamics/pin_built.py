@@ -49,7 +49,7 @@ def built(model: Model, composite: bool = False) -> Peer:
         k, X = where[link]
         links[name] = theirs.addFrame(pin.Frame(name, k, X * pin.SE3(placement), pin.FrameType.OP_FRAME))
     theirs.armature = np.array(rotors)
-    return Peer(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links)
+    return Peer(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links, turns=False)
 
 
 def depth_first(d: Description) -> Iterator[Joint]:
