@@ -89,12 +89,12 @@ def test_hostile_names_compile(tmp_path):
     own.numbers.restype, own.integers.restype = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int64)
     for given, there in ((model.parameters, own.numbers()), (model.topology, own.integers())):
         assert np.ctypeslib.as_array(there, given.shape).tobytes() == given.tobytes()
-    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix,frame_pose", prefix="x")
+    made = exporting.export(ff.robots.make("chain"), tmp_path / "d", "mass_matrix,frame_pose", prefix="x")
     assert made.functions == ("x_mass_matrix", "x_frame_pose")
     flags = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
-    run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "c")
+    run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "d")
     for standard in ("c++11", "c++17"):
-        run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "c")
+        run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "d")
     (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
     read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
     searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
@@ -186,6 +186,7 @@ def test_without_a_compiler(tmp_path, monkeypatch):
     with pytest.raises(ff.FreeflyerError, match="the compiler fails"):
         exporting.export(ff.robots.make("chain"), tmp_path / "deep" / "c", "mass_matrix")
     assert list((tmp_path / "deep").iterdir()) == []
+    monkeypatch.undo()
     monkeypatch.setenv("CC", "/no/such/cc")
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
     assert set(made.files) == BESIDES
@@ -193,9 +194,9 @@ def test_without_a_compiler(tmp_path, monkeypatch):
     assert "no C compiler was found" in made.notes[0]
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)
-    made = export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", cpu="aarch64")
+    made = export(ff.robots.make("chain"), tmp_path / "d", "mass_matrix", cpu="aarch64")
     assert any("aarch64-linux-gnu-gcc" in note and "CMakeLists.txt" in note for note in made.notes)
-    assert (tmp_path / "c" / "objects" / "crba.o").read_bytes()[18:20] == b"\xb7\x00"  # ELF's number of AArch64
+    assert (tmp_path / "d" / "objects" / "crba.o").read_bytes()[18:20] == b"\xb7\x00"  # ELF's number of AArch64
 
 
 BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}

@@ -122,6 +122,7 @@ def test_shared_coordinates_and_batches(tmp_path):
     for path in (folder / "objects").iterdir():
         assert undefined(path) <= ALLOWED, path.name
     assert run(program(folder, "main.c", "with_mimic.c"), folder=folder).count("same bits") == 2
+    folder = tmp_path / "d"
     made = ff.export.export(ff.robots.make("quadruped"), folder, "inverse_dynamics,bias_forces", batch=True)
     assert made.functions == ("quadruped_inverse_dynamics", "quadruped_inverse_dynamics_batch", "quadruped_bias_forces")
     assert "no batch" in made.notes[0]
@@ -204,6 +205,7 @@ def test_two_robots_and_other_constants(tmp_path):
     table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
     assert re.search(r"gravity_forces +\S+  differs, status 0", table)
     assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
+    folder = tmp_path / "d"
     ff.export.export(ff.robots.make("quadruped"), folder, "inverse_dynamics,frame_pose", batch=True)
     (folder / "status.c").write_text(STATUS)
     found = run(program(folder, "status.c", "quadruped.c"), folder=folder)
