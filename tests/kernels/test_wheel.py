@@ -50,21 +50,28 @@ print(ff.center_of_mass(model, q).tolist(), ff.center_of_mass(model, np.tile(q, 
 """
 
 
-def test_a_wheel_is_taken_whole_and_for_this_cpu(folder, monkeypatch, tmp_path):
+def test_nothing_is_compiled(folder, tmp_path):
+    model, q = freeflyer.robots.chain(2), [0.3, 0.4]
+    first, last = run(POSITION.format(folder=folder), FREEFLYER_CACHE_DIR=str(tmp_path / "cache")).replace("] [", "]|[").split("|")
+    assert eval(first) == pytest.approx(freeflyer.center_of_mass(model, q).tolist(), rel=1e-14)
+    assert eval(last) == pytest.approx(eval(first), rel=1e-14)
+    assert not list((tmp_path / "cache").rglob("*.o"))
+
+
+def test_functions_of_a_wheel_are_taken_all_or_not_at_all(folder, monkeypatch):
     """Those of another CPU pass vectors otherwise."""
     monkeypatch.setattr(build, "WHEEL", folder)
     symbols = [f.symbol for f in build.closure(COM, 1)]
     assert len(build.from_wheel(symbols)) == len(symbols) > 1
     (folder / levels_here()[0].cpu / f"{symbols[0]}.o").unlink()
     assert build.from_wheel(symbols) is None
+
+
+def test_a_level_that_the_cpu_lacks_is_not_taken(folder, monkeypatch):
     monkeypatch.setattr(build, "WHEEL", folder)
+    symbols = [f.symbol for f in build.closure(COM, 1)]
     monkeypatch.setattr("freeflyer.kernels.compiler.object_code.levels_here", list)
     assert build.from_wheel(symbols) is None
-    model, q = freeflyer.robots.chain(2), [0.3, 0.4]
-    first, last = run(POSITION.format(folder=folder), FREEFLYER_CACHE_DIR=str(tmp_path / "cache")).replace("] [", "]|[").split("|")
-    assert eval(first) == pytest.approx(freeflyer.center_of_mass(model, q).tolist(), rel=1e-14)
-    assert eval(last) == pytest.approx(eval(first), rel=1e-14)
-    assert not list((tmp_path / "cache").rglob("*.o"))
 
 
 def test_levels_have_names():
