@@ -1,8 +1,11 @@
-"""How far two arrays are apart; derivatives by differences and by complex steps; the errors that rounding and steps leave."""
-
-from collections.abc import Callable
+"""How far two arrays are apart; derivatives by differences and by complex steps; the errors that rounding and steps leave; calls
+that are refused in words."""
 
 import numpy as np
+import pytest
+from collections.abc import Callable
+from seeds import fresh  # noqa: F401  random numbers of what is compared
+from typing import Any
 
 EPS = float(np.finfo(float).eps)
 STEP = 1e-3  # of a difference along motions of order 1: its truncation and its rounding are both small there
@@ -115,3 +118,10 @@ def close_to_slopes(found: np.ndarray, f: Function, h: float = STEP, tolerance: 
 def complex_slopes(f: Function, n: int) -> np.ndarray:
     """df/de (..., n) at 0, of f given the imaginary steps."""
     return np.stack([f(1j * TINY * e).imag / TINY for e in np.eye(n)], axis=-1)
+
+
+def refused(kind: type[BaseException], words: str, call: Callable[..., Any], /, *arguments: Any, **options: Any) -> BaseException:
+    """The error of this kind, its sentence with these words, with which a call must end."""
+    with pytest.raises(kind, match=words or None) as caught:
+        call(*arguments, **options)
+    return caught.value

@@ -1,12 +1,11 @@
 """Fixtures that several folders of tests share."""
 
 import ctypes
-from collections.abc import Iterator
-from pathlib import Path
-
 import numpy as np
 import pytest
+from collections.abc import Iterator
 from hypothesis import settings
+from pathlib import Path
 from robots_on_disk import MODELS, needs_examples
 from seeds import SEED
 

@@ -1,16 +1,12 @@
 """Closed robots for the tests of estimation: made by code, and the shared files."""
 
+import freeflyer as ff
+import numpy as np
+from freeflyer import robots
 from functools import cache
 from pathlib import Path
-from typing import Any
-
-import numpy as np
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import robots
-from freeflyer.estimation import sensors
-from freeflyer.linkages.rows import constraint_jacobian
+from typing import Any
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
 PAPER_ENCODERS = ("1_joint", "2_joint", "3_joint", "knee_joint", "4_joint", "5_joint")
@@ -22,11 +18,11 @@ SPRINGS = ("left-shin", "left-heel-spring", "right-shin", "right-heel-spring")
 def sensed(name: str, folder: Path | None = None) -> Any:
     """The sensors of a robot."""
     if name == "kangaroo_like":
-        return sensors(robots.kangaroo_like())
+        return ff.estimation.sensors(robots.kangaroo_like())
     assert folder is not None
     if name in ("kangaroo", "cassie"):
-        return sensors(ff.load(folder / name / f"{name}.xml"), rigid=SPRINGS if name == "cassie" else ())
-    return sensors(ff.load(folder / name / "robot.urdf", base="fixed", loops=folder / name / "robot.yaml"))
+        return ff.estimation.sensors(ff.load(folder / name / f"{name}.xml"), rigid=SPRINGS if name == "cassie" else ())
+    return ff.estimation.sensors(ff.load(folder / name / "robot.urdf", base="fixed", loops=folder / name / "robot.yaml"))
 
 
 def encoders_of(model: Any) -> list[str]:
@@ -51,7 +47,7 @@ def resting_forces(s, c, wrenches):
     g = ff.gravity_forces(m, c.q)
     for foot, w in zip(c.feet, wrenches):
         g = g - ff.frame_jacobian(m, c.q, foot.frame).T @ w
-    J = constraint_jacobian(m, c.q)[L.rows]
+    J = ff.linkages.constraint_jacobian(m, c.q)[L.rows]
     multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
     rest = g - J.T @ multipliers
     return rest[s.coordinates], rest[L.base]

@@ -1,12 +1,10 @@
 """Robots and states on which the formulations are tried; derivatives by complex steps and by differences."""
 
+import freeflyer as ff
 import numpy as np
-from closeness import rounding
+from closeness import fresh, rounding
 from flow import rates  # noqa: F401
 from random_robots import random_robot
-from seeds import fresh
-
-import freeflyer as ff
 
 CASES = [
     (base, mimics, seed) for base in ("free", "fixed", "planar", "two free") for mimics in (0.0, 0.4) for seed in (1, 2)

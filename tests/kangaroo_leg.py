@@ -1,11 +1,8 @@
 """The left leg of the Kangaroo-like robot, and its plane trigonometry, without any of the code under test."""
 
+import freeflyer as ff
 import functools
 import math
-
-import freeflyer as ff
-from freeflyer.linkages.limbs import extract_limb
-from freeflyer.model.model import Model
 
 SOLE = "left_sole"
 YAW, LENGTH = "left_yaw_motor", "left_length_motor"
@@ -14,13 +11,13 @@ ANKLE = ("left_ankle_outer_motor", "left_ankle_inner_motor")
 
 
 @functools.cache
-def whole() -> Model:
+def whole() -> ff.Model:
     return ff.robots.kangaroo_like()
 
 
 @functools.cache
-def leg() -> Model:
-    return extract_limb(whole(), SOLE)
+def leg() -> ff.Model:
+    return ff.linkages.extract_limb(whole(), SOLE)
 
 
 def triangle_angle(a: float, b: float, opposite: float) -> float:

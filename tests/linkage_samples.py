@@ -1,21 +1,17 @@
 """Linkages with known answers, in any orientation, and random trees cut open and closed by any mask."""
 
-from dataclasses import replace
-from functools import cache
-
+import freeflyer as ff
 import numpy as np
 from closeness import EXACT
+from dataclasses import replace
+from freeflyer import linkages
+from functools import cache
 from scipy.linalg import qr
 
-import freeflyer as ff
-from freeflyer import linkages
-from freeflyer.spatial import quaternion
-
-MASKS = {
-    "point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
-    "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0), "one_turn": (1, 1, 1, 0, 0, 1),
-    "line": (0, 1, 1, 0, 0, 0), "turns": (0, 0, 0, 1, 1, 1), "one_turn_alone": (0, 0, 0, 0, 1, 0),
-}  # fmt: skip
+MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
+         "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0),
+         "one_turn": (1, 1, 1, 0, 0, 1), "line": (0, 1, 1, 0, 0, 0), "turns": (0, 0, 0, 1, 1, 1),
+         "one_turn_alone": (0, 0, 0, 0, 1, 0)}  # fmt: skip
 BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
 KINDS = ("revolute", "prismatic", "helical", "spherical", "universal", "cylindrical", "continuous")
 
@@ -23,7 +19,7 @@ KINDS = ("revolute", "prismatic", "helical", "spherical", "universal", "cylindri
 def pose(rng: np.random.Generator) -> np.ndarray:
     """A random pose (4, 4) within a few decimetres."""
     X = np.eye(4)
-    X[:3, :3] = quaternion.to_matrix(quaternion.random(rng))
+    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
     X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
     return X
 
@@ -34,11 +30,9 @@ def shifted(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
     return X
 
 
-def planar(
-    left: tuple[float, ...], right: tuple[float, ...], width: float, mask: tuple[int, ...] = MASKS["point"],
-    actuated: tuple[str, ...] = ("l0",), X: np.ndarray | None = None, limits: dict[str, tuple[float, float]] | None = None,
-    base: str | None = "fixed",
-) -> ff.Model:  # fmt: skip
+def planar(left: tuple[float, ...], right: tuple[float, ...], width: float, mask: tuple[int, ...] = MASKS["point"],
+           actuated: tuple[str, ...] = ("l0",), X: np.ndarray | None = None,
+           limits: dict[str, tuple[float, float]] | None = None, base: str | None = "fixed") -> ff.Model:  # fmt: skip
     """A planar linkage on a ground link: two chains of bars (lengths) from pins `width` apart, whose tips meet.
 
     Joints l0, l1, ..., r0, ...; all turn about the ground's z. The ground hangs at X in the world or floats.
@@ -90,10 +84,8 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
     links, joints, sites, loops = [ff.Link("plate", BAR)], [ff.Joint("float", "free", "world", "plate")], [], []
     for k in range(6):
         links += [ff.Link(f"cylinder{k}", BAR), ff.Link(f"rod{k}", BAR)]
-        joints.append(ff.Joint(
-            f"swivel{k}", "universal", "world", f"cylinder{k}", shifted(*ground[k]), np.array([1.0, 0.0, 0.0]),
-            np.array([0.0, 1.0, 0.0]),
-        ))  # fmt: skip
+        joints.append(ff.Joint(f"swivel{k}", "universal", "world", f"cylinder{k}", shifted(*ground[k]),
+                               np.array([1.0, 0.0, 0.0]), np.array([0.0, 1.0, 0.0])))  # fmt: skip
         joints.append(ff.Joint(f"stroke{k}", "prismatic", f"cylinder{k}", f"rod{k}", lower=(0.2,), upper=(3.0,)))
         sites += [ff.Site(f"rod_end{k}", f"rod{k}"), ff.Site(f"ball{k}", "plate", shifted(*plate[k]))]
         loops.append(ff.Loop(f"leg{k}", f"rod_end{k}", f"ball{k}"))
@@ -102,10 +94,9 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
     return ff.build(description), ground, plate
 
 
-def random_linkage(
-    rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS, base: str = "free",
-    at_zero: bool = False, to_world: bool = True,
-) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
+def random_linkage(rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS,
+                   base: str = "free", at_zero: bool = False,
+                   to_world: bool = True) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
     """(model, q): a random tree of n joints on a base, closed at q (or at zero) by one loop for each mask, free directions apart.
 
     Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three may end at the world.
@@ -128,9 +119,7 @@ def random_linkage(
         X_a = pose(rng)
         X_WA = ff.frame_pose(tree, q, link_a) @ X_a
         X_WB = X_WA @ _free_motion(mask, rng)
-        sites += [
-            ff.Site(f"a{k}", link_a, X_a), ff.Site(f"b{k}", link_b, np.linalg.inv(ff.frame_pose(tree, q, link_b)) @ X_WB)
-        ]  # fmt: skip
+        sites += [ff.Site(f"a{k}", link_a, X_a), ff.Site(f"b{k}", link_b, np.linalg.inv(ff.frame_pose(tree, q, link_b)) @ X_WB)]
         loops.append(ff.Loop(f"loop{k}", f"a{k}", f"b{k}", tuple(mask)))
     return ff.build(replace(tree.description, sites=tuple(sites), loops=tuple(loops))), q
 
@@ -142,14 +131,13 @@ def _free_motion(mask: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
     turn = (1 - np.array(mask[3:])) * rng.uniform(-1.0, 1.0, 3)
     if sum(mask[3:]) == 2:
         turn = turn * 2.8 / max(np.abs(turn).max(), 1e-9)
-    X[:3, :3] = quaternion.to_matrix(quaternion.exp(turn))
+    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(turn))
     return X
 
 
-def driven_linkage(
-    rng: np.random.Generator, loops: int, base: str = "free", kinds: tuple[str, ...] = KINDS, coupled: bool = False,
-    to_world: bool = True, joints: tuple[int, int] = (4, 10),
-) -> tuple[ff.Model, float]:  # fmt: skip
+def driven_linkage(rng: np.random.Generator, loops: int, base: str = "free", kinds: tuple[str, ...] = KINDS,
+                   coupled: bool = False, to_world: bool = True,
+                   joints: tuple[int, int] = (4, 10)) -> tuple[ff.Model, float]:  # fmt: skip
     """(model, condition number of the equations of its passive joints): a random tree with so many loops, closed at zero.
 
     Masks are random, and some loops repeat others' rows. Motors drive what is independent; linkages of conditions above 100 are

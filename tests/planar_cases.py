@@ -1,14 +1,12 @@
 """Planar robots in formulas, beside the models of the same robots in space."""
 
-from dataclasses import dataclass
-
-import numpy as np
-import sympy as sp
-from seeds import fresh
-
 import freeflyer as ff
 import freeflyer_papers
+import numpy as np
+import sympy as sp
+from dataclasses import dataclass
 from freeflyer_papers.planar.chain import PlanarRobot
+from seeds import fresh
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z

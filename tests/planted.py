@@ -1,9 +1,7 @@
 """A sound two-link arm as a description, and the defects that tests plant into it."""
 
-from dataclasses import replace
-
 import numpy as np
-
+from dataclasses import replace
 from freeflyer.model.description import Description, Inertia, Joint, Link
 
 

@@ -1,10 +1,9 @@
 """Robots that tests find on disk: the models folder (FREEFLYER_MODELS) and the example-robot-data package."""
 
 import os
+import pytest
 import sysconfig
 from pathlib import Path
-
-import pytest
 
 MODELS = Path(os.environ.get("FREEFLYER_MODELS", Path(__file__).parents[2] / "shared" / "models"))
 EXAMPLES = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"

@@ -1,8 +1,7 @@
 """Random numbers that change from run to run; FREEFLYER_TEST_SEED, printed at the end of a run, repeats one."""
 
-import os
-
 import numpy as np
+import os
 
 # kept in the environment, so that processes of this run (workers, scripts that tests start) have the same
 SEED = int(os.environ.setdefault("FREEFLYER_TEST_SEED", str(np.random.SeedSequence().entropy % 2**31)))

@@ -5,16 +5,14 @@ Standard arguments are those of the table in docs/conventions.md; a docstring ne
 
 import dataclasses
 import doctest
-import inspect
-import re
-from pathlib import Path
-
-import numpy as np
-import pytest
-from public_names import public_names
-
 import freeflyer as ff
 import freeflyer_papers
+import inspect
+import numpy as np
+import pytest
+import re
+from pathlib import Path
+from public_names import public_names
 
 NAMES = public_names()
 OPTIONS = doctest.NORMALIZE_WHITESPACE | doctest.ELLIPSIS
@@ -84,7 +82,11 @@ def test_docstrings_say_what_is_passed_and_returned():
     assert not {name: wrong for name, wrong in found.items() if wrong}
 
 
-@pytest.mark.parametrize("room", sorted({name.rpartition(".")[0] for name in NAMES}))
+ROOMS = sorted({name.rpartition(".")[0] for name in NAMES})
+OF_PAPERS = {"marks": pytest.mark.papers}
+
+
+@pytest.mark.parametrize("room", [pytest.param(x, **(OF_PAPERS if x.startswith("freeflyer_papers") else {})) for x in ROOMS])
 def test_examples_run(room, tmp_path, monkeypatch):
     """As a user types them, after `import freeflyer as ff` and `import numpy as np`, in an empty folder."""
     shown: list[str] = []
@@ -100,11 +102,8 @@ def test_examples_run(room, tmp_path, monkeypatch):
     assert not shown, "".join(shown)
 
 
-def test_standard_arguments_are_those_of_the_page():
-    assert {"model", "q", "v", "a", "tau", "external", "expressed", "gravity", "out", "frame", "u", "constraints"} <= STANDARD
-
-
 def test_sections_are_read():
+    assert {"model", "q", "v", "a", "tau", "external", "expressed", "gravity", "out", "frame", "u", "constraints"} <= STANDARD
     text = "S.\n\nArgs:\n    a, b: (n,) array.\n        more: of it.\n    *c: C.\nReturns: (n,).\n\nExamples:\n    >>> 1\n    1\n"
     assert described(text, "Args") == ["a", "b", "c"]
     assert section(text, "Examples") == "    >>> 1\n    1\n"

@@ -5,31 +5,27 @@
 Functions are found by their signatures: a new one fails here until it works for all four, or has a reason why it does not.
 """
 
+import freeflyer as ff
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import fields, is_dataclass
-from pathlib import Path
-from typing import Any
-
 import numpy as np
 import pytest
+from collections.abc import Callable, Iterator
+from dataclasses import fields, is_dataclass
+from freeflyer import control, estimation, linkages
 from linkage_samples import four_bar
+from pathlib import Path
 from public_names import public_functions
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control, estimation, linkages
+from typing import Any
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
 STATES = 3
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
 # arguments other than states: of the function, or of any that has an argument of that name
-COMMON: dict[str, Any] = {
-    "frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0), "joints": ("d",), "driver": "c",
-    "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0}, "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1,
-    "by": "gauss",
-}  # fmt: skip
+COMMON: dict[str, Any] = {"frame": "tip", "dt": 1e-3, "link": "rocker", "mass": 0.5, "gravity": (0.0, 0.0, -5.0),
+                          "joints": ("d",), "driver": "c", "motors": ("c",), "positions": (0.1,), "direction": {"c": 1.0},
+                          "axes": {"c": np.linspace(0.0, 0.1, 3)}, "count": 2, "seed": 1, "by": "gauss"}  # fmt: skip
 WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints, of closed models, too
     "constraint_bias", "constraint_multipliers", "reduce_forces", "keep_closed",
     "complete_velocity", "contact_model", "closed_torques",
@@ -37,52 +33,43 @@ WHOLE = {  # functions of mechanisms whose v, a and tau are those of all joints,
 ONE = "takes one posture a call"
 SET = "its result does not depend on the state"
 CUT = "makes no sense on a tree whose loops are open, so it is refused there with the way to close them"
-LONG = "runs for minutes, and is tested in tests/{}"
-REASONS: dict[str, dict[str, str]] = {  # by name: of all columns, of batches or of columns
-    **{f"linkages.{n}": {"batch": ONE} for n in (
-        "assemble", "extract_limb", "first_singularity", "follow", "force_curve", "manipulability", "mechanisms", "partition",
-        "reachable_set", "selected_posture", "sweep", "transmission_curve")},
-    **{f"control.{n}": {"tree": CUT, "batch": ONE} for n in ("energy_costs", "equilibrium", "inverse_kinematics", "lqr", "track")},
-    **{f"control.{n}": {"batch": SET} for n in (
-        "controllability", "kinematic_chains", "joint_inputs", "rotor_inputs", "thruster_inputs", "wrench_inputs")},
-    **{f"control.{n}": {"batch": ONE} for n in ("centroidal_jacobians", "reduced_dynamics")},
-    **{f"estimation.{n}": {"batch": ONE} for n in (
-        "calibrate", "closed_torques", "contact_history", "contact_model",
-        "passive_state", "update_passive_state", "select_encoders")},
-    "estimation.sensors": {"batch": SET},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_capture.py"} for n in (
-        "capture_margin", "capture_point", "max_push_impulse", "stand_on_feet")},
-    **{f"control.{n}": {"all": "takes a robot that stands on its feet, and is tested in tests/control/test_pushes.py"} for n in (
-        "survives_push", "push_boundary", "random_pushes")},
-    "contacts.feet_by_name": {"batch": SET},
-    "decoupling.center_of_mass_angle": {"batch": "takes one path (k, nq)"},
-    "contacts.anchored_feet": {"batch": ONE},
-    "formulations.constrained.differential_drive": {
-        "all": "takes a base on a planar joint, and is tested in tests/formulations/test_constrained_motion.py"},
-    "formulations.constrained.prescribed_motion": {"closed": "takes the tree, its loops among the constraints"},
-    "formulations.constrained.unilateral_accelerations": {"batch": ONE},
-    **{f"analysis.{n}": {"batch": SET} for n in (
-        "check", "conditioning", "free_fall", "identities", "linkages", "matrices", "middle_posture", "overview")},
-    **{n: {"batch": SET} for n in (
-        "attach_payload", "close_loops", "frame_set", "lock_joints", "merge_fixed", "neutral", "to_mjcf", "to_urdf",
-        "with_gravity")},
-    "analysis.free_flight": {"batch": ONE},
-    "report.report": {"all": LONG.format("report/test_report.py")},
-    "contacts.feet_from_file": {"all": "reads a file beside the model, and is tested in tests/estimation"},
-    "estimation.contact_history": {"all": LONG.format("estimation")},
-    "estimation.calibrate": {"all": "takes readings made for its robot, and is tested in tests/estimation"},
-    "export.export": {"all": "compiles a library, and is tested in tests/export"},
-    "linkages.manipulability": {"all": "takes three motors at least, and is tested in tests/linkages"},
-    "linkages.reachable_set": {"all": "takes two motors and two joints, and is tested in tests/linkages"},
-    "sim.mujoco_plant": {"batch": ONE},
-    "symbolic.variables": {"closed": "its symbols are those of a tree", "batch": SET},
-    **{n: {"all": "takes a robot of Pinocchio's, and is tested in tests/dynamics/test_pinocchio_states.py"} for n in (
-        "from_pinocchio", "to_pinocchio")},
-    "sim.simulate": {"batch": "samples come first, (T, ..., nq), and is tested in tests/sim"},
-    "freeflyer_papers.hopping.hop_start": {"all": "takes a leg that hops, and is tested in tests/papers/test_hopping.py"},
-    "sim.replay": {"all": "takes a run of its robot, and is tested in tests/sim"},
-    "estimation.base_over_soles": {"all": "takes feet whose points are on no line, and is tested in tests/estimation"},
-}  # fmt: skip
+FEET, TESTED = "takes a robot that stands on its feet, and is tested in tests/control/test_{}.py", ", and is tested in tests/{}"
+REASONS: dict[str, dict[str, str]] = {}  # by name: of all columns, of batches or of columns
+for column, why, room, short in (
+    ("batch", ONE, "linkages.", "assemble extract_limb first_singularity follow force_curve manipulability mechanisms partition "
+     "reachable_set selected_posture sweep transmission_curve"),
+    ("tree", CUT, "control.", "energy_costs equilibrium inverse_kinematics lqr track"),
+    ("batch", ONE, "control.", "energy_costs equilibrium inverse_kinematics lqr track centroidal_jacobians reduced_dynamics"),
+    ("batch", SET, "control.", "controllability kinematic_chains joint_inputs rotor_inputs thruster_inputs wrench_inputs"),
+    ("batch", ONE, "estimation.", "calibrate closed_torques contact_history contact_model passive_state update_passive_state "
+     "select_encoders"),
+    ("all", FEET.format("capture"), "control.", "capture_margin capture_point max_push_impulse stand_on_feet"),
+    ("all", FEET.format("pushes"), "control.", "survives_push push_boundary random_pushes"),
+    ("batch", SET, "", "estimation.sensors contacts.feet_by_name symbolic.variables"),
+    ("batch", "takes one path (k, nq)", "decoupling.", "center_of_mass_angle"),
+    ("batch", ONE, "", "contacts.anchored_feet formulations.constrained.unilateral_accelerations sim.mujoco_plant"),
+    ("all", "takes a base on a planar joint" + TESTED.format("formulations/test_constrained_motion.py"), "",
+     "formulations.constrained.differential_drive"),
+    ("closed", "takes the tree, its loops among the constraints", "formulations.constrained.", "prescribed_motion"),
+    ("batch", SET, "analysis.", "check conditioning free_fall identities linkages matrices middle_posture overview"),
+    ("batch", SET, "", "attach_payload close_loops frame_set lock_joints merge_fixed neutral to_mjcf to_urdf with_gravity"),
+    ("batch", ONE, "analysis.", "free_flight"),
+    ("all", "runs for minutes" + TESTED.format("report/test_report.py"), "report.", "report"),
+    ("all", "reads a file beside the model" + TESTED.format("estimation"), "contacts.", "feet_from_file"),
+    ("all", "runs for minutes" + TESTED.format("estimation"), "estimation.", "contact_history"),
+    ("all", "takes readings made for its robot" + TESTED.format("estimation"), "estimation.", "calibrate"),
+    ("all", "compiles a library" + TESTED.format("export"), "export.", "export"),
+    ("all", "takes three motors at least" + TESTED.format("linkages"), "linkages.", "manipulability"),
+    ("all", "takes two motors and two joints" + TESTED.format("linkages"), "linkages.", "reachable_set"),
+    ("closed", "its symbols are those of a tree", "symbolic.", "variables"),
+    ("all", "takes a robot of Pinocchio's" + TESTED.format("dynamics/test_pinocchio_states.py"), "", "from_pinocchio to_pinocchio"),
+    ("batch", "samples come first, (T, ..., nq)" + TESTED.format("sim"), "sim.", "simulate"),
+    ("all", "takes a leg that hops" + TESTED.format("papers/test_hopping.py"), "freeflyer_papers.hopping.", "hop_start"),
+    ("all", "takes a run of its robot" + TESTED.format("sim"), "sim.", "replay"),
+    ("all", "takes feet whose points are on no line" + TESTED.format("estimation"), "estimation.", "base_over_soles"),
+):  # fmt: skip
+    for name in short.split():
+        REASONS.setdefault(room + name, {})[column] = why
 
 
 def functions() -> dict[str, Callable[..., Any]]:
@@ -107,17 +94,15 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
     u, u_dot = rng.standard_normal((2, *lead, closed.nv))
     v, a = ff.linkages.expand_motion(model.tree, q, u, u_dot)
     of_tree = (short in WHOLE and short != name) or not model.reduction
-    state = {
-        "q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
-        "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
-        "weights": rng.standard_normal((*lead, model.nv)), "along_q": rng.standard_normal((*lead, model.nv)),
-        "dv": 0.01 * (v if of_tree else u),
-    }  # fmt: skip
+    state = {"q": q, "q0": q, "q1": q, "v": v if of_tree else u, "a": a if of_tree else u_dot,
+             "tau": rng.standard_normal((*lead, model.tree.nv if of_tree else model.nv)), "u": u, "u_dot": u_dot,
+             "weights": rng.standard_normal((*lead, model.nv)), "along_q": rng.standard_normal((*lead, model.nv)),
+             "dv": 0.01 * (v if of_tree else u)}  # fmt: skip
     special: dict[str, dict[str, Any]] = {
         "velocity_map": {"q": q}, "velocity_map_bias": {"q": q, "u": u if model.reduction else v},
-        "random_configuration": {"rng": rng, "size": lead},
-        "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()}, "to_mjcf": {"path": None}, "to_urdf": {"path": None},
-        "constraint_multipliers": {"a": a}, "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
+        "random_configuration": {"rng": rng, "size": lead}, "frame_set": {"names": ("tip",)}, "lock_joints": {"joints": ()},
+        "to_mjcf": {"path": None}, "to_urdf": {"path": None}, "constraint_multipliers": {"a": a},
+        "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
         **{n: {"contacts": ff.ConstraintSet(model)} for n in ("kinematic_chains", "centroidal_jacobians", "reduced_dynamics")},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
@@ -125,11 +110,10 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},
         "express_wrenches": {"contacts": [ff.contacts.point("tip")], "wrenches": {"tip": np.ones((*lead, 6))}},
         "prescribed_motion": {"joint": "c", "position": 0.1, "velocity": 0.2, "acceleration": 0.3},
-        "simulate": {"dt": 1e-3, "duration": 2e-3},
-        "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}}, "free_flight": {"duration": 2e-3, "q": None},
-        "free_fall": {},
-        "first_singularity": {"furthest": 1.0}, "close_loops": {},
-        "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))}, "external_internal": {"rows": (0,)},
+        "simulate": {"dt": 1e-3, "duration": 2e-3}, "thruster_inputs": {"thrusters": {"tip": np.eye(6)[0]}},
+        "free_flight": {"duration": 2e-3, "q": None}, "free_fall": {}, "first_singularity": {"furthest": 1.0},
+        "close_loops": {}, "blocks": {"matrix": rng.standard_normal((*lead, model.nv, model.nv))},
+        "external_internal": {"rows": (0,)},
         "center_of_mass_angle": {"path": np.stack([q, ff.integrate(closed, q, np.full(closed.nv, 0.02))])},
         "selected_posture": {"positions": (closed.neutral[model.joint("d").iq] + 0.05,)},
     }  # fmt: skip
@@ -149,16 +133,13 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         inputs = control.joint_inputs(model, ("c",)) + control.wrench_inputs(model, "ground")
         special |= {n: {"inputs": inputs} for n in ("energy_costs", "equilibrium", "lqr")}
         held = np.tile(closed.neutral, (3, 1))
-        special["track"] = {
-            "q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "dt": 0.01, "inputs": inputs,
-            "gravity": np.zeros(3),
-        }  # fmt: skip
+        special["track"] = {"q": held, "v": np.zeros((3, model.nv)), "u": np.zeros((2, inputs.count)), "dt": 0.01,
+                            "inputs": inputs, "gravity": np.zeros(3)}  # fmt: skip
         special |= {"joint_inputs": {"joints": ("c",)}, "rotor_inputs": {}}
     if name == "estimation.update_passive_state":
         robot = estimation.sensors(model)
-        special["update_passive_state"] = {
-            "state": estimation.passive_state(robot), "positions": closed.neutral[robot.positions], "rates": np.zeros(1),
-        }  # fmt: skip
+        special["update_passive_state"] = {"state": estimation.passive_state(robot),
+                                           "positions": closed.neutral[robot.positions], "rates": np.zeros(1)}  # fmt: skip
     if name.startswith("linkages.") and short in ("transmission_curve", "force_curve", "follow"):
         values = closed.neutral[model.joint("c").iq] + np.linspace(0.0, 0.1, 4)
         path = linkages.follow(model, "c", values)
@@ -254,9 +235,6 @@ def test_every_function_takes_every_robot(name: str) -> None:
 
 def test_the_table_is_up_to_date() -> None:
     assert TABLE.read_text(encoding="utf-8") == table(), "run: python tests/test_every_function.py"
-
-
-def test_reasons_are_of_functions_that_exist() -> None:
     assert set(REASONS) <= set(FUNCTIONS)
 
 

@@ -3,13 +3,12 @@
 import ast
 import json
 import os
+import pytest
 import re
 import subprocess
 import sys
 import tomllib
 from pathlib import Path
-
-import pytest
 
 ROOT = Path(__file__).parents[1]
 WRONG = """
@@ -31,8 +30,15 @@ def tool(name: str) -> str:
     return str(Path(sys.executable).parent / name)
 
 
-def test_style() -> None:
+def test_style_and_sizes() -> None:
     run(tool("ruff"), "check", "--no-cache", "src", "tests")
+    run(tool("lint-imports"), "--no-cache")
+    # Without docstrings, which say what each argument of a public function is
+    for path in sorted((ROOT / "src").rglob("*.py")):
+        tree = ast.parse(path.read_text())
+        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
+        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
+        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path
 
 
 @pytest.mark.slow
@@ -42,13 +48,13 @@ def test_types(checker: str, tmp_path: Path) -> None:
     wrong, user = WRONG.splitlines(), tmp_path / "user.py"
     code = "\n".join(re.findall(r"```python\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)).splitlines()
     user.write_text("\n".join([*code, *wrong]))
-    settings = {
-        **tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"], "extraPaths": [str(ROOT / "src")],
-        "include": [str(ROOT / "src" / "freeflyer"), str(user)], "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")],
-    }  # fmt: skip
+    settings = {**tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["pyright"], "extraPaths": [str(ROOT / "src")],
+                "include": [str(ROOT / "src" / "freeflyer"), str(user)],
+                "exclude": [str(ROOT / "src" / "freeflyer" / "kernels")]}  # fmt: skip
     (tmp_path / "pyrightconfig.json").write_text(json.dumps(settings))
     command = {
-        "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", "/dev/null", ROOT / "src" / "freeflyer", user),
+        "mypy": ("mypy", "--config-file", ROOT / "pyproject.toml", "--cache-dir", ROOT / ".mypy_cache",
+                 ROOT / "src" / "freeflyer", user),
         "basedpyright": ("basedpyright", "--pythonpath", sys.executable),
     }[checker]
     done = subprocess.run([tool(command[0]), *map(str, command[1:])], cwd=tmp_path, capture_output=True, text=True, timeout=600,
@@ -57,16 +63,3 @@ def test_types(checker: str, tmp_path: Path) -> None:
     lines = [int(m[1]) for line in found if (m := re.search(r"user\.py:(\d+)", line))]
     assert len(lines) == len(found), done.stdout
     assert {*lines} == {len(code) + 1 + k for k in range(len(wrong))}, done.stdout + done.stderr
-
-
-def test_arrows_between_rooms_point_down() -> None:
-    run(tool("lint-imports"), "--no-cache")
-
-
-def test_files_are_small() -> None:
-    """Without docstrings, which say what each argument of a public function is."""
-    for path in sorted((ROOT / "src").rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
-        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
-        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path

@@ -14,16 +14,11 @@ def test_python_blocks_run() -> None:
     assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 14
 
 
-def test_links_exist() -> None:
+def test_links_and_commands_exist() -> None:
     for target in re.findall(r"\]\(([^)#:]+)\)", TEXT):
         assert (ROOT / target).is_file(), target
-
-
-def test_commands_named_exist() -> None:
-    from typer.main import get_command
-
     from freeflyer.cli.app import app
-
+    from typer.main import get_command
     known = set(get_command(app).commands)  # type: ignore[attr-defined]
     named = set(re.findall(r"^    freeflyer (\w+)", TEXT, re.MULTILINE))
     assert named <= known

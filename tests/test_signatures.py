@@ -1,15 +1,12 @@
 """Rules that the signatures of all public functions keep: one word for one thing, options by keyword."""
 
 import inspect
-
+from freeflyer.progress import no_progress
 from public_names import public_functions
 
-from freeflyer.progress import no_progress
-
-BY_KEYWORD = {
-    "atol", "constraints", "count", "events", "external", "frames", "gravity", "limits", "loops", "on_failure", "out",
-    "progress", "redundant", "restitution", "rtol", "seed", "sensing", "solver", "start", "strict", "tolerance", "warm",
-}  # fmt: skip
+BY_KEYWORD = {"atol", "constraints", "count", "events", "external", "frames", "gravity", "limits", "loops", "on_failure",
+              "out", "progress", "redundant", "restitution", "rtol", "seed", "sensing", "solver", "start", "strict",
+              "tolerance", "warm"}  # fmt: skip
 ARGUMENT_ITSELF = {("load", "gravity"), ("load", "loops"), ("with_gravity", "gravity")}  # what the function is about
 OTHER_WORDS = {  # the word for it
     "step": "dt", "h": "dt", "timestep": "dt", "time_step": "dt", "configuration_": "q", "qd": "v", "dq": "v", "ddq": "a",

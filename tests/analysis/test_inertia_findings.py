@@ -1,21 +1,28 @@
 """Each planted defect of a link is found, with its severity, on that link; a sound robot raises nothing."""
 
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from planted import arm, shifted, solid, with_inertia, with_joint
-
+from dataclasses import replace
 from freeflyer.analysis.checks.inertias import inertia_findings, reach
 from freeflyer.model.description import Inertia, Joint, Link
+from planted import arm, shifted, solid, with_inertia, with_joint
 
 
 def found(description):
     return [(f.severity, f.code, f.subject) for f in inertia_findings(description)]
 
 
-def test_a_sound_robot_has_no_findings():
+def test_what_is_sound_has_no_findings():
     assert found(arm()) == []
+    plate = with_inertia(arm(), "upper", solid(moments=(0.01, 0.01, 0.02)))
+    rod = with_inertia(plate, "lower", solid(moments=(0.02, 0.02, 0.0)))
+    assert found(rod) == []
+    a = np.deg2rad(40)
+    R = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    turned = Inertia(2.0, np.zeros(3), R @ np.diag([0.04, 0.01, 0.01]) @ R.T)
+    assert ("error", "triangle-inequality", "upper") in found(with_inertia(arm(), "upper", turned))
+    assert found(with_inertia(arm(), "upper", Inertia())) == []
+    assert reach(arm()) == pytest.approx(0.2 + 0.3 + 0.1)
 
 
 @pytest.mark.parametrize(("inertia", "severity", "code"), [
@@ -41,47 +48,17 @@ def test_a_planted_defect_is_found_on_its_link(inertia, severity, code):
     assert (severity, code, "upper") in found(with_inertia(arm(), "upper", inertia))
 
 
-def test_thin_plates_and_rods_are_physical():
-    plate = with_inertia(arm(), "upper", solid(moments=(0.01, 0.01, 0.02)))
-    rod = with_inertia(plate, "lower", solid(moments=(0.02, 0.02, 0.0)))
-    assert found(rod) == []
-
-
-def test_the_triangle_is_judged_in_principal_axes():
-    a = np.deg2rad(40)
-    R = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
-    turned = Inertia(2.0, np.zeros(3), R @ np.diag([0.04, 0.01, 0.01]) @ R.T)
-    assert ("error", "triangle-inequality", "upper") in found(with_inertia(arm(), "upper", turned))
-
-
-def test_a_wrong_link_that_its_weld_makes_up_for_is_a_warning():
+def test_findings_of_links_together():
     d = with_inertia(arm(), "lower", solid(moments=(-0.001, 0.01, 0.01)))
     assert ("error", "negative-inertia", "lower") in found(d)
     assert ("warning", "negative-inertia", "lower") in found(with_joint(d, "elbow", kind="fixed"))
-
-
-def test_a_massless_leaf_is_an_error_unless_armature_holds_it():
     bare = with_inertia(arm(), "lower", Inertia())
     assert found(bare) == [("error", "massless-leaf", "lower")]
     assert found(with_joint(bare, "elbow", armature=(0.1,))) == [("note", "massless-leaf", "lower")]
     assert found(with_joint(bare, "elbow", kind="fixed")) == []
-
-
-def test_a_massless_link_that_carries_mass_is_fine():
-    assert found(with_inertia(arm(), "upper", Inertia())) == []
-
-
-def test_a_massless_branch_is_reported_once_at_its_end():
     tip = Joint("wrist", "revolute", "lower", "hand", shifted(0, 0, 0.3))
     d = with_inertia(arm(), "lower", Inertia())
     d = replace(d, links=(*d.links, Link("hand")), joints=(*d.joints, tip))
     assert found(d) == [("error", "massless-leaf", "hand")]
-
-
-def test_lengths_in_millimetres_are_suspected():
     d = with_joint(arm(), "elbow", placement=shifted(0, 0, 300.0))
     assert ("warning", "long-robot", "arm") in found(d)
-
-
-def test_reach_is_the_longest_path():
-    assert reach(arm()) == pytest.approx(0.2 + 0.3 + 0.1)

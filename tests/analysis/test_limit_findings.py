@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from planted import arm, with_joint
-
 from freeflyer.analysis.checks.checking import limit_findings
 from freeflyer.model.description import Mimic
+from planted import arm, with_joint
 
 INF = np.inf
 
@@ -14,8 +13,14 @@ def found(description):
     return [(f.severity, f.code, f.subject) for f in limit_findings(description)]
 
 
-def test_a_sound_robot_has_no_findings():
+def test_what_is_sound_has_no_findings():
     assert found(arm()) == []
+    assert found(with_joint(arm(), "elbow", kind="prismatic", lower=(-90.0,), upper=(90.0,))) == []
+    assert found(with_joint(arm(), "elbow", lower=(-4 * np.pi,), upper=(4 * np.pi,))) == []
+    assert found(with_joint(arm(), "elbow", lower=(), upper=(), mimic=Mimic("shoulder"))) == []
+    assert found(with_joint(arm(), "elbow", kind="continuous", lower=(), upper=())) == []
+    (finding,) = limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
+    assert finding.sentence == "it has no position, velocity and effort limits"
 
 
 @pytest.mark.parametrize(("changes", "expected"), [
@@ -31,21 +36,3 @@ def test_a_sound_robot_has_no_findings():
 ])  # fmt: skip
 def test_a_planted_defect_is_found_on_its_joint(changes, expected):
     assert found(with_joint(arm(), "elbow", **changes)) == [(*expected, "elbow")]
-
-
-def test_lengths_are_not_taken_for_degrees():
-    assert found(with_joint(arm(), "elbow", kind="prismatic", lower=(-90.0,), upper=(90.0,))) == []
-
-
-def test_two_turns_are_not_taken_for_degrees():
-    assert found(with_joint(arm(), "elbow", lower=(-4 * np.pi,), upper=(4 * np.pi,))) == []
-
-
-def test_a_follower_and_a_continuous_joint_need_no_position_limits():
-    assert found(with_joint(arm(), "elbow", lower=(), upper=(), mimic=Mimic("shoulder"))) == []
-    assert found(with_joint(arm(), "elbow", kind="continuous", lower=(), upper=())) == []
-
-
-def test_the_missing_ones_are_named():
-    (finding,) = limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
-    assert finding.sentence == "it has no position, velocity and effort limits"

@@ -1,10 +1,9 @@
 """Recoveries from any attitude, the roll-pitch-yaw way beside ours, and modes in words."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import fresh, refused
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import (
     EulerRegulator,
@@ -33,7 +32,7 @@ def satellite(pitch: float = 0.0):
     return model, control.joint_inputs(model) + control.wrench_inputs(model, "satellite"), q
 
 
-def test_the_flying_arm_comes_back_where_angles_do_not() -> None:
+def test_goals_of_any_attitude() -> None:
     model, inputs, q = aerial()
     found = recovery(control.lqr(model, q, inputs, bandwidth=4.0), (60.0, 100.0, 120.0, 150.0), dt=0.01, duration=8.0)
     np.testing.assert_allclose(np.degrees(found.group[0]), found.pitches, atol=1e-9)
@@ -44,9 +43,6 @@ def test_the_flying_arm_comes_back_where_angles_do_not() -> None:
     assert not found.euler_recovers[2:].any()
     assert found.euler_effort[2:].min() > 10.0 * found.group_effort.max()
     assert draw_recovery(found).axes[0].get_ylabel() == "angle from the goal (°)"
-
-
-def test_the_satellite_comes_straight_back_where_angles_go_astray() -> None:
     model, inputs, q = satellite()
     found = recovery(control.lqr(model, q, inputs, bandwidth=0.2), (100.0, 150.0), dt=0.2, duration=80.0)
     assert found.group_recovers.all()
@@ -56,20 +52,16 @@ def test_the_satellite_comes_straight_back_where_angles_go_astray() -> None:
     late = found.time > 30.0
     assert np.degrees(found.group[late].max()) < 2.0
     assert np.degrees(found.euler[late, 0].max()) > 20.0
-
-
-def test_a_goal_at_90_degrees_of_pitch_is_like_any_other() -> None:
-    """The regulator there is the level one's, to rounding: only the attitude differs, and gravity is off."""
+    # The regulator there is the level one's, to rounding: only the attitude differs, and gravity is off
     level, up = (control.lqr(*(lambda m, i, q: (m, q, i))(*satellite(p)), bandwidth=0.2) for p in (0.0, np.pi / 2))
     np.testing.assert_allclose(up.K, level.K, rtol=1e-6, atol=1e-6 * np.abs(level.K).max())
     found = recovery(up, (100.0,), dt=0.2, duration=80.0)
     assert found.group_recovers.all()
     assert found.euler_effort[0] > found.group_effort[0] or not found.euler_recovers.all()
-    with pytest.raises(ff.InputError, match="90 degrees"):
-        angle_linearization(up.model, up.q0, up.A, up.B)
+    refused(ff.InputError, "90 degrees", angle_linearization, up.model, up.q0, up.A, up.B)
 
 
-def test_angles_linearise_ever_worse_towards_90_degrees() -> None:
+def test_angles_and_the_group() -> None:
     sizes = []
     for pitch in (0.0, 1.5, np.pi / 2 - 1e-4):
         model, inputs, q = satellite(pitch)
@@ -80,9 +72,6 @@ def test_angles_linearise_ever_worse_towards_90_degrees() -> None:
     assert sizes[0] == pytest.approx(1.0, rel=1e-6)
     assert sizes[1] > 5.0
     assert sizes[2] > 3e3
-
-
-def test_both_regulators_are_one_to_first_order() -> None:
     model, inputs, q = satellite(0.4)
     regulator = control.lqr(model, q, inputs)
     angles = EulerRegulator(regulator)
@@ -91,17 +80,11 @@ def test_both_regulators_are_one_to_first_order() -> None:
         near, v = ff.integrate(model, q, size * rng.standard_normal(model.nv)), size * rng.standard_normal(model.nv)
         ours, theirs = regulator.tau(near, v) - regulator.tau(q, 0.0 * v), angles.tau(near, v) - angles.tau(q, 0.0 * v)
         assert np.linalg.norm(ours - theirs) < tolerance * np.linalg.norm(ours)
-
-
-def test_rates_of_angles_and_the_linearisation_in_them() -> None:
-    """Against differences: of roll-pitch-yaw along a turn, and of accelerations in the angles' coordinates."""
+    # Against differences: of roll-pitch-yaw along a turn, and of accelerations in the angles' coordinates
     rpy, h = np.array([0.3, -0.7, 1.1]), 1e-5
     for k, d in enumerate(np.eye(3)):
-        turn = quaternion.multiply(
-            quaternion.conjugate(quaternion.from_rpy(rpy - h * d)), quaternion.from_rpy(rpy + h * d)
-        )
+        turn = quaternion.multiply(quaternion.conjugate(quaternion.from_rpy(rpy - h * d)), quaternion.from_rpy(rpy + h * d))
         np.testing.assert_allclose(quaternion.log(turn) / (2 * h), body_rates(rpy)[:, k], atol=1e-9)
-    model, inputs, q = satellite(0.4)
     found = control.lqr(model, q, inputs)
     A, B = angle_linearization(model, q, found.A, found.B)
     n = model.nv
@@ -110,7 +93,7 @@ def test_rates_of_angles_and_the_linearisation_in_them() -> None:
     np.testing.assert_allclose(np.sort(np.abs(np.linalg.eigvals(A))), np.sort(np.abs(np.linalg.eigvals(found.A))), atol=1e-6)
 
 
-def test_modes_of_a_pendulum_are_its_textbook_s() -> None:
+def test_modes() -> None:
     model = robots.chain(1, "revolute")
     hanging = study(model, ff.neutral(model), control.joint_inputs(model))
     standing = study(model, np.array([np.pi]), control.joint_inputs(model))
@@ -127,15 +110,11 @@ def test_modes_of_a_pendulum_are_its_textbook_s() -> None:
             assert [m.behaviour for m in result.modes] == ["grows", "decays"]
             assert result.modes[0].time == pytest.approx(1 / rate)
     assert turned == {"swings", "grows", "decays"}
-
-
-def test_a_fixed_robot_has_no_attitude_to_recover() -> None:
     model = robots.chain(2)
-    with pytest.raises(ff.InputError, match="free joint"):
-        recovery(control.lqr(model, ff.neutral(model)))
+    refused(ff.InputError, "free joint", lambda: recovery(control.lqr(model, ff.neutral(model))))
 
 
-def test_poles_are_drawn_open_and_closed() -> None:
+def test_poles() -> None:
     model, inputs, q = aerial()
     result = study(model, q, inputs, bandwidth=4.0)
     axes = poles(result).axes[0]
@@ -149,9 +128,6 @@ def test_poles_are_drawn_open_and_closed() -> None:
     counted = [int(t.get_text()) for t in axes.texts if t.get_fontweight() == "bold"]
     assert max(counted) >= 2
     assert sum(counted) <= len(result.poles) + len(result.closed)
-
-
-def test_distances_of_poles_are_linear_or_logarithmic() -> None:
     linear, wide = radius_of(np.array([0.0, 1.0, 3.0])), radius_of(np.array([0.0, 0.02, 5.0, 300.0]))
     np.testing.assert_allclose(linear(np.array([0.0, 1.5, 3.0])), [0.0, 0.5, 1.0])
     steps = np.diff(wide(np.array([0.3, 3.0, 30.0, 300.0])))
@@ -163,17 +139,14 @@ def test_distances_of_poles_are_linear_or_logarithmic() -> None:
         assert (radius.rings <= radius.outer * (1 + 1e-9)).all()
 
 
-def test_free_spins_that_the_regulator_leaves_out_are_noted(models_folder):
+def test_robots_with_loops(models_folder):
     tree = ff.load(models_folder / "cassie" / "cassie.xml", base="fixed")
     springs = {f"{side}-{name}": 0.0 for side in ("left", "right") for name in ("shin", "heel-spring")}
     model = ff.close_loops(ff.lock_joints(tree, springs))
     found = study(model, model.neutral, ff.control.joint_inputs(model))
     assert not found.refusal
     assert "left-achilles-rod rotation about x, right-achilles-rod rotation about x" in found.notes[-1]
-
-
-def test_a_search_that_leaves_the_workspace_of_loops_ends(models_folder):
-    """With soft springs that nothing holds: the study is of the posture itself, and says what is missing."""
+    # With soft springs that nothing holds: the study is of the posture itself, and says what is missing
     model = ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml", base="fixed"))
     found = study(model, model.neutral, ff.control.joint_inputs(model))
     assert "left-shin" in found.refusal

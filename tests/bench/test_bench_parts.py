@@ -3,33 +3,23 @@ hierarchies: solvers agree on what can be met, and the table says who fails."""
 
 import numpy as np
 import pytest
-
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
 from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import call_overhead, exponent
 from freeflyer.progress import no_progress
 
 
-def test_contestants_take_turns():
+def test_takes_means_and_exponents():
     order = []
     time_interleaved([lambda: order.append("a"), lambda: order.append("b")], blocks=4, block_seconds=0.0)
     blocks = "".join(order)[-16:]  # four blocks each of one call, behind one that is not timed, after those that find their size
     assert blocks == 4 * "aabb"
-
-
-def test_the_mean_is_geometric_and_skips_what_is_missing():
     assert geometric_mean([2.0, None, 8.0]) == pytest.approx(4.0)
     assert geometric_mean([None]) is None
-
-
-def test_exponents():
     points = [ScalingPoint(n, n, "x", 2.0 * n, 0.5 * n**2, None) for n in (10, 100)]
     assert exponent(points, "x", "call") == pytest.approx(1.0)
     assert exponent(points, "x", "batch") == pytest.approx(2.0)
     assert exponent(points, "x", "peer_call") is None
-
-
-def test_the_price_of_a_call_is_where_the_line_begins():
     def point(n, us):
         return BatchPoint("x", n, Timing("a", 1.0, None, us / n, us / n, None, None, None, None, None, None))
 
@@ -38,15 +28,12 @@ def test_the_price_of_a_call_is_where_the_line_begins():
     assert call_overhead([point(16, 1.0)], "x", "a") is None
 
 
-def test_solvers_are_timed_on_the_same_hierarchies():
+def test_records_and_solvers():
     found = {t.solver: t for t in hierarchy_times(no_progress, 20)}
     assert (found[OWN].problems, found["daqp"].problems) == (20, 2)
     assert found[OWN].worse == 0
     assert all(0.0 < t.median <= t.p99 for t in found.values())
     assert len(hierarchies_table(tuple(found.values())).rows) == len(found)
-
-
-def test_records_are_of_both_robots_and_repeat():
     first, again = list(record(4)), list(record(4))
     assert [len(p.g) for p in first] == [51, 30, 51, 30]
     for a, b in zip(first, again):

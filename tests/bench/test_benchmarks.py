@@ -1,17 +1,15 @@
 """`python -m benchmarks`: rows beside peers, whose answers agree with ours; pictures and JSON are written."""
 
 import json
+import pytest
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
-from cli.command import arm, written
-from typer.testing import CliRunner
-
 from benchmarks.__main__ import app
+from cli.command import arm, written
 from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
 from freeflyer.optimization import solvers
+from pathlib import Path
+from typer.testing import CliRunner
 
 pytestmark = [pytest.mark.slow, pytest.mark.peers]
 ROOT = Path(__file__).parents[2]
@@ -36,7 +34,7 @@ def test_beside_the_peer(tmp_path):
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
-def test_short_batches(tmp_path):
+def test_batches_and_missing_peers(tmp_path):
     """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
     pytest.importorskip("pinocchio")
     result, data = run_json("chain:n=5,base=free", "--part", "batches", *QUICK)
@@ -47,9 +45,6 @@ def test_short_batches(tmp_path):
         assert [p["states"] for p in points] == list(SHORT_SIZES)
         assert all(p["timing"]["batch"] > 0 and p["timing"]["peer_batch"] > 0 for p in points)
         assert all(p["timing"]["difference"] < 1e-9 for p in points)
-
-
-def test_a_robot_without_a_peer_gives_the_reason(tmp_path):
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
     mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
@@ -77,20 +72,14 @@ def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
     assert 1e-7 < gaps[0] < 1e-4
 
 
-def test_loops_that_peers_cannot_tie_are_named():
+def test_loops_and_recordings():
     _, data = run_json("kangaroo_like", *QUICK)
     (note,) = data["robots"][0]["closed"]["notes"]
     assert "left_yaw_pin" in note
-
-
-def test_recorded_hierarchies():
     result, data = run_json("--part", "solvers", "--blocks", 3)
     assert result.exit_code == 0
     assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
     assert data["hierarchies"][0]["worse"] == 0
-
-
-def test_help_and_a_wrong_robot_in_a_process():
     def run(*words):
         return subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, check=False)
 

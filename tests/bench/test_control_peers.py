@@ -1,14 +1,11 @@
 """The benchmark of control cycles: turns, counts, percentiles; the motion along which it goes; the table of inverse kinematics."""
 
+import freeflyer as ff
 import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from robots_on_disk import needs_examples
-
-import freeflyer as ff
 from benchmarks.peers import PEERS
+from dataclasses import replace
 from freeflyer.analysis.timing.control_cycles import Contestant, cycle_times, cycles_table, standing_times
 from freeflyer.analysis.timing.robots import (
     REACHES,
@@ -21,9 +18,10 @@ from freeflyer.analysis.timing.robots import (
     talos,
 )
 from freeflyer.control.limits import PositionBounds
+from robots_on_disk import needs_examples
 
 
-def test_contestants_take_turns_after_each_cycle():
+def test_turns_and_percentiles():
     seen = []
     contestants = [
         Contestant("a", lambda x: seen.append(("a", x)), [(0,), (1,), (2,)]),
@@ -32,9 +30,6 @@ def test_contestants_take_turns_after_each_cycle():
     times = cycle_times(contestants, rounds=2, turn=1)
     assert seen == 3 * [("a", 0), ("b", 10), ("a", 1), ("b", 12), ("a", 2), ("b", 14)]  # the first round does not count
     assert [t.cycles for t in times] == [6, 6]
-
-
-def test_the_percentile_finds_the_slow_cycles():
     ticks = itertools.chain.from_iterable((0.0, 1e-3 if k == 700 else 1e-6) for k in range(1000))
     (timing,) = cycle_times([Contestant("a", lambda: None, 1000 * [()])], rounds=1, clock=lambda: next(ticks))
     assert timing.median == pytest.approx(1.0)
@@ -59,26 +54,16 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
 
 @pytest.mark.peers
 @needs_examples
-def test_missing_peers_leave_a_note():
+def test_peers_of_inverse_kinematics():
     for times, note in (standing_times(None, PEERS.control, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0,
         PEERS.reach)):
         assert all(t.name.startswith(("TSID", "pink", "mink", "freeflyer")) for t in times)
         assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
-
-
-@pytest.mark.peers
-@needs_examples
-def test_inverse_kinematics_ends_at_the_tolerance():
     times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], 1, 0.0, PEERS.reach)
     assert all(t.error <= 2.0 * TOLERANCE and 0 < t.steps < 10 and t.time > 0.0 for t in times)
     table = reach_table(times, note)
     assert all(len(row) == len(table.columns) for row in table.rows)
-
-
-@pytest.mark.peers
-@needs_examples
-def test_joints_stand_at_their_limits_at_the_second_target():
-    """Its limits are active for peers, too: without them some joint would be beyond."""
+    # Its limits are active for peers, too: without them some joint would be beyond
     r = reach(*REACHES[1])
     q, _ = own_solver(r)()
     bounds = PositionBounds.of(r.problem.model, True)

@@ -1,11 +1,10 @@
 """Run the command line in this process, and small URDF texts to run it on."""
 
 import json
-from pathlib import Path
-
-from typer.testing import CliRunner
-
 from freeflyer.cli.app import app
+from pathlib import Path
+from typer.testing import CliRunner
+from typing import Any
 
 INERTIA = '<inertia ixx="{0}" iyy="{1}" izz="{2}" ixy="0" ixz="0" iyz="0"/>'
 LIMIT = '<limit lower="-2" upper="2" velocity="5" effort="50"/>'
@@ -22,18 +21,26 @@ def run_json(*arguments: object):
     return result, json.loads(result.stdout)["data"]
 
 
-def arm(
-    robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit: str = LIMIT, tip: str = "lower"
-) -> str:
+def printed(*arguments: object) -> str:
+    """What a command prints that ends well."""
+    result = run(*arguments)
+    assert result.exit_code == 0, result.output
+    return result.stdout
+
+
+def json_of(*arguments: object) -> dict[str, Any]:
+    """The data of the JSON document of a command that ends well."""
+    result, data = run_json(*arguments)
+    assert result.exit_code == 0, result.output
+    return data
+
+
+def arm(robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit: str = LIMIT, tip: str = "lower") -> str:
     """A two-link arm; the arguments change its last link and joint."""
     sound = f'<inertial><origin xyz="0 0 0.1"/><mass value="2"/>{INERTIA.format(0.02, 0.02, 0.01)}</inertial>'
-    last = (
-        f'<inertial><origin xyz="0 0 0.1"/><mass value="{mass}"/>{INERTIA.format(*moments)}</inertial>' if mass else ""
-    )
-    joint = (
-        '<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0 0 {3}"/>'
-        '<axis xyz="0 1 0"/>{4}</joint>'
-    )
+    last = f'<inertial><origin xyz="0 0 0.1"/><mass value="{mass}"/>{INERTIA.format(*moments)}</inertial>' if mass else ""
+    joint = ('<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0 0 {3}"/>'
+             '<axis xyz="0 1 0"/>{4}</joint>')  # fmt: skip
     return (
         f'<?xml version="1.0"?><robot name="{robot}"><link name="base">{sound}</link><link name="upper">{sound}</link>'
         f'<link name="{tip}">{last}</link>{joint.format("shoulder", "base", "upper", 0.2, LIMIT)}'

@@ -1,10 +1,8 @@
 """`freeflyer bench`: every row of ours is measured; JSON holds what the tables show."""
 
 import json
-
 import pytest
-from command import arm, run, run_json, written
-
+from command import arm, json_of, printed, run, run_json, written
 from freeflyer.analysis.timing.algorithms import ALGORITHMS
 
 pytestmark = pytest.mark.slow
@@ -13,8 +11,7 @@ QUICK = ("--batch", 16, "--blocks", 3)
 
 
 def test_ours_alone(tmp_path):
-    result, data = run_json("bench", "chain", *QUICK)
-    assert result.exit_code == 0
+    data = json_of("bench", "chain", *QUICK)
     (robot,) = data["robots"]
     assert [row["algorithm"] for row in robot["rows"]] == [a.name for a in ALGORITHMS if not a.least]
     assert all(row["call"] > 0 and row["batch"] > 0 and row["batch_fresh"] > 0 and row["peer"] is None for row in robot["rows"])
@@ -41,31 +38,23 @@ def test_solvers_beside_themselves():
     assert all(r["solver"] in result.stdout for r in rows)
 
 
-def test_links_are_enough_for_wrenches():
-    """Rows with more wrenches than links are left out."""
+def test_links_and_linkages_that_do_not_fit(tmp_path):
+    shown = printed("bench", "kangaroo_like", *QUICK, "--json", tmp_path / "bench.json")
+    closed = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["closed"]
+    assert all(row["quantity"] in shown for row in closed["rows"])
+    assert closed["constraints"] == 64
+    assert all(row["peers"] == [] for row in closed["rows"])
+    path = tmp_path / "loops.yaml"
+    path.write_text("loops: [{name: rigid, frame_a: lower, frame_b: base, type: weld}]\nactuated: [shoulder, elbow]\n")
+    data = json_of("bench", written(tmp_path, arm()), "--loops", path, *QUICK)
+    (robot,) = data["robots"]
+    assert robot["closed"] is None
+    assert robot["note"].startswith("loops left open: ")
+    # Rows with more wrenches than links are left out
     _, data = run_json("bench", "chain:n=2", *QUICK)
     names = [row["algorithm"] for row in data["robots"][0]["rows"]]
     assert "inverse_dynamics, 2 wrenches" in names
     assert not {"inverse_dynamics, 4 wrenches", "all_terms, 4 frames"} & set(names)
-
-
-def test_without_peers_closed_rows_are_ours_alone(tmp_path):
-    result = run("bench", "kangaroo_like", *QUICK, "--json", tmp_path / "bench.json")
-    assert result.exit_code == 0
-    closed = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["closed"]
-    assert all(row["quantity"] in result.stdout for row in closed["rows"])
-    assert closed["constraints"] == 64
-    assert all(row["peers"] == [] for row in closed["rows"])
-
-
-def test_a_linkage_that_cannot_be_split_is_reported(tmp_path):
-    path = tmp_path / "loops.yaml"
-    path.write_text("loops: [{name: rigid, frame_a: lower, frame_b: base, type: weld}]\nactuated: [shoulder, elbow]\n")
-    result, data = run_json("bench", written(tmp_path, arm()), "--loops", path, *QUICK)
-    assert result.exit_code == 0
-    (robot,) = data["robots"]
-    assert robot["closed"] is None
-    assert robot["note"].startswith("loops left open: ")
 
 
 def test_peers_are_in_the_repository():

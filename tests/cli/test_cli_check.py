@@ -2,10 +2,8 @@
 have none. `freeflyer info`: what it shows, what it writes."""
 
 import json
-
 import pytest
-from command import INERTIA, LIMIT, arm, run, run_json, written
-
+from command import INERTIA, LIMIT, arm, json_of, printed, run, run_json, written
 from freeflyer import robots
 
 
@@ -16,10 +14,14 @@ def findings(folder, text):
 
 def test_a_sound_robot_passes(tmp_path):
     assert findings(tmp_path, arm()) == (0, [])
-    result = run("check", written(tmp_path, arm()))
-    assert result.exit_code == 0
-    assert "0 errors" in result.stdout
-    assert "holds" in result.stdout
+    shown = printed("check", written(tmp_path, arm()))
+    assert "0 errors" in shown
+    assert "holds" in shown
+    short, long = run("check", "chain:n=30"), run("check", "chain:n=30", "--all")
+    assert short.exit_code == long.exit_code == 0
+    assert len(long.stdout) >= len(short.stdout)
+    _, data = run_json("check", "chain", "--seed", "3")
+    assert all(0 <= law["residual"] <= law["tolerance"] and law["holds"] for law in data["identities"])
 
 
 @pytest.mark.parametrize(("text", "code", "severity", "subject"), [
@@ -27,10 +29,7 @@ def test_a_sound_robot_passes(tmp_path):
     (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
     (arm(mass=0), "massless-leaf", "error", "lower"),
     (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
-    (
-        arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning",
-        "elbow",
-    ),
+    (arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning", "elbow"),
 ])  # fmt: skip
 def test_a_planted_defect_is_found(tmp_path, text, code, severity, subject):
     exit_code, found = findings(tmp_path, text)
@@ -55,21 +54,9 @@ def test_an_open_loop_is_found(
     assert gap["values"]["position"] == pytest.approx((0.1**2 + 0.5**2) ** 0.5)
 
 
-def test_many_findings_of_a_kind_are_counted_and_all_lists_them():
-    short, long = run("check", "chain:n=30"), run("check", "chain:n=30", "--all")
-    assert short.exit_code == long.exit_code == 0
-    assert len(long.stdout) >= len(short.stdout)
-
-
-def test_the_residuals_are_numbers():
-    _, data = run_json("check", "chain", "--seed", "3")
-    assert all(0 <= law["residual"] <= law["tolerance"] and law["holds"] for law in data["identities"])
-
-
 def test_kangaroo_s_table(models_folder):
     path = models_folder / "kangaroo" / "kangaroo.xml"
-    result, data = run_json("loops", path)
-    assert result.exit_code == 0
+    data = json_of("loops", path)
     parts = data["mechanisms"]["parts"]
     assert sorted((len(p["strokes"]), p["passive"], p["constraints"]) for p in parts) == sorted(
         2 * [(1, 2, 2), (2, 8, 8), (1, 6, 6), (2, 14, 14)]
@@ -79,13 +66,9 @@ def test_kangaroo_s_table(models_folder):
     shown = run("loops", path).stdout
     assert "rank 60 of 84 rows" in shown
     assert "leg_left_length_motor" in shown
-
-
-def test_a_yaml_file_brings_the_loops(models_folder):
     folder = models_folder / "five_bar"
-    result = run("loops", folder / "robot.urdf", "--base", "fixed", "--loops", folder / "robot.yaml")
-    assert result.exit_code == 0
-    assert "rank 3 of 3 rows" in result.stdout
+    shown = printed("loops", folder / "robot.urdf", "--base", "fixed", "--loops", folder / "robot.yaml")
+    assert "rank 3 of 3 rows" in shown
 
 
 @pytest.mark.parametrize("words", ["has no loops", "--loops FILE"])
@@ -97,17 +80,13 @@ def test_a_tree_has_none(tmp_path, words):
     assert words in result.output
 
 
-def test_pictures_are_drawn_into_a_folder(models_folder, tmp_path):
+def test_pictures_go_into_a_folder(models_folder, tmp_path):
     five_bar = models_folder / "five_bar"
     folder = tmp_path / "new" / "pictures"
-    result = run("loops", five_bar / "robot.urdf", "--base", "fixed", "--loops", five_bar / "robot.yaml", "-o", folder)
-    assert result.exit_code == 0, result.output
+    shown = printed("loops", five_bar / "robot.urdf", "--base", "fixed", "--loops", five_bar / "robot.yaml", "-o", folder)
     names = {"robot", "transmission", "singularity"}
     assert {path.name for path in folder.iterdir()} == {f"{name}.{kind}" for name in names for kind in ("png", "svg")}
-    assert all(name in result.stdout for name in names)
-
-
-def test_a_folder_that_cannot_be_is_refused_first(models_folder, tmp_path):
+    assert all(name in shown for name in names)
     (tmp_path / "taken").write_text("a file")
     result = run("loops", models_folder / "kangaroo" / "kangaroo.xml", "-o", tmp_path / "taken")
     assert result.exit_code == 2
@@ -117,21 +96,17 @@ def test_a_folder_that_cannot_be_is_refused_first(models_folder, tmp_path):
 
 @pytest.mark.parametrize("name", robots.names())
 def test_every_built_in_robot_is_shown(name):
-    result = run("info", name)
-    assert result.exit_code == 0
+    shown = printed("info", name)
     model = robots.make(name)
-    assert f"nv {model.nv}" in result.stdout
-    assert all(link in result.stdout for link in model.link_names)
+    assert f"nv {model.nv}" in shown
+    assert all(link in shown for link in model.link_names)
 
 
-def test_options_of_a_built_in_robot():
+def test_bases_of_robots(tmp_path):
     _, data = run_json("info", "humanoid:dof=20")
     assert data["nv"] == 26
     _, data = run_json("info", "chain:n=4,base=free")
     assert (data["base"], data["nv"]) == ("free", 10)
-
-
-def test_the_base_and_where_it_comes_from(tmp_path):
     inertial = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
     path = tmp_path / "arm.xml"
     bodies = f'<body name="a">{inertial}<body name="b"><joint/>{inertial}</body></body>'
@@ -140,9 +115,17 @@ def test_the_base_and_where_it_comes_from(tmp_path):
     assert "free base (chosen), nq 8" in run("info", str(path), "--base", "free").stdout
     _, data = run_json("info", str(path))
     assert (data["base"], data["base_origin"]) == ("fixed", "as in the file")
+    path = written(tmp_path, arm())
+    sizes = {base: run_json("info", path, "--base", base)[1]["nv"] for base in ("free", "fixed", "planar")}
+    assert sizes == {"free": 8, "fixed": 2, "planar": 5}
+    assert run_json("info", path)[1]["base"] == "free"
+    path = written(tmp_path, arm(robot="[red]bad[/red]", tip="[bold]tip[/nonsense]"))
+    shown = printed("info", path)
+    assert "[red]bad[/red]" in shown
+    assert "[bold]tip[/nonsense]" in shown
 
 
-def test_the_json_holds_the_numbers_of_the_table():
+def test_json_of_a_robot(tmp_path):
     result, data = run_json("info", "humanoid")
     assert result.exit_code == 0
     assert (data["nq"], data["nv"], len(data["actuated"])) == (40, 39, 33)
@@ -153,9 +136,6 @@ def test_the_json_holds_the_numbers_of_the_table():
     assert knee["upper"][0] > knee["lower"][0]
     assert data["joints"][0]["lower"] == [None] * 6  # none given: no number
     assert "left_knee" in result.stderr  # the table gives way to the data
-
-
-def test_the_json_file_is_replaced_whole(tmp_path):
     path = tmp_path / "info.json"
     path.write_text("x" * 10**6)
     assert run("info", "chain", "--json", path).exit_code == 0
@@ -163,18 +143,3 @@ def test_the_json_file_is_replaced_whole(tmp_path):
     assert document["command"] == "info"
     assert document["freeflyer"]
     assert [p.name for p in tmp_path.iterdir()] == ["info.json"]
-
-
-def test_the_base_of_a_file_is_chosen(tmp_path):
-    path = written(tmp_path, arm())
-    sizes = {base: run_json("info", path, "--base", base)[1]["nv"] for base in ("free", "fixed", "planar")}
-    assert sizes == {"free": 8, "fixed": 2, "planar": 5}
-    assert run_json("info", path)[1]["base"] == "free"
-
-
-def test_markup_in_names_is_shown_and_never_obeyed(tmp_path):
-    path = written(tmp_path, arm(robot="[red]bad[/red]", tip="[bold]tip[/nonsense]"))
-    result = run("info", path)
-    assert result.exit_code == 0
-    assert "[red]bad[/red]" in result.stdout
-    assert "[bold]tip[/nonsense]" in result.stdout

@@ -1,14 +1,12 @@
 """What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where."""
 
-import subprocess
-import sys
 
 import pytest
 import typer
 from command import arm, run, written
-
 from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
+from processes import python
 
 
 @pytest.mark.parametrize(("arguments", "words"), [
@@ -34,9 +32,6 @@ def test_broken_files_are_one_sentence(tmp_path):
     assert result.exit_code == 2
     assert result.stderr.startswith("error: ")
     assert "Traceback" not in result.output
-
-
-def test_control_characters_never_reach_the_terminal():
     result = run("info", "\x1b[2Jhumanoid")
     assert result.exit_code == 2
     assert "\x1b" not in result.output
@@ -49,23 +44,16 @@ def test_debug_lets_the_traceback_through(place):
     assert isinstance(result.exception, FreeflyerError)
 
 
-def test_unknown_commands_and_options_are_refused():
+def test_version_help_and_unknown_commands():
     assert run("dance").exit_code == 2
     assert run("info", "humanoid", "--sideways").exit_code == 2
-
-
-def test_version_and_help():
     from importlib import metadata
-
     assert run("--version").stdout == f"freeflyer {metadata.version('freeflyer')}\n"
     shown = run("--help").stdout
     assert all(command in shown for command in ("info", "check", "report", "bench", "reproduce", "demo"))
-
-
-def test_help_loads_no_heavy_parts():
     heavy = ("matplotlib", "mujoco", "sympy")
     code = f"import sys, freeflyer.cli.app\nprint([m for m in {heavy} if m in sys.modules])"
-    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    done = python(code)
     assert done.stdout.strip() == "[]"
 
 

@@ -1,14 +1,21 @@
 """`freeflyer estimate`."""
 
 import pytest
-from command import run, run_json
-
+from command import json_of, run, run_json
 from freeflyer.analysis import estimators
 
 
-def test_errors_of_the_passive_state_are_refused():
-    result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 0)
-    assert result.exit_code == 0
+def test_encoders_and_feet(models_folder):
+    arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
+    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
+    assert result.exit_code == 2
+    assert "do not determine the positions" in result.stderr
+    assert "left_yaw_motor" in result.stderr
+    folder = models_folder / "five_bar"
+    file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
+    data = json_of(*file, "--duration", 1.5, "--starts", 2)
+    assert set(data) == {"tracking", "calibration"}
+    data = json_of("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 0)
     rows = data["tracking"]
     assert list(data) == ["tracking"]
     assert [(r["encoders"], r["alpha"]) for r in rows][::2] == [("ideal", 1.0), ("quantised", 1.0), ("noisy, quantised", 1.0)]
@@ -20,10 +27,8 @@ def test_errors_of_the_passive_state_are_refused():
 @pytest.mark.slow
 def test_everything_and_its_pictures(tmp_path, monkeypatch):
     monkeypatch.setattr(estimators, "BLOCKS", 1)
-    result, data = run_json(
-        "estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing", "--frequency", 0.5, "--amplitude",
-        0.03, "-o", tmp_path / "pictures",
-    )  # fmt: skip
+    result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing",
+                            "--frequency", 0.5, "--amplitude", 0.03, "-o", tmp_path / "pictures")  # fmt: skip
     assert result.exit_code == 0, result.output
     assert data["calibration"]["right"] == data["calibration"]["starts"] == 5
     assert len(data["calibration"]["encoders"]) == 12
@@ -37,22 +42,6 @@ def test_everything_and_its_pictures(tmp_path, monkeypatch):
     drawn = {p.name for p in (tmp_path / "pictures").iterdir()}
     names = ("tracking", "calibration", "swing_stances", "swing_forces", "swing_balance")
     assert drawn == {f"{n}.{kind}" for n in names for kind in ("png", "svg")}
-
-
-def test_own_encoders_calibrate_or_are_refused():
-    arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
-    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
-    assert result.exit_code == 2
-    assert "do not determine the positions" in result.stderr
-    assert "left_yaw_motor" in result.stderr
-
-
-def test_a_robot_without_feet_still_has_a_passive_state(models_folder):
-    folder = models_folder / "five_bar"
-    file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
-    result, data = run_json(*file, "--duration", 1.5, "--starts", 2)
-    assert result.exit_code == 0, result.output
-    assert set(data) == {"tracking", "calibration"}
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

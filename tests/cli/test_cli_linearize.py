@@ -1,18 +1,15 @@
 """`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused."""
 
+import freeflyer as ff
 import json
-
 import numpy as np
 import pytest
-from command import arm, run, run_json, written
-
-import freeflyer as ff
+from command import arm, json_of, printed, run, run_json, written
 from freeflyer import robots
 
 
 def test_a_hovering_robot_is_held_and_steered(tmp_path):
-    result, data = run_json("linearize", "aerial_manipulator")
-    assert result.exit_code == 0
+    data = json_of("linearize", "aerial_manipulator")
     model = robots.aerial_manipulator()
     assert data["held"] == "held by the inputs alone"
     assert (data["states"], data["rank"], data["uncontrollable"]) == (20, 20, [])
@@ -27,17 +24,13 @@ def test_a_hovering_robot_is_held_and_steered(tmp_path):
     assert data["mass_condition"] > 1
 
 
-def test_a_robot_in_the_air_names_its_holding_forces():
-    result = run("linearize", "humanoid:dof=20")
-    assert result.exit_code == 0
-    words = " ".join(result.stdout.split())
+def test_robots_in_the_air():
+    shown = printed("linearize", "humanoid:dof=20")
+    words = " ".join(shown.split())
     weight = 9.81 * robots.humanoid(dof=20).mass
     assert f"held from outside, as by a hoist or the ground: base z translation {weight:.4g} N" in words
     assert "out of reach: base z translation, base rotation about z" in words
     assert "no regulator: no choice of the 20 inputs holds this posture" in words
-
-
-def test_a_satellite_without_thrusters_names_what_it_cannot_reach():
     _, data = run_json("linearize", "space_manipulator")
     base = ["x translation", "y translation", "z translation", "rotation about x", "rotation about y", "rotation about z"]
     assert data["uncontrollable"] == data["unstabilizable"] == [f"base {d}" for d in base]
@@ -50,18 +43,19 @@ def test_a_satellite_without_thrusters_names_what_it_cannot_reach():
     _, pushed = run_json("linearize", "space_manipulator", "--thruster", "*_panel_tip", "--thruster", "satellite")
     assert pushed["inputs"][-3:] == ["left_panel_tip", "right_panel_tip", "satellite"]
     assert "base x translation" in pushed["uncontrollable"]  # all of them push along z
+    result, data = run_json("linearize", "kangaroo_like", "--no-search")
+    assert result.exit_code == 0
+    assert len(data["coordinates"]) == 18
+    assert "loops are closed" in result.stdout
 
 
-def test_postures_come_from_a_file(tmp_path):
+def test_postures_and_search(tmp_path):
     robot = written(tmp_path, arm())
     posture = written(tmp_path, "shoulder: 0.3\nelbow: -0.5\n", "posture.yaml")
     _, data = run_json("linearize", robot, "--base", "fixed", "--at", posture)
     assert data["q"] == [0.3, -0.5]
     assert data["u"] == pytest.approx(list(ff.gravity_forces(ff.load(robot, base="fixed"), [0.3, -0.5])))
     assert data["moved"] == 0
-
-
-def test_the_search_may_be_left_out(tmp_path):
     posture = written(tmp_path, "root_joint: {rpy: [0.2, 0.1, 0]}\n", "tilted.yaml")
     _, data = run_json("linearize", "aerial_manipulator", "--at", posture)
     assert data["moved"] == pytest.approx(0.223, abs=0.03)
@@ -74,25 +68,17 @@ def test_the_search_may_be_left_out(tmp_path):
 @pytest.mark.slow
 def test_pictures_and_recovery(tmp_path):
     folder = tmp_path / "out"
-    result = run("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")
-    assert result.exit_code == 0
+    shown = printed("linearize", "aerial_manipulator", "-o", folder, "--recovery", "--bandwidth", 4, "--json", tmp_path / "x.json")
     for name in ("poles", "recovery"):
         assert (folder / f"{name}.png").read_bytes().startswith(b"\x89PNG")
         assert b"<svg" in (folder / f"{name}.svg").read_bytes()[:1000]
-        assert str(folder / f"{name}.png") in result.stdout.replace("\n", "")
+        assert str(folder / f"{name}.png") in shown.replace("\n", "")
     back = json.loads((tmp_path / "x.json").read_text())["data"]["recovery"]
     assert back["pitches"] == [60, 100, 120, 150]
     assert back["group_recovers"] == [True] * 4
     assert back["euler_recovers"] == [True, True, True, False]
-    assert "comes back" in result.stdout
-    assert "is lost" in result.stdout
-
-
-def test_loops_are_closed():
-    result, data = run_json("linearize", "kangaroo_like", "--no-search")
-    assert result.exit_code == 0
-    assert len(data["coordinates"]) == 18
-    assert "loops are closed" in result.stdout
+    assert "comes back" in shown
+    assert "is lost" in shown
 
 
 @pytest.mark.parametrize(("arguments", "words"), [

@@ -1,18 +1,16 @@
 """`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder."""
 
+import freeflyer_papers as papers
 import json
-from html.parser import HTMLParser
-
 import numpy as np
 import pytest
-from command import run
-
-import freeflyer_papers as papers
+from command import printed, run
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
+from html.parser import HTMLParser
 
 pytestmark = pytest.mark.papers
 
@@ -26,20 +24,34 @@ def small(monkeypatch):
     monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
-def test_the_list():
-    result = run("reproduce")
-    assert result.exit_code == 0
-    assert all(key in result.stdout for key in papers.names())
+def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
+    shown = printed("reproduce")
+    assert all(key in shown for key in papers.names())
+    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
+    assert result.exit_code == 2
+    assert "Did you mean 'linearization'" in result.stderr
+    assert not (tmp_path / "never").exists()
+    (tmp_path / "taken").write_text("a file")
+    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
+        result = run("reproduce", "linearization", "-o", folder)
+        assert result.exit_code == 2
+        assert result.stderr.startswith("error: ")
+        assert "Traceback" not in result.output
+    assert (tmp_path / "taken").read_text() == "a file"
+    two_papers(monkeypatch)
+    heard = []
+    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
+    assert heard == [(0.5, "1 of 2, fails: half way")]
+    assert [bool(x.failure) for x in done] == [True, False]
 
 
 def test_linearization(small, tmp_path):
     folder = tmp_path / "new" / "folder"
-    result = run("reproduce", "linearization", "-o", folder, "--json", tmp_path / "copy.json")
-    assert result.exit_code == 0, result.output
-    assert "Table 1" in result.stdout
-    assert "Fig 5" in result.stdout
-    assert "holds" in result.stdout
-    assert "FAILS" not in result.stdout
+    shown = printed("reproduce", "linearization", "-o", folder, "--json", tmp_path / "copy.json")
+    assert "Table 1" in shown
+    assert "Fig 5" in shown
+    assert "holds" in shown
+    assert "FAILS" not in shown
     pictures = sorted(folder.glob("*.png"))
     assert len(pictures) == 4
     assert all(p.read_bytes().startswith(b"\x89PNG") and len(p.read_bytes()) > 10_000 for p in pictures)
@@ -53,10 +65,9 @@ def test_linearization(small, tmp_path):
 
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
-    tiny = Reproduction(
-        "tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
-        lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")], lambda result: {},
-    )  # fmt: skip
+    tiny = Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
+                               lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")],
+                               lambda result: {})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
     assert result.exit_code == 0
@@ -64,20 +75,6 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     assert "42" in result.stderr
     assert "that is all" in result.stderr
     assert said == [None]
-
-
-def test_unknown_papers_and_folders_that_cannot_be(tmp_path):
-    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
-    assert result.exit_code == 2
-    assert "Did you mean 'linearization'" in result.stderr
-    assert not (tmp_path / "never").exists()
-    (tmp_path / "taken").write_text("a file")
-    for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
-        result = run("reproduce", "linearization", "-o", folder)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: ")
-        assert "Traceback" not in result.output
-    assert (tmp_path / "taken").read_text() == "a file"
 
 
 def two_papers(monkeypatch):
@@ -98,7 +95,7 @@ def two_papers(monkeypatch):
     monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 
 
-def test_all_of_them_on_one_page(tmp_path, monkeypatch):
+def test_all_of_them(tmp_path, monkeypatch):
     two_papers(monkeypatch)
     result = run("reproduce", "--all", "-o", tmp_path, "--json", tmp_path / "all.json")
     assert result.exit_code == 1, "one failed"
@@ -112,6 +109,11 @@ def test_all_of_them_on_one_page(tmp_path, monkeypatch):
     assert not (tmp_path / "fails.json").exists()
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
+    for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
+        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
+        assert result.exit_code == 2
+        assert "--all takes every paper as it is" in result.stderr
+    assert not (tmp_path / "never").exists()
 
 
 def unclosed_tags(page):
@@ -129,19 +131,3 @@ def unclosed_tags(page):
 
     Reader().feed(page)
     return wrong + stack
-
-
-def test_all_goes_with_no_key(tmp_path):
-    for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
-        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
-        assert result.exit_code == 2
-        assert "--all takes every paper as it is" in result.stderr
-    assert not (tmp_path / "never").exists()
-
-
-def test_progress_tells_which_paper(monkeypatch):
-    two_papers(monkeypatch)
-    heard = []
-    done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
-    assert heard == [(0.5, "1 of 2, fails: half way")]
-    assert [bool(x.failure) for x in done] == [True, False]

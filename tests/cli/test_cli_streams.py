@@ -1,11 +1,10 @@
 """Full disks, terminals limited to ASCII and Ctrl-C during the imports end without tracebacks."""
 
 import os
+import pytest
 import subprocess
 import sys
 from pathlib import Path
-
-import pytest
 
 pytestmark = pytest.mark.slow
 

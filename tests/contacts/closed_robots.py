@@ -1,30 +1,24 @@
 """Robots with loops for the tests: made by code (every kind of loop, on every kind of joint), and those of the shared models."""
 
+import freeflyer as ff
+import numpy as np
 from dataclasses import dataclass, replace
+from freeflyer.model.description import joint_sizes
 from functools import cache
 from pathlib import Path
-
-import numpy as np
-
-import freeflyer as ff
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
-from freeflyer.model.description import joint_sizes
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 R, P, H, S, C, U = "revolute", "prismatic", "helical", "spherical", "cylindrical", "universal"
 
 # name: (base, kinds of the joints of each branch, (branch and link, branch and link, mask) of each loop, motors)
-RECIPES = {
-    "point": ("free", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), POINT),), ("j00", "j01", "j02")),
-    "hinge": ("free", ((R, P, R, H), (R, R, R, R)), (((0, 4), (1, 4), HINGE),), ("j00", "j01")),
-    "weld": ("free", ((S, R), (S, P, R)), (((0, 2), (1, 3), WELD),), ("j01",)),
-    "slider": ("free", ((R, R, R), (R, S)), (((0, 3), (1, 2), (1, 1, 0, 1, 1, 1)),), ("j00",)),
-    "cylinder": ("fixed", ((R, R, P), (U, R)), (((0, 3), (1, 2), (0, 1, 1, 0, 1, 1)),), ("j00",)),
-    "turn": ("fixed", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), (1, 1, 1, 0, 1, 0)),), ("j00", "j01")),
-    "nested": ("free", ((R, R, R, R), (R, R), (C, R)), (((0, 2), (1, 2), POINT), ((0, 4), (2, 2), POINT)), ("j00", "j02")),
-    "held": ("free", ((S, R, R), (R,)), (((0, 3), None, POINT),), ("j01",)),
-}  # fmt: skip
+RECIPES = {"point": ("free", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), POINT),), ("j00", "j01", "j02")),
+           "hinge": ("free", ((R, P, R, H), (R, R, R, R)), (((0, 4), (1, 4), HINGE),), ("j00", "j01")),
+           "weld": ("free", ((S, R), (S, P, R)), (((0, 2), (1, 3), WELD),), ("j01",)),
+           "slider": ("free", ((R, R, R), (R, S)), (((0, 3), (1, 2), (1, 1, 0, 1, 1, 1)),), ("j00",)),
+           "cylinder": ("fixed", ((R, R, P), (U, R)), (((0, 3), (1, 2), (0, 1, 1, 0, 1, 1)),), ("j00",)),
+           "turn": ("fixed", ((R, R, R), (R, R, R)), (((0, 3), (1, 3), (1, 1, 1, 0, 1, 0)),), ("j00", "j01")),
+           "nested": ("free", ((R, R, R, R), (R, R), (C, R)), (((0, 2), (1, 2), POINT), ((0, 4), (2, 2), POINT)), ("j00", "j02")),
+           "held": ("free", ((S, R, R), (R,)), (((0, 3), None, POINT),), ("j01",))}  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,7 +121,7 @@ def _shared(folder: str, name: str) -> ff.Model:
 
 def state(model: ff.Model, rng: np.random.Generator, amplitude: float = 0.1) -> State:
     """A closed state off the assembled posture."""
-    split = partition(model)
+    split = ff.linkages.partition(model)
     nu = len(split.independent)
     q = ff.integrate(ff.close_loops(model), np.array(split.q), amplitude * rng.uniform(-1.0, 1.0, nu))
     return State(q, rng.standard_normal(nu), rng.standard_normal(nu))
@@ -144,14 +138,14 @@ class Reference:
 
 
 def reference(model: ff.Model, s: State) -> Reference:
-    split = partition(model)
+    split = ff.linkages.partition(model)
     rows, dependent, independent = split.rows, split.dependent, split.independent
-    J = constraint_jacobian(model, s.q)[rows]
+    J = ff.linkages.constraint_jacobian(model, s.q)[rows]
     G = np.zeros((model.nv, len(independent)))
     G[independent] = np.eye(len(independent))
     G[dependent] = -np.linalg.solve(J[:, dependent], J[:, independent])
     gamma = np.zeros(model.nv)
-    gamma[dependent] = -np.linalg.solve(J[:, dependent], constraint_bias(model, s.q, G @ s.u)[rows])
+    gamma[dependent] = -np.linalg.solve(J[:, dependent], ff.linkages.constraint_bias(model, s.q, G @ s.u)[rows])
     return Reference(G, gamma, G @ s.u, G @ s.u_dot + gamma)
 
 

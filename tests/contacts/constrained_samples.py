@@ -1,13 +1,11 @@
 """Robots, sets and states for the tests of constraint sets, and their answers by dense linear algebra."""
 
-from typing import Any
-
+import freeflyer as ff
 import numpy as np
 from closeness import close, rounding
-from random_robots import BASES, random_robot
-
-import freeflyer as ff
 from freeflyer import contacts
+from random_robots import BASES, random_robot
+from typing import Any
 
 __all__ = ["BASES", "check_dense", "condition_in_order", "kkt", "moving_robot", "random_set", "whitened"]
 

@@ -1,15 +1,12 @@
 """Constrained dynamics of robots with loops: as rows of a tree, and of closed models that stand."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import robot, robots, shared, state
-from closeness import close
+from closed_robots import robot, robots, state
+from closeness import close, fresh
 from constrained_samples import check_dense, kkt, random_set
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.analysis.timing.control_cycles import closed_state
 
 
 @pytest.mark.parametrize("name", robots())
@@ -24,9 +21,8 @@ def test_loops_as_rows_and_as_a_closed_model_agree(name):
     whole[closed.reduction.split.independent] = tau
     G = ff.velocity_map(closed, q)
     rows = ff.ConstraintSet(tree, s.contacts, s.locks, s.rolling)
-    a, b = (
-        ff.constrained_dynamics(closed, q, u, tau, constraints=s), ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows),
-    )  # fmt: skip
+    a, b = (ff.constrained_dynamics(closed, q, u, tau, constraints=s),
+            ff.constrained_dynamics(tree, q, G @ u, whole, constraints=rows))  # fmt: skip
     close(G @ a.a + ff.velocity_map_bias(closed, q, u), b.a, 1e-8)
     for item in s.items:
         close(a.forces[item.name], b.forces[item.name], 1e-8)
@@ -57,21 +53,6 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
     close(total, np.zeros(tree.nv), 1e-9)
 
 
-def test_closed_robots_stand(models_folder):
-    """Cassie on two feet: contacts are rows in the independent velocities of the closed model."""
-    rng = fresh()
-    tree = shared(models_folder, "cassie")
-    model, st = ff.close_loops(tree), state(tree, rng, 0.02)
-    s = ff.ConstraintSet(model, [contacts.line(name, [[0.05, 0.05, 0.0], [-0.05, 0.0, 0.0]])
-                                 for name in tree.link_names if name.endswith("foot")])  # fmt: skip
-    assert len(s.names) == 2
-    tau = rng.standard_normal(model.nv)
-    check_dense(model, s, st.q, 0.1 * st.u, tau, 1e-8)
-    d = ff.constrained_dynamics(model, st.q, 0.1 * st.u, tau, constraints=s)
-    external = {c.frame: d.forces[c.name] for c in s.contacts}
-    close(ff.forward_dynamics(model, st.q, 0.1 * st.u, tau, external=external), d.a, 1e-8)
-
-
 def test_a_robot_of_closed_linkages_stands_on_two_soles():
     """All twelve rows, some of them depending on others where both feet are flat: gravity is carried, whatever the motors do."""
     rng = fresh()
@@ -89,19 +70,3 @@ def test_a_robot_of_closed_linkages_stands_on_two_soles():
     assert sum(d.redundant.values()) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
     external = {name: d.forces[name] for name in feet}
     close(ff.forward_dynamics(model, q, rest, tau, external=external), d.a, 1e-7)
-
-
-def test_kangaroo_stands_on_the_soles_of_its_file(models_folder):
-    """The whole tree's matrices, reduced by the velocity map in NumPy, with the tree's own rows of both feet."""
-    tree, rng = shared(models_folder, "kangaroo"), fresh()
-    s = closed_state(tree, int(rng.integers(1000)), speed=0.3)
-    feet = contacts.feet_from_file(s.closed, models_folder / "kangaroo" / "kangaroo.xml")
-    assert [c.frame for c in feet] == ["left_ankle_roll", "right_ankle_roll"]
-    M, h = ff.mass_matrix(tree, s.q), ff.bias_forces(tree, s.q, s.v)
-    rows = ff.ConstraintSet(tree, feet, loops=False)
-    J, drift = rows.jacobian(s.q), rows.bias(s.q, s.v)
-    G, g = ff.velocity_map(s.closed, s.q), ff.velocity_map_bias(s.closed, s.q, s.u)
-    a, _ = kkt(G.T @ M @ G, G.T @ (M @ g + h), J @ G, J @ g + drift, s.tau_u)
-    d = ff.constrained_dynamics(s.closed, s.q, s.u, s.tau_u, constraints=ff.ConstraintSet(s.closed, feet))
-    assert not any(d.redundant.values())
-    close(d.a, a, 1e-9)

@@ -1,16 +1,13 @@
 """Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close_to_slopes
+from closeness import close_to_slopes, fresh
 from constrained_samples import BASES, moving_robot, random_set
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import contacts
 from freeflyer.contacts.sets.forces import turning_locks
-from freeflyer.errors import InputError, UnknownNameError
 
 
 def stacked(x, names) -> np.ndarray:
@@ -38,13 +35,7 @@ def test_random_trees(base, mimics):
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     s = random_set(rng, model, q, model.nv - 1, rolling=False)
     check(model, s, q, v, tau, 3e-8)
-
-
-@pytest.mark.parametrize("base", BASES)
-@pytest.mark.parametrize("mimics", [0.0, 0.3])
-def test_compiled_code_does_as_matrices_do(base, mimics):
-    """The general way is taken where gravity is given."""
-    rng = fresh()
+    # The general way is taken where gravity is given
     for _ in range(4):
         model = moving_robot(rng, int(rng.integers(3, 10)), base=base, mimics=mimics)
         q = np.stack([ff.random_configuration(model, rng) for _ in range(11)])
@@ -64,7 +55,7 @@ def test_compiled_code_does_as_matrices_do(base, mimics):
                 assert np.abs(z.forces[name][0] - x.forces[name]).max() < 1e-9 * size
 
 
-def test_forces_do_not_follow_what_becomes_of_q():
+def test_forces_wrenches_and_what_is_refused():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -77,8 +68,20 @@ def test_forces_do_not_follow_what_becomes_of_q():
     assert repr(same.forces) == f"forces of {name}, foot"
     assert "foot" in same.forces
     assert "hand" not in same.forces
-    with pytest.raises(UnknownNameError, match="hand"):
+    with pytest.raises(ff.UnknownNameError, match="hand"):
         same.forces["hand"]
+    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
+    loads = {"external": {model.frame_names[8]: rng.standard_normal(6)}, "expressed": "mixed", "gravity": rng.standard_normal(3)}
+    check(model, s, q, v, tau, 3e-8, **loads)
+    q, v, frame = ff.neutral(model), np.zeros(model.nv), model.frame_names[5]
+    twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])
+    with pytest.raises(ff.InputError, match="'b' depend"):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["b"]
+    with pytest.raises(ff.UnknownNameError):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["c"]
+    with pytest.raises(ff.InputError, match="ConstraintSet"):
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=(np.eye(model.nv), v))
 
 
 @pytest.mark.parametrize(("name", "closed"), [(x, k) for x in robots() for k in (True, False)])
@@ -97,24 +100,3 @@ def test_closed_robots_and_loops_as_rows(name, closed):
         if np.abs(d.dq.a).max() < 1e4:
             break
     check(model, s, st.q, v, tau, 3e-7)
-
-
-def test_wrenches_and_gravity_are_held():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
-    loads = {"external": {model.frame_names[8]: rng.standard_normal(6)}, "expressed": "mixed", "gravity": rng.standard_normal(3)}
-    check(model, s, q, v, tau, 3e-8, **loads)
-
-
-def test_what_has_no_derivative_is_refused():
-    model = ff.robots.quadruped()
-    q, v, frame = ff.neutral(model), np.zeros(model.nv), model.frame_names[5]
-    twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])
-    with pytest.raises(InputError, match="'b' depend"):
-        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["b"]
-    with pytest.raises(ff.UnknownNameError):
-        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["c"]
-    with pytest.raises(InputError, match="ConstraintSet"):
-        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=(np.eye(model.nv), v))

@@ -1,15 +1,13 @@
 """Accelerations and forces under constraint sets against dense equations and Pinocchio, and physics."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot
-from closeness import close, rounding
+from closeness import close, fresh, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.errors import InputError
+from test_rolling_derivatives import cart as wheeled
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -59,13 +57,7 @@ def test_redundant_feet_share_the_load_with_the_least_point_forces():
     assert batch.redundant["two"].all()
     assert not batch.redundant["one"].any()
     close(batch.a[7], one.a, 1e-10)
-
-
-def test_points_of_one_body_are_the_surface_that_they_span():
-    """Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone."""
-    rng = fresh()
-    model = ff.robots.quadruped()
-    frame = model.frame_names[5]
+    # Four points are twelve rows of rank six: the forces are those that the sole's corners have, in newtons alone
     q, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     points = np.array([[0.1, 0.05, 0.0], [0.1, -0.05, 0.0], [-0.1, -0.05, 0.01], [-0.1, 0.05, 0.0]])
     sole = ff.ConstraintSet(model, [contacts.surface(frame, points)])
@@ -80,23 +72,37 @@ def test_points_of_one_body_are_the_surface_that_they_span():
     close(null @ y, np.zeros(12), 1e-7 * max(1.0, np.abs(y).max()))
 
 
-def test_contradictions_are_refused_with_names():
+def test_what_contradicts_or_does_not_fit_is_refused():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     trunk, toe = model.joints[0].child, model.joints[-1].child
     s = ff.ConstraintSet(model, [contacts.surface(trunk), contacts.point(toe, name="toe")], [j.name for j in model.joints[1:]])
-    with pytest.raises(InputError, match=r"'toe'.*contradict"):  # a leg of joints that turn, and are said to be locked
+    with pytest.raises(ff.InputError, match=r"'toe'.*contradict"):  # a leg of joints that turn, and are said to be locked
         ff.constrained_dynamics(model, q, 5.0 * v, v, constraints=s)
-    with pytest.raises(InputError, match=r"at state \[1\]"):
-        ff.constrained_dynamics(model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
+    refused(ff.InputError, r"at state \[1\]", ff.constrained_dynamics, model, q, np.stack([0.0 * v, 5.0 * v]), v, constraints=s)
     A = np.zeros((2, model.nv))
     A[:, 3] = 1.0
-    with pytest.raises(InputError, match="contradict"):
-        ff.constrained_dynamics(model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
+    refused(ff.InputError, "contradict", ff.constrained_dynamics, model, q, v, v, constraints=(A, np.array([1.0, 2.0])))
+    q = ff.neutral(model)
+    frame = model.joints[0].child
+    n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
+    s = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1, normal=n)])
+    with pytest.raises(ff.InputError, match="lies flat"):
+        ff.constrained_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
+    model = robot("point")
+    closed = ff.close_loops(model)
+    q, u = np.array(closed.neutral), np.zeros(closed.nv)
+    refused(ff.InputError, "loops open", lambda: ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model)))
+    other = ff.robots.quadruped()
+    with pytest.raises(ff.InputError, match="another model"):
+        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))
+    with pytest.raises(ff.InputError, match="q"):
+        ff.constrained_dynamics(other, np.full(other.nq, np.nan), np.zeros(other.nv), np.zeros(other.nv),
+                                constraints=ff.ConstraintSet(other))  # fmt: skip
 
 
-def test_rows_of_one_s_own():
+def test_wrenches_rows_of_one_s_own_and_empty_sets():
     rng = fresh()
     model = ff.robots.quadruped()
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
@@ -107,26 +113,14 @@ def test_rows_of_one_s_own():
         close(d.a[k], a, 1e-9)
         close(d.multipliers[k], multipliers, 1e-9)
     assert d.forces == {}
-    with pytest.raises(InputError, match="shapes"):
-        ff.constrained_dynamics(model, q, v, tau, constraints=(A[..., 1:], b))
-    with pytest.raises(InputError, match="pair of arrays"):
-        ff.constrained_dynamics(model, q, v, tau, constraints="stance")
-
-
-def test_wrenches_and_gravity():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    refused(ff.InputError, "shapes", ff.constrained_dynamics, model, q, v, tau, constraints=(A[..., 1:], b))
+    refused(ff.InputError, "pair of arrays", ff.constrained_dynamics, model, q, v, tau, constraints="stance")
     s = ff.ConstraintSet(model, [contacts.point(model.frame_names[k], name=str(k)) for k in (3, 6)])
     w, g, frame = rng.standard_normal(6), rng.standard_normal(3), model.frame_names[8]
     found = ff.constrained_dynamics(model, q, v, tau, constraints=s, external={frame: w}, expressed="mixed", gravity=g)
     h = ff.bias_forces(model, q, v, external={frame: w}, expressed="mixed", gravity=g)
     a, _ = kkt(ff.mass_matrix(model, q), h, s.jacobian(q), s.bias(q, v), tau)
     close(found.a, a, 1e-9)
-
-
-def test_an_empty_set_is_plain_dynamics():
-    rng = fresh()
     model = moving_robot(rng, 7)
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
@@ -137,15 +131,7 @@ def test_an_empty_set_is_plain_dynamics():
 def test_a_cart_on_two_wheels_rolls():
     """On a planar base nothing can leave the plane: the normal rows are redundant, and named."""
     rng = fresh()
-    wheel = ff.Inertia(1.0, np.zeros(3), np.diag([0.01, 0.02, 0.01]))
-    links = [ff.Link("hull", ff.Inertia(5.0, np.array([0.05, 0.0, 0.1]), 0.1 * np.eye(3)))]
-    joints = [ff.Joint("base", "planar", "world", "hull", axis=np.array([0.0, 0.0, 1.0]))]
-    for name, y in (("left", 0.3), ("right", -0.3)):
-        X = np.eye(4)
-        X[1, 3] = y
-        links.append(ff.Link(name, wheel))
-        joints.append(ff.Joint(f"{name}_axle", "revolute", "hull", name, X, np.array([0.0, 1.0, 0.0])))
-    cart = ff.build(ff.Description("cart", (*links, ff.Link("world")), tuple(joints)))
+    cart = wheeled("planar")
     s = ff.ConstraintSet(cart, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
     q = ff.random_configuration(cart, rng)
     v = rng.standard_normal(cart.nv)
@@ -159,16 +145,6 @@ def test_a_cart_on_two_wheels_rolls():
     assert d.redundant == dict.fromkeys(s.names, True)
     forward = (ff.frame_jacobian(cart, q, "hull") @ v)[0]
     assert v[3:].sum() * 0.1 / 2.0 == pytest.approx(forward, abs=1e-10)  # both wheels turn about y: forward for positive rates
-
-
-def test_a_wheel_that_lies_flat_is_refused():
-    model = ff.robots.quadruped()
-    q = ff.neutral(model)
-    frame = model.joints[0].child
-    n = ff.frame_pose(model, q, frame)[:3, :3] @ np.array([0.0, 1.0, 0.0])
-    s = ff.ConstraintSet(model, rolling=[contacts.rolling(frame, 0.1, normal=n)])
-    with pytest.raises(InputError, match="lies flat"):
-        ff.constrained_dynamics(model, q, np.zeros(model.nv), np.zeros(model.nv), constraints=s)
 
 
 def test_more_rows_than_memory_was_kept_for():
@@ -189,20 +165,6 @@ def test_more_rows_than_memory_was_kept_for():
     close(d.a, a, error)
     batch = ff.constrained_dynamics(model, np.stack([q] * 9), np.zeros(model.nv), tau, constraints=s)
     close(batch.a[8], d.a, error)
-
-
-def test_another_model_s_set_is_refused():
-    model = robot("point")
-    closed = ff.close_loops(model)
-    q, u = np.array(closed.neutral), np.zeros(closed.nv)
-    with pytest.raises(InputError, match="loops open"):
-        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(model))
-    other = ff.robots.quadruped()
-    with pytest.raises(InputError, match="another model"):
-        ff.constrained_dynamics(closed, q, u, u, constraints=ff.ConstraintSet(other))
-    with pytest.raises(InputError, match="q"):
-        ff.constrained_dynamics(other, np.full(other.nq, np.nan), np.zeros(other.nv), np.zeros(other.nv),
-                                constraints=ff.ConstraintSet(other))  # fmt: skip
 
 
 def test_inverse_dynamics_is_the_inverse():
@@ -229,9 +191,9 @@ def test_inverse_dynamics_is_the_inverse():
     close(found.multipliers, least, 1e-8)
     batch = ff.constrained_inverse_dynamics(model, np.stack([q, q]), v, d.a, constraints=s)
     close(batch.tau[1], found.tau, 1e-9)
-    with pytest.raises(InputError, match="no motor"):
+    with pytest.raises(ff.InputError, match="no motor"):
         ff.constrained_inverse_dynamics(model, q, 0.0 * v, 0.0 * v, constraints=ff.ConstraintSet(model, s.contacts[:1]))
-    with pytest.raises(InputError, match="not one that the constraints allow"):
+    with pytest.raises(ff.InputError, match="not one that the constraints allow"):
         ff.constrained_inverse_dynamics(model, q, v, d.a + 1.0, constraints=s)
 
 
@@ -254,5 +216,5 @@ def test_locks_allow_the_accelerations_of_forward_dynamics(model, effort):
         close(found.tau + s.jacobian(q).T @ found.multipliers, ff.inverse_dynamics(model, q, v, a), 1e-8)
         off = np.zeros(model.nv)
         off[held[0]] = np.linalg.norm(a)
-        with pytest.raises(InputError, match="not one that the constraints allow"):
+        with pytest.raises(ff.InputError, match="not one that the constraints allow"):
             ff.constrained_inverse_dynamics(model, q, v, a + 1.1e-6 * off, constraints=s)

@@ -1,13 +1,10 @@
 """Linearisation in contact against differences of the constrained flow, and regulators on what contacts leave free."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close_to_slopes, slopes
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close_to_slopes, fresh, refused, slopes
+from collections.abc import Callable
 from freeflyer import control
 
 FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
@@ -71,10 +68,9 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
     from freeflyer.dynamics.integrators import scheme_of
 
     def flow(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        return scheme_of(integrator)(
-            lambda q, v, _: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
-            lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:], h,
-        )  # fmt: skip
+        return scheme_of(integrator)(lambda q, v, _: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
+                                     lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:],
+                                     h)  # fmt: skip
 
     q1, v1 = flow(np.zeros(2 * n))
 
@@ -85,7 +81,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
     close_to_slopes(line.A, moved, 1e-4, 1e-8)
 
 
-def test_batches_and_refusals() -> None:
+def test_batches_and_loops_as_rows() -> None:
     model, q, stance = standing()
     n = model.nv
     v = np.stack([held(stance, q, x) for x in fresh().standard_normal((3, n))])
@@ -93,10 +89,20 @@ def test_batches_and_refusals() -> None:
     one = ff.linearize(model, q, v[1], np.zeros(n), constraints=stance)
     assert np.abs(many.A[1] - one.A).max() < 1e-9 * np.abs(one.A).max()
     assert many.basis.shape == (3, *one.basis.shape)
-    with pytest.raises(ff.InputError, match="ConstraintSet"):
-        ff.linearize(model, q, v[0], np.zeros(n), constraints=(np.eye(n), np.zeros(n)))
+    refused(ff.InputError, "ConstraintSet", ff.linearize, model, q, v[0], np.zeros(n), constraints=(np.eye(n), np.zeros(n)))
     with pytest.raises(ff.InputError, match="another model"):
         ff.linearize(ff.robots.humanoid(), ff.neutral(ff.robots.humanoid()), np.zeros(39), np.zeros(39), constraints=stance)
+    # A cut tree whose loops are rows of the set is held as its closed model is
+    tree = ff.robots.kangaroo_like()
+    closed = ff.close_loops(tree)
+    q = ff.neutral(closed)
+    soles = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
+    model = closed
+    found = control.equilibrium(model, q, constraints=ff.ConstraintSet(model, contacts=soles))
+    assert found.balanced
+    assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
+    with pytest.raises(ff.InputError, match="close_loops"):
+        control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))
 
 
 @pytest.mark.parametrize("step", [None, 0.002])
@@ -121,19 +127,4 @@ def test_a_regulator_on_four_feet(step: float | None) -> None:
         v = v + h * ff.constrained_dynamics(model, x, v, tau, constraints=stance).a
         x = ff.integrate(model, x, h * v)
     assert np.abs(regulator.basis.T @ regulator.error(x, v)).max() < 0.02 * before
-    with pytest.raises(ff.InputError, match="lack"):
-        control.lqr(model, q)
-
-
-def test_loops_of_a_tree_that_the_set_holds() -> None:
-    """A cut tree whose loops are rows of the set is held as its closed model is."""
-    tree = ff.robots.kangaroo_like()
-    closed = ff.close_loops(tree)
-    q = ff.neutral(closed)
-    soles = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-    model = closed
-    found = control.equilibrium(model, q, constraints=ff.ConstraintSet(model, contacts=soles))
-    assert found.balanced
-    assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
-    with pytest.raises(ff.InputError, match="close_loops"):
-        control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))
+    refused(ff.InputError, "lack", control.lqr, model, q)

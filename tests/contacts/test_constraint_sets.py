@@ -1,17 +1,15 @@
-"""Constraint sets: rows against those of frames, rates of residuals, the algebra of sets, and what is refused."""
+"""Constraint sets: rows against those of frames, rates of residuals, the algebra of sets, and what is refused. Postures and
+velocities brought back to a set."""
 
 import copy
-import pickle
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
+import pickle
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close, close_to_rate, close_to_slopes
+from closeness import close, close_to_rate, close_to_slopes, fresh, refused
 from constrained_samples import BASES, moving_robot
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import contacts
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.errors import InputError, UnknownNameError
@@ -39,6 +37,12 @@ def test_rows_are_the_rates_of_residuals(base):
     s = held(model, rng, q)
     close(s.residual(q), np.zeros(len(s.row_names)), 1e-7)
     close_to_slopes(s.jacobian(q), lambda e: s.residual(ff.integrate(model, q, e)), 1e-3, 1e-7)
+    # Of rolling bodies, too, whose rows turn with them
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    frames = [name for name in model.frame_names if name != "world"]
+    s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
+    s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
+    close_to_rate(s.bias(q, v), lambda t: s.jacobian(ff.integrate(model, q, t * v)) @ v, 5e-4, 1e-7)
 
 
 @pytest.mark.parametrize("name", robots())
@@ -51,19 +55,7 @@ def test_rows_of_closed_robots_are_the_rates_of_residuals(name):
     close_to_rate(s.bias(st.q, st.u), lambda t: s.jacobian(ff.integrate(model, st.q, t * st.u)) @ st.u, 1e-4, 1e-7)
 
 
-@pytest.mark.parametrize("base", BASES)
-def test_bias_is_the_rate_of_j_v(base):
-    """Of rolling bodies, too, whose rows turn with them."""
-    rng = fresh()
-    model = moving_robot(rng, 6, base=base, mimics=0.2)
-    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
-    frames = [name for name in model.frame_names if name != "world"]
-    s = held(model, rng, q) + contacts.rolling(frames[-1], 0.3, rng.standard_normal(3), rng.standard_normal(3), "wheel")
-    s = s + contacts.rolling(str(rng.choice(frames)), 0.2, None, rng.standard_normal(3), "ball")
-    close_to_rate(s.bias(q, v), lambda t: s.jacobian(ff.integrate(model, q, t * v)) @ v, 5e-4, 1e-7)
-
-
-def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
+def test_surfaces_are_frames_and_points_are_points():
     """In a frame of the test's own: at the wheel's centre, along the plane."""
     rng = fresh()
     model = moving_robot(rng, 5)
@@ -78,9 +70,6 @@ def test_a_wheel_s_rows_are_the_velocity_of_its_lowest_point():
     slip = twist[:3] + np.cross(twist[3:], lowest)
     along = np.cross(a, n) / np.linalg.norm(np.cross(a, n))
     close(s.jacobian(q) @ v, np.array([slip @ along, slip @ np.cross(n, along), slip @ n]), 1e-12)
-
-
-def test_surfaces_are_frames_and_points_are_points():
     rng = fresh(0)
     q, v = ff.random_configuration(HUMANOID, rng), rng.standard_normal(HUMANOID.nv)
     frame, p = FRAMES[-1], np.array([0.1, -0.2, 0.05])
@@ -111,9 +100,6 @@ def test_sets_are_values():
         assert np.array_equal(copied.residual(q), held_there.residual(q))
     with pytest.raises(AttributeError):
         stance.names = ()
-
-
-def test_corners_of_a_sole_are_the_model_s_own_frames():
     d = HUMANOID.description
     link = FRAMES[4]
     corners = [(0.2, 0.1), (0.2, -0.1), (-0.1, 0.0)]
@@ -125,6 +111,12 @@ def test_corners_of_a_sole_are_the_model_s_own_frames():
     model = ff.build(replace(d, sites=(*d.sites, *sites)))
     close(surface_points(model, contacts.surface("pad"))[:, :2], np.array(corners), 1e-12)
     close(surface_points(model, contacts.surface(link, size=(0.4, 0.2)))[0], np.array([0.2, 0.1, 0.0]), 1e-12)
+    refused(InputError, "follows", lambda: ff.ConstraintSet(robot("coupled"), locks=["j11"]))
+    with pytest.raises(InputError, match="go together"):
+        ff.ConstraintSet(robot("point")) - "loop0"
+    assert ff.ConstraintSet(robot("point"), loops=False).names == ()
+    assert set(ff.ConstraintSet(robot("coupled")).names) == {"loop0", "cubic"}
+    assert ff.ConstraintSet(ff.close_loops(robot("coupled"))).names == ()
 
 
 KANGAROO = ff.robots.kangaroo_like()
@@ -167,15 +159,51 @@ LOCK = HUMANOID.joints[-1].name
     (lambda: contacts.rolling("a", 0.1, (0, 0, 0)), InputError, "direction"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, kind, words):
-    with pytest.raises(kind, match=words):
-        make()
+    refused(kind, words, make)
 
 
-def test_locks_of_followers_and_loops_one_by_one_are_refused():
-    with pytest.raises(InputError, match="follows"):
-        ff.ConstraintSet(robot("coupled"), locks=["j11"])
-    with pytest.raises(InputError, match="go together"):
-        ff.ConstraintSet(robot("point")) - "loop0"
-    assert ff.ConstraintSet(robot("point"), loops=False).names == ()
-    assert set(ff.ConstraintSet(robot("coupled")).names) == {"loop0", "cubic"}
-    assert ff.ConstraintSet(ff.close_loops(robot("coupled"))).names == ()
+FEET = ("front_left_foot", "front_right_foot", "rear_left_foot", "rear_right_foot")
+
+
+def held_robots() -> list[tuple[ff.Model, ff.ConstraintSet, float]]:
+    """(model, its set held at the neutral posture, how far states lie off it)"""
+    quadruped, humanoid, closed = ff.robots.quadruped(), ff.robots.humanoid(), ff.close_loops(ff.robots.kangaroo_like())
+    return [
+        (quadruped, ff.ConstraintSet(quadruped, contacts=list(map(ff.contacts.point, FEET))), 0.05),
+        (humanoid, ff.ConstraintSet(humanoid, contacts=[ff.contacts.surface("left_sole")], locks=["neck_yaw"]), 0.05),
+        (closed, ff.ConstraintSet(closed, contacts=[ff.contacts.surface("left_sole")]), 0.003),
+        (closed.tree, ff.ConstraintSet(closed.tree, contacts=[ff.contacts.surface("left_sole")]), 0.003),
+    ]
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_states_come_back(k: int) -> None:
+    model, free, far = held_robots()[k]
+    q0, rng = ff.neutral(ff.close_loops(model)), fresh()
+    stance = free.anchored(q0)
+    q = ff.integrate(model, q0, far * rng.uniform(-1.0, 1.0, (3, model.nv)))
+    assert np.abs(stance.residual(q)).max() > 1e-4
+    found = ff.project_configuration(model, q, constraints=stance)
+    assert found.shape == q.shape
+    assert np.abs(stance.residual(found)).max() < 1e-9
+    assert np.abs(ff.difference(model, q, found)).max() < 20.0 * far
+    assert np.array_equal(ff.project_configuration(model, found, constraints=stance), found)
+    v = rng.standard_normal((3, model.nv))
+    held = ff.project_velocity(model, found, v, constraints=stance)
+    J, M = stance.jacobian(found), ff.mass_matrix(model, found)
+    assert np.abs(np.einsum("bij,bj->bi", J, held)).max() < 1e-9 * np.abs(J).max() * np.abs(v).max()
+    left = np.einsum("bij,bj->bi", M, v - held)  # momentum that only the rows can take
+    rest = left - np.einsum("bij,bj->bi", J.swapaxes(-1, -2) @ np.linalg.pinv(J.swapaxes(-1, -2)), left)
+    assert np.abs(rest).max() < 1e-8 * np.abs(left).max()
+
+
+def test_what_cannot_be_is_refused() -> None:
+    model, free, _ = held_robots()[0]
+    q = ff.neutral(model)
+    refused(ff.InputError, "held nowhere", ff.project_configuration, model, q, constraints=free)
+    refused(ff.InputError, "ConstraintSet", ff.project_velocity, model, q, np.zeros(18), constraints=(np.eye(18), np.zeros(18)))
+    far = np.eye(4)
+    far[:3, 3] = 9.0, 9.0, 9.0
+    there = ff.ConstraintSet(model, contacts=[ff.contacts.point(FEET[0], at=far), ff.contacts.point(FEET[1], at=np.eye(4))])
+    with pytest.raises((ff.linkages.AssemblyError, ff.InputError), match=r"no configuration near|contradict"):
+        ff.project_configuration(model, q, constraints=there)

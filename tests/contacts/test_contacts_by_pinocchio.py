@@ -1,15 +1,12 @@
 """Constrained dynamics of robots in contact against Pinocchio: TALOS on its soles, ANYmal on four points."""
 
-from pathlib import Path
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from robots_on_disk import example, needs_examples
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh
 from freeflyer import contacts
+from pathlib import Path
+from robots_on_disk import example, needs_examples
 
 pytestmark = pytest.mark.peers
 

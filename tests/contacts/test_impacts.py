@@ -1,13 +1,11 @@
 """Impacts: Newton's law, against dense equations and by what they do to kinetic energy."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, state
-from closeness import close
+from closeness import close, fresh
 from constrained_samples import BASES, moving_robot, random_set
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import contacts
 
 
@@ -56,19 +54,11 @@ def test_impulses_change_the_momentum():
     close(batch.v[8], ff.impact(model, q, v, constraints=s, restitution=0.3).v, 1e-10)
     own = ff.impact(model, q, v, constraints=(s.jacobian(q), np.zeros(9)))
     close(own.v, found.v, 1e-9)
-
-
-def test_of_closed_robots():
-    rng = fresh()
     model, st = ff.close_loops(robot("nested")), state(robot("nested"), rng, 0.03)
     s = ff.ConstraintSet(model, [contacts.point("l11", (0.0, 0.1, 0.2))])
     found = ff.impact(model, st.q, st.u, constraints=s, restitution=0.5)
     close(found.v, dense(model, st.q, st.u, s.jacobian(st.q), 0.5)[: model.nv], 1e-9)
-
-
-def test_redundant_impacts_are_shared():
     model = ff.robots.quadruped()
-    rng = fresh()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     frame = model.frame_names[5]
     twice = ff.ConstraintSet(model, [contacts.point(frame, name="a"), contacts.point(frame, name="b")])

@@ -1,15 +1,16 @@
-"""The normal of a contact: which contacts pull, and wrenches in the axes that are asked for."""
-
-import numpy as np
-import pytest
-from closeness import EXACT, close
-from robots_on_disk import example, needs_examples
-from seeds import fresh
+"""The normal of a contact: which contacts pull, and wrenches in the axes that are asked for. Cones of contacts whose points
+carry digits of a file."""
 
 import freeflyer as ff
+import numpy as np
+import pytest
+from closeness import EXACT, close, fresh, refused
 from freeflyer import contacts
-from freeflyer.errors import InputError
-from freeflyer.kernels import plain
+from freeflyer.contacts.cones import NORMAL, cone_of_generators, pyramid_edges
+from freeflyer.contacts.wrenches import point_wrenches
+from freeflyer.spatial import quaternion
+from robots_on_disk import example, needs_examples
+from scipy.spatial import ConvexHull
 
 LEGS = ("FL", "FR", "RL", "RR")
 FEET = tuple(f"{leg}_foot" for leg in LEGS)
@@ -20,24 +21,6 @@ def go2() -> tuple[ff.Model, np.ndarray, ff.ConstraintSet]:
     model = ff.load(example("go2.urdf"), base="free")
     legs = {f"{leg}_{part}_joint": angle for leg in LEGS for part, angle in (("thigh", 0.9), ("calf", -1.8))}
     return model, ff.configuration(model, legs), ff.ConstraintSet(model, [contacts.point(foot) for foot in FEET])
-
-
-def by_kkt(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, external: np.ndarray) -> np.ndarray:
-    """(4, 3): forces on the feet in world axes, of one dense system with Pinocchio's terms; external (nv,) in its coordinates."""
-    import pinocchio as pin
-
-    pin_model = pin.buildModelFromUrdf(str(example("go2.urdf")), pin.JointModelFreeFlyer())
-    there = ff.to_pinocchio(model, pin_model, q, v, np.zeros(model.nv), tau)
-    data = pin_model.createData()
-    pin.computeAllTerms(pin_model, data, there.q, there.v)
-    pin.forwardKinematics(pin_model, data, there.q, there.v, 0.0 * there.v)
-    pin.updateFramePlacements(pin_model, data)
-    axes, places = pin.ReferenceFrame.LOCAL_WORLD_ALIGNED, [pin_model.getFrameId(foot) for foot in FEET]
-    J = np.vstack([pin.computeFrameJacobian(pin_model, data, there.q, k, axes)[:3] for k in places])
-    bias = np.concatenate([pin.getFrameClassicalAcceleration(pin_model, data, k, axes).linear for k in places])
-    M = np.triu(data.M) + np.triu(data.M, 1).T
-    K = np.block([[M, -J.T], [J, np.zeros((12, 12))]])
-    return np.linalg.solve(K, np.concatenate([there.tau + external - data.nle, -bias]))[-12:].reshape(4, 3)
 
 
 @needs_examples
@@ -54,12 +37,7 @@ def test_feet_at_rest_carry_the_weight():
             lever = np.cross(ff.center_of_mass(model, q), [0.0, 0.0, weight])
             close(total, np.concatenate([[0.0, 0.0, weight], lever])[part], 1e-9)
     assert sum(f[2] for f in d.forces.values()) < 0.7 * weight  # z of the inclined frames
-
-
-@needs_examples
-def test_a_push_names_the_feet_that_it_lifts():
-    """Pushed forwards, the rear feet pull, though along z of their frames friction hides it."""
-    model, q, stance = go2()
+    # Pushed forwards, the rear feet pull, though along z of their frames friction hides it
     rest = np.zeros(model.nv)
     push = {"base": np.array([300.0, 0.0, 0.0, 0.0, 0.0, 0.0])}
     d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance, external=push)
@@ -67,33 +45,6 @@ def test_a_push_names_the_feet_that_it_lifts():
     assert all(f[2] > 0.0 for f in d.forces.values())
     free = ff.forward_dynamics(model, q, rest, d.tau, external=dict(d.forces) | push)
     close(free, rest, 1e-9)
-
-
-@pytest.mark.peers
-@needs_examples
-def test_tilted_feet_as_a_dense_system_with_pinocchio_s_terms():
-    """A tilted, moving robot on slopes, one state and a batch: forces in world axes, and along each normal."""
-    rng = fresh()
-    model, q, _ = go2()
-    normals = rng.standard_normal((4, 3)) + [0.0, 0.0, 2.0]
-    normals /= np.linalg.norm(normals, axis=1, keepdims=True)
-    stance = ff.ConstraintSet(model, [contacts.point(foot, normal=3.0 * n) for foot, n in zip(FEET, normals)])
-    states = ff.integrate(model, q, 0.3 * rng.standard_normal((9, model.nv)))
-    v, tau = rng.standard_normal((9, model.nv)), 20.0 * rng.standard_normal((9, model.nv))
-    v = ff.project_velocity(model, states, v, constraints=stance)  # rows in axes of feet that move have other rates
-    batch = ff.constrained_dynamics(model, states, v, tau, constraints=stance)
-    for k in range(9):
-        d = ff.constrained_dynamics(model, states[k], v[k], tau[k], constraints=stance)
-        forces = by_kkt(model, states[k], v[k], tau[k], np.zeros(model.nv))
-        along = (forces * normals).sum(axis=1)
-        size = np.abs(forces).max()
-        for found, at in ((d, ()), (batch, (k,))):
-            close(np.array([w[at][:3] for w in found.wrenches("mixed").values()]) / size, forces / size, 1e-9)
-            close(found.normal_forces[at] / size, along / size, 1e-9)
-            assert {name: bool(x[at]) for name, x in found.pulling.items()} == dict(zip(FEET, along < 0.0))
-    plainly = plain.run("set_rows", stance.table, states[0], v[0])[3].astype(float)
-    in_frames = [ff.frame_pose(model, states[0], foot)[:3, :3].T @ n for foot, n in zip(FEET, normals)]
-    close(plainly[:, 6:], np.array(in_frames))
 
 
 @pytest.mark.parametrize("as_rows", [False, True])
@@ -122,7 +73,7 @@ def test_soles_of_closed_robots_on_a_slope(as_rows):
     close(given.a, d.a, 1e-7 * max(1.0, np.abs(d.a).max()))
 
 
-def test_axes_of_contacts_are_rotations():
+def test_axes_of_contacts_loops_and_locks():
     """A force at an arm keeps its moment in the contact's axes: p x f there is p x f turned."""
     rng = fresh()
     model, sole = ff.robots.humanoid(), "left_sole"
@@ -134,11 +85,7 @@ def test_axes_of_contacts_are_rotations():
             contacts.express_wrenches(model, model.neutral, w, [contact])[sole].reshape(2, 3) for w in wrenches
         )  # fmt: skip
         close(moment, np.cross(arm, g), 1e-12)
-
-
-def test_wrenches_of_loops_and_locks():
-    """In other axes they still give the same accelerations as known wrenches."""
-    rng = fresh()
+    # In other axes they still give the same accelerations as known wrenches
     closed = ff.close_loops(ff.robots.kangaroo_like())
     model, q = closed.tree, closed.neutral
     stance = ff.ConstraintSet(model, [contacts.surface("left_sole")], locks=[closed.joints[-1].name])
@@ -154,18 +101,33 @@ def test_wrenches_of_loops_and_locks():
     before = later.wrenches("mixed")["left_sole"]
     changed[:7] = ff.random_configuration(model, rng)[:7]
     assert (later.wrenches("mixed")["left_sole"] == before).all()
-
-
-def test_bad_normals_and_expressions_are_refused():
     model = ff.robots.quadruped()
     q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
     foot = contacts.point("front_left_foot")
     for bad in (np.zeros(3), [1.0, 2.0], "up", [np.nan, 0.0, 1.0]):
-        with pytest.raises(InputError, match="normal"):
-            contacts.point("front_left_foot", normal=bad)
+        refused(ff.InputError, "normal", contacts.point, "front_left_foot", normal=bad)
     d = ff.constrained_dynamics(model, q, rest, rest, constraints=ff.ConstraintSet(model, foot))
     for bad in ("ground", None, ["world"]):
-        with pytest.raises(InputError, match="'contact', got"):
-            d.wrenches(bad)
-    with pytest.raises(InputError, match="contacts must be a list"):
-        contacts.express_wrenches(model, q, d.forces, ["front_left_foot"])
+        refused(ff.InputError, "'contact', got", d.wrenches, bad)
+    refused(ff.InputError, "contacts must be a list", contacts.express_wrenches, model, q, d.forces, ["front_left_foot"])
+
+
+def generators(points):
+    return np.concatenate([pyramid_edges(0.6) @ point_wrenches(p) for p in points])
+
+
+def test_facets_that_digits_of_a_file_tell_apart_are_one():
+    """Of a sole that is tilted a little, in numbers of nine digits; the facets lie inside of all its own."""
+    rng = fresh()
+    corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+    for _ in range(20):
+        tilted = corners @ quaternion.to_matrix(quaternion.exp(3e-5 * rng.standard_normal(3))).T
+        G = generators(np.round(tilted, 9))
+        cone, own = cone_of_generators(G), ConvexHull(np.delete(G, NORMAL, axis=1)).equations
+        assert len(cone.C) < len(np.unique(np.round(own, 9), axis=0))
+        assert (cone.C @ G.T).max() < 1e-4  # what it leaves out
+        y = rng.dirichlet(0.1 * np.ones(len(G)), 2000) @ G + 1e-5 * rng.standard_normal((2000, 6))
+        y[:, NORMAL] = 1.0
+        y = y[(y @ cone.C.T <= 0.0).all(axis=1)]
+        assert len(y) > 100
+        assert (np.delete(y, NORMAL, axis=1) @ own[:, :-1].T + own[:, -1]).max() < 1e-12

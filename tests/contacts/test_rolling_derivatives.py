@@ -1,12 +1,10 @@
 """Derivatives of rows that no compiled code differentiates, and of accelerations under rows that depend on others."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, state
-from closeness import close_to_rate, close_to_slopes
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close_to_rate, close_to_slopes, fresh
 from freeflyer import contacts
 from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics
 
@@ -65,9 +63,17 @@ def test_a_cart_whose_normal_rows_are_redundant() -> None:
     d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=held)
     for e in free:  # along motions that roll, where the rows stay consistent
         close_to_rate(d.dv.a @ e, lambda x, e=e: ff.constrained_dynamics(model, q, v + x * e, tau, constraints=held).a, 2e-4, 1e-7)
+    # Five coordinates of a planar cart on two wheels: all five postures, two velocities
+    model = cart("planar")
+    held = ff.ConstraintSet(model, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
+    line = ff.linearize(model, ff.neutral(model), np.zeros(5), np.zeros(5), constraints=held)
+    assert line.basis is not None
+    assert line.basis.shape == (10, 5 + 2)
+    kept = line.A @ line.basis  # the motion keeps what it may
+    assert np.abs(kept - line.basis @ (line.basis.T @ kept)).max() < 1e-9
 
 
-def test_many_points_of_one_foot() -> None:
+def test_rows_that_depend_on_others() -> None:
     """Four points of a sole are a surface: the accelerations' derivatives are those with the surface."""
     model = ff.robots.humanoid()
     q, rng = ff.neutral(model), fresh()
@@ -79,22 +85,8 @@ def test_many_points_of_one_foot() -> None:
     one, two = (ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s) for s in (points, surface))
     for x, y in zip(one, two):
         assert np.abs(x.a - y.a).max() < 1e-6 * np.abs(y.a).max()
-
-
-def test_couplings_of_a_tree_are_rows() -> None:
     model = robot("coupled")
     rng = fresh()
     s = state(model, rng, 0.02)
     v = ff.velocity_map(ff.close_loops(model), s.q) @ s.u
     check(model, s.q, v, ff.ConstraintSet(model), forces=False)
-
-
-def test_a_cart_is_linearised_as_it_rolls() -> None:
-    """Five coordinates of a planar cart on two wheels: all five postures, two velocities."""
-    model = cart("planar")
-    held = ff.ConstraintSet(model, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
-    line = ff.linearize(model, ff.neutral(model), np.zeros(5), np.zeros(5), constraints=held)
-    assert line.basis is not None
-    assert line.basis.shape == (10, 5 + 2)
-    kept = line.A @ line.basis  # the motion keeps what it may
-    assert np.abs(kept - line.basis @ (line.basis.T @ kept)).max() < 1e-9

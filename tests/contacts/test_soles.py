@@ -1,29 +1,25 @@
 """Feet found in files: kinds and points of all shapes, beside MuJoCo's own contacts; soles in order; meshes; rigid bodies."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from robots_on_disk import example, needs_examples
-from scipy.spatial import ConvexHull
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh, refused
 from freeflyer.contacts import feet_from_file
 from freeflyer.contacts.shapes import sole_corners
+from robots_on_disk import example, needs_examples
+from scipy.spatial import ConvexHull
 
 mujoco = pytest.importorskip("mujoco")
 
-SHAPES = {
-    "sphere": ('type="sphere" size="0.04"', "point"), "ellipsoid": ('type="ellipsoid" size="0.1 0.07 0.03"', "point"),
-    "capsule": ('type="capsule" size="0.03 0.08" euler="0 90 30"', "line"),
-    "lying cylinder": ('type="cylinder" size="0.03 0.08" euler="0 90 30"', "line"),
-    "cylinder": ('type="cylinder" size="0.06 0.02"', "surface"),
-    "box": ('type="box" size="0.1 0.05 0.02" euler="0 0 20"', "surface"),
-    "plate": ('type="box" size="0.08 0.036 0.0005"', "surface"),
-    "upright capsule": ('type="capsule" size="0.03 0.08" euler="0 20 0"', "point"),
-    "tilted cylinder": ('type="cylinder" size="0.06 0.02" euler="30 20 0"', "point"),
-    "box on a corner": ('type="box" size="0.05 0.05 0.05" euler="35 40 0"', "point"),
-}  # fmt: skip
+SHAPES = {"sphere": ('type="sphere" size="0.04"', "point"), "ellipsoid": ('type="ellipsoid" size="0.1 0.07 0.03"', "point"),
+          "capsule": ('type="capsule" size="0.03 0.08" euler="0 90 30"', "line"),
+          "lying cylinder": ('type="cylinder" size="0.03 0.08" euler="0 90 30"', "line"),
+          "cylinder": ('type="cylinder" size="0.06 0.02"', "surface"),
+          "box": ('type="box" size="0.1 0.05 0.02" euler="0 0 20"', "surface"),
+          "plate": ('type="box" size="0.08 0.036 0.0005"', "surface"),
+          "upright capsule": ('type="capsule" size="0.03 0.08" euler="0 20 0"', "point"),
+          "tilted cylinder": ('type="cylinder" size="0.06 0.02" euler="30 20 0"', "point"),
+          "box on a corner": ('type="box" size="0.05 0.05 0.05" euler="35 40 0"', "point")}  # fmt: skip
 
 
 def scene(tmp_path, geoms: str, more: str = "") -> tuple[ff.Model, str]:
@@ -157,13 +153,11 @@ PRISM = np.array([[x, y, z] for x in (0.0, 0.1) for y in (0.0, 0.06) for z in (0
 
 
 def test_feet_in_urdf_files(tmp_path):
-    model, path = urdf(tmp_path, {
-        "box": collision('<box size="0.2 0.1 0.1"/>', 0.05), "ball": collision('<sphere radius="0.03"/>', 0.03),
-        "rod": collision('<cylinder radius="0.03" length="0.2"/>', 0.1), "mesh": collision(
-            '<mesh filename="package://shoes/sole.stl" scale="2 1 1"/>'),
-    })  # fmt: skip
-    with pytest.raises(ff.FreeflyerError, match=r"sole\.stl' of robot\.urdf is not found"):
-        feet_from_file(model, path)
+    model, path = urdf(tmp_path, {"box": collision('<box size="0.2 0.1 0.1"/>', 0.05),
+                                  "ball": collision('<sphere radius="0.03"/>', 0.03),
+                                  "rod": collision('<cylinder radius="0.03" length="0.2"/>', 0.1),
+                                  "mesh": collision('<mesh filename="package://shoes/sole.stl" scale="2 1 1"/>')})  # fmt: skip
+    refused(ff.FreeflyerError, r"sole\.stl' of robot\.urdf is not found", feet_from_file, model, path)
     (tmp_path / "shoes" / "sole.stl").write_bytes(binary_stl(PRISM))
     feet = {foot.frame: foot for foot in feet_from_file(model, path)}
     assert {name: foot.kind for name, foot in feet.items()} == {
@@ -173,8 +167,29 @@ def test_feet_in_urdf_files(tmp_path):
     close(feet["ball"].points[0], [0.0, 0.0, 0.0], least=1.0)
     assert np.abs(feet["mesh"].points.max(axis=0) - [0.2, 0.06, 0.0]).max() < 1e-7
     (tmp_path / "shoes" / "sole.stl").write_bytes(b"solid text")
-    with pytest.raises(ff.FileError, match="holds no corners"):
-        feet_from_file(model, path)
+    refused(ff.FileError, "holds no corners", feet_from_file, model, path)
+    turned = PRISM[:, [0, 2, 1]] * [1.0, 1.0, -1.0]  # z upwards becomes y upwards
+    moved = '<translate>0.01 0 0</translate><rotate>0 0 1 90</rotate><scale>1 2 1</scale>'
+    plain = (PRISM - [0.01, 0.0, 0.0]) @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]) / [1.0, 2.0, 1.0]
+    files = {"binary.stl": binary_stl(PRISM),
+             "text.stl": "solid\n" + "\n".join("  vertex {:g} {:g} {:g}".format(*p) for p in PRISM),
+             "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM), "z.dae": collada(PRISM, "Z_UP"),
+             "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"), "node.dae": collada(plain, "Z_UP", moved)}  # fmt: skip
+    model, path = urdf(tmp_path, {
+        name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files
+    })  # fmt: skip
+    for name, content in files.items():
+        (tmp_path / "shoes" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
+    feet = feet_from_file(model, path)
+    assert len(feet) == len(files)
+    for foot in feet:
+        assert sorted(map(tuple, foot.points.round(6) + 0.0)) == [(x, y, 0.0) for x in (0.0, 0.1) for y in (0.0, 0.06)], foot.frame
+    directions = fresh().standard_normal((999, 3))
+    model, path = urdf(tmp_path, {"ball": collision('<mesh filename="package://shoes/ball.stl"/>')})
+    (tmp_path / "shoes" / "ball.stl").write_bytes(binary_stl(0.022 * directions / np.linalg.norm(directions, axis=1)[:, None]))
+    (foot,) = feet_from_file(model, path)
+    assert foot.kind == "point"
+    assert np.abs(foot.points[0] - [0.0, 0.0, -0.022]).max() < 5e-3
 
 
 def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> str:
@@ -188,40 +203,9 @@ def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> 
     )
 
 
-def test_meshes_of_all_kinds_are_one_shape(tmp_path):
-    turned = PRISM[:, [0, 2, 1]] * [1.0, 1.0, -1.0]  # z upwards becomes y upwards
-    moved = '<translate>0.01 0 0</translate><rotate>0 0 1 90</rotate><scale>1 2 1</scale>'
-    plain = (PRISM - [0.01, 0.0, 0.0]) @ np.array([[0.0, -1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]]) / [1.0, 2.0, 1.0]
-    files = {
-        "binary.stl": binary_stl(PRISM),
-        "text.stl": "solid\n" + "\n".join("  vertex {:g} {:g} {:g}".format(*p) for p in PRISM),
-        "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM), "z.dae": collada(PRISM, "Z_UP"),
-        "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"), "node.dae": collada(plain, "Z_UP", moved),
-    }  # fmt: skip
-    model, path = urdf(tmp_path, {
-        name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files
-    })  # fmt: skip
-    for name, content in files.items():
-        (tmp_path / "shoes" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
-    feet = feet_from_file(model, path)
-    assert len(feet) == len(files)
-    for foot in feet:
-        assert sorted(map(tuple, foot.points.round(6) + 0.0)) == [(x, y, 0.0) for x in (0.0, 0.1) for y in (0.0, 0.06)], foot.frame
-
-
-def test_the_mesh_of_a_ball_is_a_point(tmp_path):
-    directions = fresh().standard_normal((999, 3))
-    model, path = urdf(tmp_path, {"ball": collision('<mesh filename="package://shoes/ball.stl"/>')})
-    (tmp_path / "shoes" / "ball.stl").write_bytes(binary_stl(0.022 * directions / np.linalg.norm(directions, axis=1)[:, None]))
-    (foot,) = feet_from_file(model, path)
-    assert foot.kind == "point"
-    assert np.abs(foot.points[0] - [0.0, 0.0, -0.022]).max() < 5e-3
-
-
 @needs_examples
-@pytest.mark.parametrize(("file", "kinds"), [
-    ("go2.urdf", ["point"] * 4), ("solo12.urdf", ["point"] * 4), ("icub.urdf", ["surface"] * 2), ("romeo.urdf", ["surface"] * 2),
-])  # fmt: skip
+@pytest.mark.parametrize(("file", "kinds"), [("go2.urdf", ["point"] * 4), ("solo12.urdf", ["point"] * 4),
+                                             ("icub.urdf", ["surface"] * 2), ("romeo.urdf", ["surface"] * 2)])  # fmt: skip
 def test_feet_of_public_robots(file, kinds):
     path = example(file)
     feet = feet_from_file(ff.load(path), path)

@@ -1,15 +1,13 @@
 """Robots, states and problems of whole-body control that several tests take; programs by the compiled code that solves them."""
 
-from functools import cache, lru_cache
-from types import SimpleNamespace
-
-import numpy as np
-
 import freeflyer as ff
+import numpy as np
 from freeflyer import control, robots
 from freeflyer.control.problem import asked_of
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
+from functools import cache, lru_cache
+from types import SimpleNamespace
 
 FEET = [ff.contacts.surface("left_sole", friction=0.7), ff.contacts.surface("right_sole", friction=0.7)]
 POINT_FEET = [ff.contacts.point(f"{end}_{side}_foot") for end in ("front", "rear") for side in ("left", "right")]

@@ -1,17 +1,16 @@
 """Polygons (hulls, distances, nearest points) beside linear and quadratic programs; capture points are where the linear inverted
 pendulum comes to rest, margins and impulses those at the edge of the feet."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, central, close, slope_error
+from freeflyer import control
+from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
 from problems import POINT_FEET, humanoid, kangaroo, quadruped
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
-from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
 
 RNG = fresh("capture")
 QUADRUPED = quadruped()[0]

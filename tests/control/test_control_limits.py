@@ -1,17 +1,15 @@
 """Limits of controllers: torques, accelerations, joint limits that can be kept in all later cycles, rows of one's own; cones and
 limits of forces about the normals of contacts, whatever the axes of their frames."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from problems import FEET, POINT_FEET, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
+from problems import FEET, POINT_FEET, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
+from seeds import fresh
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
 

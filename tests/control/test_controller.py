@@ -1,18 +1,16 @@
 """Controllers: a problem as the input of simulations; and problems from files. Computed torques in decoupled velocities: the
 external and the internal motion, each unmoved by the other."""
 
-import threading
-
 import closed_robots
+import freeflyer as ff
 import numpy as np
 import pytest
+import threading
 from closeness import close
-from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control, decoupling
 from freeflyer.control import DecoupledController, MinimumJerkReference
+from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
+from seeds import fresh
 
 
 def quadruped_problem(drop=0.01):

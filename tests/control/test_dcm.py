@@ -1,18 +1,16 @@
 """The DCM: its differential equations hold, it begins and ends at rest, the ZMP stays on the feet, feedback converges; numerical
 integration and a boundary value problem give the same plan."""
 
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, central, close, slope_error
+from freeflyer import control
+from freeflyer.control.support import signed_distance
+from itertools import pairwise
 from problems import humanoid
 from scipy.integrate import solve_ivp
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
-from freeflyer.control.support import signed_distance
 
 RNG = fresh("dcm")
 HUMANOID, POSTURE = humanoid()

@@ -1,19 +1,17 @@
 """Footsteps: phases follow each other without gaps, feet swing from where they stood to where they stand, and rest in between.
 Steps to the side: the divergent component of motion is back on its displaced plan as soon as a foot lands."""
 
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, close
-from problems import cassie, played
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.scenarios import StepAdjustment
 from freeflyer.control.support import convex_polygon, middle_of, signed_distance
 from freeflyer.spatial import se3
+from itertools import pairwise
+from problems import cassie, played
+from seeds import fresh
 
 RNG = fresh("footsteps")
 HUMANOID = ff.robots.humanoid()

@@ -1,20 +1,18 @@
 """Gaits: feet hold for their share of the period, footholds go with the speeds asked for, and robots follow in MuJoCo."""
 
-from functools import cache
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from problems import POINT_FEET, humanoid, played
-from scipy.linalg import expm
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.support import signed_distance
+from functools import cache
+from itertools import pairwise
+from problems import POINT_FEET, humanoid, played
+from scipy.linalg import expm
+from seeds import fresh
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]

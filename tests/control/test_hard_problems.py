@@ -2,18 +2,17 @@
 was not: conflicts in parts, limits of tilted points, tasks that change. Closed linkages: the three steps over all joints and
 the projected form give the same accelerations, forces and torques."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control import problem as solving
 from freeflyer.errors import NotConvergedError
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call
+from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
+from seeds import fresh
 
 
 def finite(solution):

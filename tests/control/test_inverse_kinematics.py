@@ -2,21 +2,19 @@
 alone, and scipy finds nothing better), limits hold, closed robots stay closed. Compiled steps are those of the hierarchy of their
 rows, as long as weighted squares lessen."""
 
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from problems import humanoid, kangaroo
-from robots_on_disk import MODELS, example, needs_examples, needs_models
-from scipy.optimize import least_squares, lsq_linear, minimize
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import Level, solve_hierarchy
+from itertools import pairwise
+from problems import humanoid, kangaroo
+from robots_on_disk import MODELS, example, needs_examples, needs_models
+from scipy.optimize import least_squares, lsq_linear, minimize
+from seeds import fresh
 
 TOLERANCE = 1e-9
 

@@ -2,20 +2,18 @@
 those that cannot be reached or steadied. Tracking over the group: along a tumbling trajectory, and the whole way through all
 attitudes."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, slopes
-from hypothesis import given, settings, strategies as st
-from problems import aerial, cassie, satellite
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import control, robots
 from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
 from freeflyer.spatial import quaternion
+from hypothesis import given, settings, strategies as st
+from problems import aerial, cassie, satellite
+from seeds import fresh
 
 
 def test_the_gain_solves_the_riccati_equation() -> None:

@@ -1,19 +1,18 @@
 """Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; pink's single steps are ours."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from robots_on_disk import needs_examples
-from seeds import fresh
-
-import freeflyer as ff
 from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
+from closeness import close
 from freeflyer import control
 from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3
+from robots_on_disk import needs_examples
+from seeds import fresh
 
 pytestmark = [pytest.mark.peers, needs_examples]
 # pink squares its rows: errors of solved steps are rounding times the squared condition of all rows, some 1e3

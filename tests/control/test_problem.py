@@ -1,19 +1,17 @@
 """Whole-body control: the answer is physics, forces stay in their cones, levels are met, problems say what they are."""
 
 import copy
+import freeflyer as ff
 import itertools
-import pickle
-
 import numpy as np
+import pickle
 import pytest
 from closeness import close
+from freeflyer import control
+from freeflyer.contacts.cones import NORMAL, cone_of_generators
 from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from scipy.optimize import linprog, nnls
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
-from freeflyer.contacts.cones import NORMAL, cone_of_generators
 
 FORMULATIONS = ["full", "three-step", "reduced"]
 

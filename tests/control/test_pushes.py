@@ -1,20 +1,18 @@
 """Pushes: which are borne, where the boundary lies, what predicts a state over a delay. Processes that share pushes end with the
 one that started them, in subprocesses."""
 
+import freeflyer as ff
+import numpy as np
 import os
+import pytest
 import signal
 import subprocess
 import sys
 import time
-from pathlib import Path
-
-import numpy as np
-import pytest
 from closeness import close
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.running import predict
+from pathlib import Path
 
 pytestmark = pytest.mark.slow
 

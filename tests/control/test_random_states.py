@@ -10,16 +10,15 @@ from time import perf_counter
 sys.path.insert(0, str(Path(__file__).parents[1]))
 sys.path.insert(0, str(Path(__file__).parent))
 
+import freeflyer as ff
 import numpy as np
 import pytest
+from freeflyer import control
 from problems import on_disk, program_of
 from robots_on_disk import example, needs_examples
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
 
 ROBOTS = {"humanoid": None, "talos": "talos_reduced.urdf", "go2": "go2.urdf"}
 

@@ -1,16 +1,14 @@
 """The reduced formulation: chains, the same mechanics and, where nothing is left for later, the same answer. Reduced dynamics of
 the reduced whole-body control paper, eqs. (8)-(19): average motion of branches, and accelerations as the whole robot has them."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
+from dataclasses import replace
+from freeflyer import control, robots
 from problems import FEET, STANCES, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control, robots
 
 STEP = 1e-5
 

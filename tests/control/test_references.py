@@ -1,17 +1,15 @@
 """References: rates are those of targets, nothing jumps, waypoints are met with the least jerk, rotations follow the geodesic."""
 
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import EXACT, central, close, rounding, slope_error
-from scipy.spatial.transform import Rotation, Slerp
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control
 from freeflyer.control.references import AHEAD, SampledReference
 from freeflyer.spatial import se3
+from itertools import pairwise
+from scipy.spatial.transform import Rotation, Slerp
+from seeds import fresh
 
 RNG = fresh("references")
 KNOTS = np.cumsum(RNG.uniform(0.5, 1.5, 6))

@@ -1,18 +1,16 @@
 """Scenarios in MuJoCo: nothing falls, tasks follow their references, runs repeat, records are whole."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from problems import POINT_FEET, humanoid, on_disk, played
-from robots_on_disk import EXAMPLES, needs_examples
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import control
 from freeflyer.control.running import SLOW_JOINT, joint_losses, stance_of
 from freeflyer.control.scenarios import SCENARIOS
+from problems import POINT_FEET, humanoid, on_disk, played
+from robots_on_disk import EXAMPLES, needs_examples
+from seeds import fresh
 
 pytestmark = pytest.mark.slow
 

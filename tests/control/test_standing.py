@@ -1,15 +1,14 @@
 """Robots from files stand on their feet: soles flat, balanced, upright; their scenarios in MuJoCo, in short."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
+from freeflyer import control
+from freeflyer.model.rigid_bodies import possible
 from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
-from freeflyer.model.rigid_bodies import possible
 
 pytestmark = pytest.mark.slow
 

@@ -1,16 +1,14 @@
 """Tasks: Jacobians are rates of errors, biases are what is left of their accelerations, on trees and closed robots. Programs of
 compiled code: rows of tasks are those of the tasks' methods, rows of dynamics those of the robot's equations."""
 
-from dataclasses import dataclass, replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import central, close, slope_error, slopes
+from dataclasses import dataclass, replace
+from freeflyer import control
 from problems import program_of
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import control
 
 RATE = slope_error(1e-3, rate=20.0)
 

@@ -1,20 +1,18 @@
 """TSID's inverse dynamics of TALOS on two feet against the same quadratic program by freeflyer: entry by entry, and solved."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, close
-from robots_on_disk import needs_examples
-from seeds import fresh
-from tsid_problem import equations, generator, program
-
-import freeflyer as ff
 from benchmarks.tsid_peer import SOLVERS, TsidPeer, tsid_peer
+from closeness import EXACT, close
+from dataclasses import replace
 from freeflyer.analysis.timing.control_cycles import control_problem
 from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.analysis.timing.robots import Standing, motion, motion_tasks, talos
 from freeflyer.optimization import solve_qp
+from robots_on_disk import needs_examples
+from seeds import fresh
+from tsid_problem import equations, generator, program
 
 pytestmark = [pytest.mark.peers, needs_examples]
 SAMPLES = 5

@@ -1,23 +1,21 @@
 """Weighted control: tasks come first and share by their weights alone (oracle: dense least squares of tasks only). Cycles that
 begin with the answer of the cycle before, at active limits of torques, accelerations and forces."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
 import qpsolvers
 from closeness import close
-from problems import FEET, POINT_FEET, check_physics, humanoid, program_of, quadruped
-from robots_on_disk import MODELS, example, needs_examples, needs_models
-from seeds import fresh
-
-import freeflyer as ff
+from dataclasses import replace
 from freeflyer import control
 from freeflyer.analysis.timing.control_cycles import LIMITED, humanoid_problem, limited_contestants
 from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call, solve_levels
+from problems import FEET, POINT_FEET, check_physics, humanoid, program_of, quadruped
+from robots_on_disk import MODELS, example, needs_examples, needs_models
+from seeds import fresh
 
 WEIGHTS = (1e-6, 1.0, 1e3)
 

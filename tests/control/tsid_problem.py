@@ -25,13 +25,11 @@ same names: b is task.command less task.bias. Constraints, exactly:
 Jdot v is classical: its linear rows are the acceleration of the origin, not of the spatial motion, in the foot's axes too.
 """
 
-from typing import NamedTuple
-
-import numpy as np
-
 import freeflyer as ff
+import numpy as np
 from freeflyer import control
 from freeflyer.analysis.timing.robots import FORCE_ROWS, Standing, motion_tasks
+from typing import NamedTuple
 
 REGULARIZATION = 1e-8  # of TSID, on the diagonal of H
 NO_LIMIT = 1e10  # TSID's infinity

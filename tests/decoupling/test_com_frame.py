@@ -1,18 +1,15 @@
 """The frame that is aligned with the locked velocity: decoupling thesis, section 3.2.4."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import close, close_to_slopes, rounding, slope_error
+from closeness import close, close_to_slopes, fresh, rounding, slope_error
+from freeflyer import decoupling
+from freeflyer.decoupling.orientation import _steps
 from hypothesis import given
 from linkage_samples import shifted
 from random_robots import random_inertia, random_robot
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import decoupling
-from freeflyer.decoupling.orientation import _steps
-from freeflyer.spatial import se3
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")
@@ -63,12 +60,12 @@ def test_the_tensor_by_slopes(c: Case) -> None:
     if n:
         close_to_slopes(slope, at, tolerance=max(slope_error(), rounding(4500, condition)), least=size)
     found = decoupling.integrability(model, c.q)
-    bracket = np.einsum("iab,bj->aij", se3.ad(T.T), T)
+    bracket = np.einsum("iab,bj->aij", ff.spatial.se3.ad(T.T), T)
     commutators = np.zeros((n, n, n))
     for joint in model.joints[1:]:
         if joint.kind in ("spherical", "free") and joint.nv:
             at_joint, unit = slice(joint.iv - 6, joint.iv - 6 + joint.nv), np.eye(6)[:, -joint.nv :]
-            commutators[at_joint, at_joint, at_joint] = np.einsum("jab,bi->aij", se3.ad(unit.T), unit)[-joint.nv :]
+            commutators[at_joint, at_joint, at_joint] = np.einsum("jab,bi->aij", ff.spatial.se3.ad(unit.T), unit)[-joint.nv :]
     expected = slope - np.swapaxes(slope, 1, 2) + bracket - np.einsum("ak,kij->aij", T, commutators)
     close(found.tensor, expected, rounding(4500, condition), least=size**2)
     close(found.tensor, -np.swapaxes(found.tensor, 1, 2), rounding(4500, condition), least=size**2)
@@ -101,7 +98,7 @@ def test_one_joint_always_is_integrable(kind: str) -> None:
         assert set(found.failing[0][:2]) == {"joint_1", "joint_2"}
 
 
-def test_condition_in_the_plane() -> None:
+def test_the_plane() -> None:
     """(3.73) on SE(2): both lines, of robots whose links move in a plane. Two hinges are not integrable, one hinge and whatever
     does not turn the robot are."""
     rng = fresh()
@@ -119,10 +116,7 @@ def test_condition_in_the_plane() -> None:
         close(tensor[:2], second, rounding(4500, 1e3))
         close(tensor[2:5], np.zeros_like(tensor[2:5]), rounding(4500, 1e3))
         assert bool(decoupling.integrability(model, q).integrable) == (joints == 1)
-
-
-def test_the_angle_of_one_joint_by_hand() -> None:
-    """(3.76): one hinge at the centres of mass of two bodies turns the frame by J / (J_0 + J) times its angle."""
+    # (3.76): one hinge at the centres of mass of two bodies turns the frame by J / (J_0 + J) times its angle
     def disc(J: float) -> ff.Inertia:
         return ff.Inertia(1.0, np.zeros(3), J * np.eye(3))
 
@@ -148,10 +142,8 @@ def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
     apart = found[0].angle[-1] - found[1].angle[-1]
     nodes, weights = np.polynomial.legendre.leggauss(16)
     x, y = 0.5 * (nodes + 1.0), 0.75 * (nodes + 1.0)
-    area = sum(
-        0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0]
-        for a, u in zip(x, weights) for b, w in zip(y, weights)
-    )  # fmt: skip
+    area = sum(0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0] for a,
+               u in zip(x, weights) for b, w in zip(y, weights))  # fmt: skip
     # Stokes: the integral of the torsion over what lies between the ways
     close(np.array(apart), np.array(area), 1e-10)
     one = ff.lock_joints(model, ["joint_1"])
@@ -167,10 +159,8 @@ def test_the_frame_turns_with_the_locked_velocity() -> None:
     rng = fresh()
     torques = np.concatenate([np.zeros(6), rng.uniform(-3.0, 3.0, 7)])
     start = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), rng.uniform(-0.5, 0.5, 7)]))
-    run = ff.sim.simulate(
-        model, start, np.zeros(13), lambda t, q, v: torques * np.cos(3.0 * t), dt=0.02, duration=1.0, integrator="dop853",
-        rtol=1e-11, atol=1e-12,
-    )  # fmt: skip
+    run = ff.sim.simulate(model, start, np.zeros(13), lambda t, q, v: torques * np.cos(3.0 * t), dt=0.02, duration=1.0,
+                          integrator="dop853", rtol=1e-11, atol=1e-12)  # fmt: skip
     found = decoupling.center_of_mass_angle(model, run.q)
     R = ff.frame_pose(model, run.q, "satellite")[:, :3, :3]
     turned = R @ found.rotations
@@ -186,7 +176,7 @@ def test_the_frame_turns_with_the_locked_velocity() -> None:
     assert found.axis is None
 
 
-def test_steps_are_of_order_six() -> None:
+def test_steps_and_pieces() -> None:
     """Half the step, a 64th of the error, as Magnus' series of this order has it."""
     model = ff.robots.space_manipulator()
     q = model.neutral[None]
@@ -195,16 +185,13 @@ def test_steps_are_of_order_six() -> None:
     def turned(steps: int) -> np.ndarray:
         R = np.eye(3)
         for exponent in _steps(model, q, move, steps)[1][0]:
-            R = se3.exp(np.concatenate([np.zeros(3), exponent]))[:3, :3] @ R
+            R = ff.spatial.se3.exp(np.concatenate([np.zeros(3), exponent]))[:3, :3] @ R
         return R
 
     exact = turned(64)
     errors = [float(np.abs(turned(k) - exact).max()) for k in (2, 4, 8)]
     assert errors[2] < errors[0] / 1000.0  # 256 were order 4, 4096 is order 6
-
-
-def test_straight_pieces_are_whole_motions() -> None:
-    """More postures on the same straight way change nothing; balls and batches of pieces, too."""
+    # More postures on the same straight way change nothing; balls and batches of pieces, too
     rng = fresh()
     model = random_robot(rng, 5, ("revolute", "spherical", "prismatic"), mimics=0.0)
     q = ff.random_configuration(model, rng)

@@ -1,16 +1,14 @@
 """External and internal motion: decoupling thesis, section 3.3.4. What the functions of freeflyer.decoupling refuse, in words."""
 
 import closed_robots
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import close, rounding
+from closeness import close, fresh, refused, rounding
+from freeflyer import decoupling
 from hypothesis import given
 from random_robots import random_robot
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer import decoupling
 
 floating = cases(bases=("free",))
 
@@ -21,7 +19,7 @@ def condition(model: ff.Model, q: np.ndarray) -> float:
 
 @few
 @given(floating)
-def test_velocities_add_up(c: Case) -> None:
+def test_velocities_forces_and_energies(c: Case) -> None:
     tol = rounding(4500, condition(c.model, c.q))
     for frame in ("site_0", c.links[-1]):
         external = decoupling.external_velocity(c.model, c.q, c.v, frame)
@@ -30,13 +28,8 @@ def test_velocities_add_up(c: Case) -> None:
         close(external + internal, ff.frame_velocity(c.model, c.q, c.v, frame), tol, least=size)
         close(decoupling.external_jacobian(c.model, c.q, frame) @ c.v, external, tol, least=size)
         close(decoupling.internal_jacobian(c.model, c.q, frame) @ c.v[6:], internal, tol, least=size)
-
-
-@few
-@given(floating)
-def test_forces_move_what_they_should(c: Case) -> None:
-    """Torques of the joints do not accelerate the locked velocity in the world; a force through the base alone, along the rows of
-    T, does not accelerate the joints: conditions 2 and 3."""
+    # Torques of the joints do not accelerate the locked velocity in the world; a force through the base alone, along the rows
+    # of T, does not accelerate the joints: conditions 2 and 3
     model, zero = ff.with_gravity(c.model, (0.0, 0.0, 0.0)), np.zeros(c.model.nv)
     d = decoupling.decouple(model, c.q, zero)
     F = d.T.T @ np.concatenate([c.tau[:6], np.zeros(model.nv - 6)])
@@ -47,6 +40,10 @@ def test_forces_move_what_they_should(c: Case) -> None:
     close(a[6:], np.zeros(model.nv - 6), tol, least=float(np.abs(a).max()))
     a = ff.forward_dynamics(model, c.q, zero, np.concatenate([np.zeros(6), c.tau[6:]]))
     close(d.base_map @ a, np.zeros(6), tol, least=float((np.abs(d.base_map) @ np.abs(a)).max()))
+    external = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
+    parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
+    whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
+    close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
 
 
 @pytest.mark.parametrize("rows", [(0, 1, 2), (3, 4, 5), (5, 0), range(6)])
@@ -72,19 +69,8 @@ def test_consistent_inverse(rows: tuple[int, ...]) -> None:
     close(found.M_e[:3, :3], model.mass * np.eye(3), tol, least=model.mass)
 
 
-@few
-@given(floating)
-def test_energies_add_up(c: Case) -> None:
-    external = np.concatenate([decoupling.locked_velocity(c.model, c.q, c.v), np.zeros(c.model.nv - 6)])
-    parts = [ff.kinetic_energy(c.model, c.q, x) for x in (external, c.v - external)]
-    whole = np.array(ff.kinetic_energy(c.model, c.q, c.v))
-    close(np.array(sum(parts)), whole, rounding(4500, condition(c.model, c.q)), least=float(sum(parts)))
-
-
-ONE_STATE = (
-    "locked_velocity", "total_momentum", "constants_of_motion", "decouple", "invariance", "frame_map", "momentum_map",
-    "external_velocity",
-)  # fmt: skip
+ONE_STATE = ("locked_velocity", "total_momentum", "constants_of_motion", "decouple", "invariance", "frame_map",
+             "momentum_map", "external_velocity")  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -107,18 +93,32 @@ def test_robots_that_do_not_float(name: str) -> None:
         assert 'base="free"' in str(caught.value)
 
 
-def test_the_others_do_not_take_them_either() -> None:
+def test_units_rows_and_paths(model: ff.Model) -> None:
+    """Rows in other units, from micrometres to kilometres, are as regular as before."""
+    T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
+    d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
+    np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
+    q, v = model.neutral, np.ones(13)
+    refused(ff.InputError, "frames must be a list", decoupling.constants_of_motion, model, q, v, frames="world")
+    refused(ff.InputError, r"\(\.\.\., 13, 13\)", decoupling.blocks, model, np.eye(6))
+    for rows in ((), (0, 0), (6,), (-1,)):
+        refused(ff.InputError, "rows", decoupling.external_internal, model, q, "end_effector", rows=rows)
+    arm = ff.robots.aerial_manipulator()
+    with pytest.raises(ff.InputError, match=r"4 joints of .* cannot move the rows"):
+        decoupling.external_internal(arm, arm.neutral, "end_effector")
+    with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
+        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
+    for path in (q, [q], np.zeros((2, 3))):
+        refused(ff.InputError, "path", decoupling.center_of_mass_angle, model, path)
     arm = ff.robots.chain(3)
-    for call in (
-        lambda: decoupling.integrability(arm, arm.neutral), lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.center_of_mass_angle(arm, [arm.neutral, arm.neutral]), lambda: decoupling.blocks(arm, np.eye(3)),
-        lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
-        lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
-        lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip"),
-    ):  # fmt: skip
-        with pytest.raises(ff.InputError, match="does not float"):
-            call()
+    for call in (lambda: decoupling.integrability(arm, arm.neutral),
+                 lambda: decoupling.link_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.center_of_mass_angle(arm, [arm.neutral, arm.neutral]),
+                 lambda: decoupling.blocks(arm, np.eye(3)), lambda: decoupling.internal_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.external_jacobian(arm, arm.neutral, "tip"),
+                 lambda: decoupling.external_internal(arm, arm.neutral, "tip"),
+                 lambda: decoupling.internal_velocity(arm, arm.neutral, np.zeros(3), "tip")):  # fmt: skip
+        refused(ff.InputError, "does not float", call)
     for form in ("passive", "hamel", "newton-euler"):  # which need no base
         assert decoupling.coriolis_matrix(arm, arm.neutral, np.ones(3), form).shape == (3, 3)
 
@@ -132,31 +132,4 @@ def test_maps(model: ff.Model, name: str) -> None:
         (np.eye(n)[0], rf"{name} must have shape"), ((np.eye(n),) * 3, "tuple"), ((np.eye(n), np.eye(5)), rf"the rate of {name}"),
         (np.full((n, n), np.nan), name), ("unit", name), (np.eye(n) * 1j, name), (np.stack([np.eye(n)] * 4), "broadcast"),
     ):  # fmt: skip
-        with pytest.raises(ff.InputError, match=words):
-            decoupling.decouple(model, np.tile(q, (3, 1)), v, **{name: bad})
-
-
-def test_units_do_not_make_a_map_singular(model: ff.Model) -> None:
-    """Rows in other units, from micrometres to kilometres, are as regular as before."""
-    T = np.linalg.qr(fresh().standard_normal((6, 6)))[0] * np.array([1e-9, 1e-3, 1.0, 1e3, 1e6, 1e9])[:, None]
-    d = decoupling.decouple(model, model.neutral, np.ones(13), T_x=T)
-    np.testing.assert_allclose(T.T @ d.M_x @ T, ff.mass_matrix(model, model.neutral)[:6, :6], rtol=1e-9, atol=1e-6)
-
-
-def test_rows_and_paths(model: ff.Model) -> None:
-    q, v = model.neutral, np.ones(13)
-    with pytest.raises(ff.InputError, match="frames must be a list"):
-        decoupling.constants_of_motion(model, q, v, frames="world")
-    with pytest.raises(ff.InputError, match=r"\(\.\.\., 13, 13\)"):
-        decoupling.blocks(model, np.eye(6))
-    for rows in ((), (0, 0), (6,), (-1,)):
-        with pytest.raises(ff.InputError, match="rows"):
-            decoupling.external_internal(model, q, "end_effector", rows=rows)
-    arm = ff.robots.aerial_manipulator()
-    with pytest.raises(ff.InputError, match=r"4 joints of .* cannot move the rows"):
-        decoupling.external_internal(arm, arm.neutral, "end_effector")
-    with pytest.raises(ff.InputError, match="cannot move the rows"):  # one joint, two rows
-        decoupling.external_internal(ff.lock_joints(arm, arm.actuated[1:]), arm.neutral[:8], "end_effector", rows=(0, 1))
-    for path in (q, [q], np.zeros((2, 3))):
-        with pytest.raises(ff.InputError, match="path"):
-            decoupling.center_of_mass_angle(model, path)
+        refused(ff.InputError, words, decoupling.decouple, model, np.tile(q, (3, 1)), v, **{name: bad})

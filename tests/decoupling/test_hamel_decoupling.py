@@ -2,18 +2,16 @@
 mimic joints, armature. Decoupling of robots whose loops are closed, in their independent velocities."""
 
 import closed_robots
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import EXACT, central, close, close_to_rate, rounding, slope_error
-from hypothesis import given
-from random_robots import random_robot
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import EXACT, central, close, close_to_rate, fresh, refused, rounding, slope_error
+from dataclasses import replace
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
-from freeflyer.spatial import se3
+from hypothesis import given
+from random_robots import random_robot
 
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))
@@ -24,19 +22,14 @@ BOUND = 1e-10  # asked of the propositions
 def tolerance(c: Case, *matrices: np.ndarray) -> float:
     """Rounding, made worse by solves with M_bb and the maps; never beyond the bound asked."""
     M = ff.mass_matrix(c.model, c.q)[:6, :6]
-    condition = float(np.prod([np.linalg.cond(A) for A in (scaled(M), *matrices)]))
+    size = np.sqrt(np.diag(M))  # units in which the diagonal of M is one
+    condition = float(np.prod([np.linalg.cond(A) for A in (M / np.outer(size, size), *matrices)]))
     return max(EXACT, rounding(2000, condition))
 
 
 def inertia(c: Case) -> float:
     """The largest entry of M: velocities are of order 1, and so is what it becomes in forces."""
     return float(np.abs(ff.mass_matrix(c.model, c.q)).max(initial=0.0))
-
-
-def scaled(M: np.ndarray) -> np.ndarray:
-    """M in units in which its diagonal is one."""
-    size = np.sqrt(np.diag(M))
-    return M / np.outer(size, size)
 
 
 def maps(c: Case) -> tuple[decoupling.Map, decoupling.Map]:
@@ -48,18 +41,13 @@ def maps(c: Case) -> tuple[decoupling.Map, decoupling.Map]:
 
 @few
 @given(cases())
-def test_all_forms_make_the_same_forces(c: Case) -> None:
+def test_forms(c: Case) -> None:
     """Proposition 3.1.1, on any base."""
     forces = ff.bias_forces(c.model, c.q, c.v) - ff.gravity_forces(c.model, c.q)
     for form in FORMS:
         C = decoupling.coriolis_matrix(c.model, c.q, c.v, form)
         close(C @ c.v, forces, EXACT, least=float((np.abs(C) @ np.abs(c.v)).max(initial=0.0)) + inertia(c), what=form)
-
-
-@few
-@given(cases())
-def test_passive_forms_make_the_rate_of_M(c: Case) -> None:
-    """(1.6), (3.82): Mdot - 2 C is skew, by the exact rate of M and by differences."""
+    # (1.6), (3.82): Mdot - 2 C is skew, by the exact rate of M and by differences
     rates = [C + C.T for C in (decoupling.coriolis_matrix(c.model, c.q, c.v, form) for form in PASSIVE)]
     size = inertia(c) + float(np.abs(decoupling.coriolis_matrix(c.model, c.q, c.v, "newton-euler")).max(initial=0.0))
     close(rates[1], rates[0], EXACT, least=size)
@@ -70,7 +58,7 @@ def test_passive_forms_make_the_rate_of_M(c: Case) -> None:
 
 @few
 @given(floating)
-def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
+def test_transformed_equations(c: Case) -> None:
     """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form, computed, not
     set."""
     M = ff.mass_matrix(c.model, c.q)
@@ -95,24 +83,11 @@ def test_decoupled_equations_are_the_transformed_ones(c: Case) -> None:
                 close(direct[:6, 6:], np.zeros_like(d.C_xy), min(tol, BOUND), least=float(size.max()), what="Proposition 3.3.1")
             else:
                 close(d.C_xy, -d.C_yx.T, min(tol, BOUND), least=float(size.max()), what="Proposition 3.3.2")
-
-
-@few
-@given(floating)
-def test_rate_of_the_transform(c: Case) -> None:
-    """(A.3), by differences along v."""
+    # (A.3), by differences along v
     d = decoupling.decouple(c.model, c.q, c.v)
-    close_to_rate(
-        d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
-        tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()),
-    )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_passive_forms_stay_passive(c: Case) -> None:
-    """Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates."""
-    x, y = maps(c)
+    close_to_rate(d.T_rate, lambda h: decoupling.decouple(c.model, ff.integrate(c.model, c.q, h * c.v), c.v).T,
+                  tolerance=max(DIFFERENCED, tolerance(c)), least=float(np.abs(d.T).max()))  # fmt: skip
+    # Mdot_T = C_T + C_T^T, Mdot_T by differences; the maps move along with their rates
 
     def at(h: float) -> np.ndarray:
         q = ff.integrate(c.model, c.q, h * c.v)
@@ -120,17 +95,10 @@ def test_passive_forms_stay_passive(c: Case) -> None:
 
     for form in PASSIVE:
         d = decoupling.decouple(c.model, c.q, c.v, T_x=x, T_y=y, form=form)
-        close_to_rate(
-            d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
-            least=float(np.abs(d.coriolis_matrix).max()),
-        )  # fmt: skip
-
-
-@few
-@given(floating)
-def test_momentum_maps_are_invariant(c: Case) -> None:
-    """Propositions 3.3.1 and 3.3.2, second part: C_x v_x + C_xy v_y = 0 for a momentum that is conserved; C_x = 0 in the Hamel
-    form."""
+        close_to_rate(d.coriolis_matrix + d.coriolis_matrix.T, at, 1e-4, tolerance=max(DIFFERENCED, tolerance(c)),
+                      least=float(np.abs(d.coriolis_matrix).max()))  # fmt: skip
+    # Propositions 3.3.1 and 3.3.2, second part: C_x v_x + C_xy v_y = 0 for a momentum that is conserved; C_x = 0 in the Hamel
+    # form
     along_base = decoupling.momentum_map(c.model, c.q, c.v, frame="center_of_mass_along_base")
     reference = decoupling.invariance(c.model, c.q, c.v, T_x=along_base)
     for form in FORMS:
@@ -156,17 +124,17 @@ def test_rates_of_maps(map_of, frame: str) -> None:
         model = random_robot(rng, 5)
         q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
         m = map_of(model, q, v, frame=frame)
-        close_to_rate(
-            m.rate, lambda h, q=q, v=v, model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix,
-            tolerance=DIFFERENCED, least=float(np.abs(m.matrix).max()),
-        )  # fmt: skip
+        close_to_rate(m.rate, lambda h, q=q, v=v,
+                      model=model: map_of(model, ff.integrate(model, q, h * v), v, frame=frame).matrix, tolerance=DIFFERENCED,
+                      least=float(np.abs(m.matrix).max()))  # fmt: skip
 
 
 @few
 @given(cases(bases=("free",), kinds=("revolute", "prismatic", "helical"), most=5))
 def test_passive_decoupling_of_the_thesis(c: Case) -> None:
     """Proposition 3.3.2 link by link: (3.83) with rates of J_j by differences, (3.84) with the sign of C_yx, (3.86)."""
-    model = ff.build(_without_armature(c.model.description))
+    d = c.model.description
+    model = ff.build(replace(d, joints=tuple(replace(j, armature=()) for j in d.joints)))
     q, v = c.q, c.v
     x, y = maps(c)
     C, product = np.zeros((model.nv, model.nv)), np.zeros((6, model.nv))
@@ -182,8 +150,8 @@ def test_passive_decoupling_of_the_thesis(c: Case) -> None:
 
         A_jb, J_jq = decoupling.link_jacobian(model, q, link.name)
         J = np.hstack([A_jb, J_jq])
-        a = se3.ad(J @ v)
-        s = se3.skew(I.com)
+        a = ff.spatial.se3.ad(J @ v)
+        s = ff.spatial.se3.skew(I.com)
         L = np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]])
         C += J.T @ (L @ central(jacobian) + (L @ a - a.T @ L) @ J)
         product += A_jb.T @ L @ a @ np.hstack([A_jb, J_jq - A_jb @ N])
@@ -200,12 +168,6 @@ def test_passive_decoupling_of_the_thesis(c: Case) -> None:
     close(found.C_y, Y.T @ inner @ Y - found.M_y @ y.rate @ Y, tol, least=size)
 
 
-def _without_armature(description: ff.Description) -> ff.Description:
-    for joint in description.joints:
-        description = description.with_joint(ff.Joint(**{**vars(joint), "armature": ()}))
-    return description
-
-
 @few
 @given(cases(bases=("free",)))
 def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
@@ -215,7 +177,7 @@ def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
     for name in c.links:
         I = model.description.link(name).inertia
         J = np.hstack(decoupling.link_jacobian(model, c.q, name))
-        s = se3.skew(I.com)
+        s = ff.spatial.se3.skew(I.com)
         M += J.T @ np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]]) @ J
     close(M, ff.mass_matrix(model, c.q), EXACT)
     slope = np.array([
@@ -231,17 +193,12 @@ def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
 NAMES = ("point", "hinge", "weld", "slider", "nested")
 
 
-def sample(name: str) -> tuple[ff.Model, np.ndarray, np.ndarray]:
-    rng = fresh(name)
-    robot = closed_robots.robot(name)
-    model = ff.close_loops(robot)
-    return model, closed_robots.state(robot, rng).q, rng.standard_normal(model.nv)
-
-
 @pytest.mark.parametrize("name", NAMES)
-def test_closed_robots_decouple(name: str) -> None:
+def test_closed_robots(name: str) -> None:
     """Propositions 3.1.1, 3.3.1 and 3.3.2, and (3.77) by whole matrices."""
-    model, q, u = sample(name)
+    robot, rng = closed_robots.robot(name), fresh(name)
+    model, q = ff.close_loops(robot), closed_robots.state(robot, rng).q
+    u = rng.standard_normal(model.nv)
     M = ff.mass_matrix(model, q)
     size = np.sqrt(np.diag(M))
     condition = float(np.linalg.cond(M / np.outer(size, size)))
@@ -263,29 +220,19 @@ def test_closed_robots_decouple(name: str) -> None:
         right = np.linalg.solve(T.T, u - ff.gravity_forces(model, q))
         close(left, right, rounding(4500, condition**2 * 100.0), least=float((np.abs(M) @ np.abs(a)).max() + least))
     assert not decoupling.decouple(model, q, u).C_xy.any()
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_momenta_and_rates_of_closed_robots(name: str) -> None:
-    model, q, u = sample(name)
     h = ff.centroidal_momentum(model, q, u)
     if not model.armature[:6].any():  # of a base, it is no link's momentum
         found = decoupling.total_momentum(model, q, u, frame="center_of_mass")
         close(found, h, rounding(4500, 100.0), least=float(np.abs(h).max() + 1.0))
     assert decoupling.constants_of_motion(model, q, u).conserved[0]
     d = decoupling.decouple(model, q, u)
-    close_to_rate(
-        d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
-        tolerance=100.0 * slope_error(), least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()),
-    )  # fmt: skip
+    close_to_rate(d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
+                  tolerance=100.0 * slope_error(),
+                  least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()))  # fmt: skip
     for form in ("hamel", "passive", "newton-euler"):
         momentum = decoupling.momentum_map(model, q, u, frame="world")
         assert decoupling.invariance(model, q, u, T_x=momentum, form=form).invariant
-
-
-@pytest.mark.parametrize("name", NAMES)
-def test_the_frame_of_closed_robots(name: str) -> None:
-    """The linear part of the torsion is c x the angular one: of balls in loops as well."""
+    # The linear part of the torsion is c x the angular one: of balls in loops as well
     description = closed_robots.robot(name).description
     for joint in description.joints:
         description = description.with_joint(ff.Joint(**{**vars(joint), "armature": ()}))
@@ -301,5 +248,4 @@ def test_the_frame_of_closed_robots(name: str) -> None:
 
 def test_robots_tied_to_the_world_are_refused() -> None:
     model = ff.close_loops(closed_robots.robot("held"))
-    with pytest.raises(ff.InputError, match="tied to the world"):
-        decoupling.decouple(model, model.neutral, np.zeros(model.nv))
+    refused(ff.InputError, "tied to the world", decoupling.decouple, model, model.neutral, np.zeros(model.nv))

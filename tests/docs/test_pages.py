@@ -1,28 +1,25 @@
 """The code of every page of docs/ runs as it stands, and what it prints is what the page shows."""
 
 import ast
+import freeflyer as ff
+import numpy as np
+import pytest
 import re
 import shutil
 from collections.abc import Callable
-from pathlib import Path
-from typing import Any
-
-import numpy as np
-import pytest
-from page_blocks import blocks, indented, name_of, pages, run_page
-from robots_on_disk import MODELS
-
-import freeflyer as ff
 from freeflyer.model.description import JOINT_KINDS
+from page_blocks import blocks, indented, name_of, pages, run_page
+from pathlib import Path
+from robots_on_disk import MODELS
+from typing import Any
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
 COMMANDS = ("freeflyer ", "pip ", "python ", "git ", "cc ")
-SYMBOLIC = (
-    "l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
-    "void hopper(const double *q, const double *v, ", "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ",
-)  # fmt: skip
+SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
+            "void hopper(const double *q, const double *v, ",
+            "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
 
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:
@@ -73,10 +70,19 @@ def test_the_code_of_a_page_runs(page: Path, tmp_path: Path, monkeypatch: pytest
 
 
 @pytest.mark.parametrize("page", pages(), ids=name_of)
-def test_code_is_fenced(page: Path) -> None:
+def test_code_and_commands(page: Path) -> None:
     """So that it runs: a block that is indented alone is no Python with calls or assignments, and no command."""
-    if name_of(page) in ELSEWHERE:
-        return
+    if name_of(page) not in ELSEWHERE:
+        check_fences(page)
+    from freeflyer.cli.app import app
+    from typer.main import get_command
+
+    known = set(get_command(app).commands)  # type: ignore[attr-defined]
+    named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", page.read_text(), re.MULTILINE)
+    assert set(named) <= known
+
+
+def check_fences(page: Path) -> None:
     assert sum(line.lstrip().startswith("```") for line in page.read_text().splitlines()) == 2 * len(blocks(page)), "other fences"
     for text in indented(page):
         assert not any(line.startswith(COMMANDS) for line in text.splitlines()), text
@@ -85,18 +91,6 @@ def test_code_is_fenced(page: Path) -> None:
         except SyntaxError:
             continue
         assert not any(isinstance(node, ast.Call | ast.Assign | ast.Import) for node in ast.walk(tree)), text
-
-
-@pytest.mark.parametrize("page", pages(), ids=name_of)
-def test_commands_named_exist(page: Path) -> None:
-    from typer.main import get_command
-
-    from freeflyer.cli.app import app
-
-    known = set(get_command(app).commands)  # type: ignore[attr-defined]
-    text = page.read_text()
-    named = re.findall(r"(?:`|^(?: {4})?)freeflyer ([a-z]+)(?=[ `\n])", text, re.MULTILINE)
-    assert set(named) <= known
 
 
 def test_the_page_of_conventions_names_every_joint_kind_and_functions_that_exist() -> None:

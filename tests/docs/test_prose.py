@@ -1,11 +1,10 @@
 """English of the pages and of public docstrings: short sentences of one clause, nouns in place of "what it is"."""
 
 import inspect
+import pytest
 import re
 from collections.abc import Iterator
 from pathlib import Path
-
-import pytest
 from public_names import public_names
 
 ROOT = Path(__file__).parents[2]

@@ -1,14 +1,13 @@
 """The site builds with strict links, and neither the build nor a page takes anything from the network."""
 
 import os
+import pytest
 import re
 import subprocess
 import sys
 from html.parser import HTMLParser
 from importlib.util import find_spec
 from pathlib import Path
-
-import pytest
 from public_names import ROOMS, public_names
 
 pytestmark = pytest.mark.slow
@@ -48,29 +47,21 @@ def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     if absent:
         pytest.skip(f'no {absent[0]}: pip install ".[docs]"')
     folder = tmp_path_factory.mktemp("site")
-    done = subprocess.run(
-        [sys.executable, "-c", NO_NETWORK, str(folder)], cwd=ROOT, capture_output=True, text=True, timeout=300,
-        env=os.environ | {"NO_MKDOCS_2_WARNING": "1"},
-    )  # fmt: skip
+    done = subprocess.run([sys.executable, "-c", NO_NETWORK, str(folder)], cwd=ROOT, capture_output=True, text=True,
+                          timeout=300, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
     assert done.returncode == 0, done.stdout + done.stderr
     return folder
 
 
-def test_every_page_is_built(site: Path) -> None:
+def test_pages(site: Path) -> None:
     for page in (ROOT / "docs").rglob("*.md"):
         assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).is_file()
-
-
-def test_pages_load_nothing_from_outside(site: Path) -> None:
     pages = list(site.rglob("*.html"))
     assert len(pages) > 40
     for page in pages:
         assert Page(page.read_text()).outside == [], page.name
     for sheet in site.rglob("*.css"):
         assert not re.search(r"url\([\"']?(?:\w+:)?//", sheet.read_text()), sheet.name
-
-
-def test_equations_are_mathml(site: Path) -> None:
     text = (site / "theory" / "linearization.html").read_text()
     assert text.count('display="block"') == text.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') > 2
     body = re.sub(r"<(pre|code|script|style|math)\b.*?</\1>", "", text, flags=re.DOTALL)
@@ -78,15 +69,12 @@ def test_equations_are_mathml(site: Path) -> None:
     assert "\\" not in body
 
 
-def test_the_reference_has_every_public_name(site: Path) -> None:
+def test_the_reference(site: Path) -> None:
     for room in ROOMS:
         page = (site / "reference" / f"{room or 'index'}.html").read_text()
         for name in (name for name in public_names() if name.rpartition(".")[0] == room):
             assert f'id="freeflyer.{name}"' in page, name
-
-
-def test_arguments_described_together_have_rows_of_their_own(site: Path) -> None:
-    """With their defaults: 'rtol, atol: ...' would have none."""
+    # With their defaults: 'rtol, atol: ...' would have none
     text = (site / "reference" / "sim.html").read_text()
     simulate = text[text.index('id="freeflyer.sim.simulate"') :]
     for name, default in (("rtol", "1e-08"), ("atol", "1e-10")):

@@ -1,12 +1,10 @@
 """Random robots at random states, as hypothesis draws them: small numbers and a seed, so that a failure shrinks and repeats."""
 
-from dataclasses import dataclass
-
+import freeflyer as ff
 import numpy as np
+from dataclasses import dataclass
 from hypothesis import settings, strategies as st
 from random_robots import BASES, KINDS, random_robot
-
-import freeflyer as ff
 
 few = settings(max_examples=40)
 

@@ -1,10 +1,8 @@
 """Motion in time, for laws that speak of rates: qdot from v by the definition of the joints, and a Runge-Kutta step."""
 
-from collections.abc import Callable
-
-import numpy as np
-
 import freeflyer as ff
+import numpy as np
+from collections.abc import Callable
 
 
 def quaternion_at(model: ff.Model) -> list[tuple[int, int, bool]]:

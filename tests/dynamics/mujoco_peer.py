@@ -1,18 +1,19 @@
-"""MuJoCo's answers in our coordinates: the reference of test_mujoco.py.
+"""MuJoCo's answers in our coordinates.
 
 Its free joint moves with [world velocity of the origin; angular velocity in body axes], its quaternions are w, x, y, z
 and its joints stand in another order: v_mj = T v, M = T^T M_mj T, tau = T^T tau_mj, J = J_mj T, with T(q) a permutation and
 the base's rotation. Only the tree is compared: no equality, tendon, spring, damping or contact.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
+import freeflyer as ff
 import mujoco
 import numpy as np
-
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from freeflyer.model.description import joint_sizes
 from freeflyer.model.model import Model
+from freeflyer.model.readers.mjcf.names import CHAINS, group_name
+from typing import Any
 
 Result = dict[str, np.ndarray]
 WIDTH = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}  # mjtJoint: (nq, nv)
@@ -67,9 +68,25 @@ def peer(model: Model, theirs: Any, names: Mapping[str, tuple[int, int]]) -> Pee
     return Peer(theirs, mujoco.MjData(theirs), model.nv, tuple(joints), bodies)
 
 
-def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray,
-              wrenches: Mapping[str, np.ndarray]) -> Result:  # fmt: skip
-    """Everything by MuJoCo, at one state; `wrenches` act on bodies, in their axes."""
+def with_armature(model: ff.Model, value: float, but: tuple[str, ...] = ()) -> ff.Model:
+    """The same armature in all coordinates of every joint, for which MuJoCo has one number."""
+    joints = (replace(j, armature=(0.0 if j.kind in but else value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)
+    return ff.build(replace(model.description, joints=tuple(joints)))
+
+
+def named(model: ff.Model) -> dict[str, tuple[int, int]]:
+    """MuJoCo's names of our joints, and where their q and v begin; its free joints have no name."""
+    out = {}
+    for j in model.joints:
+        for k in range(len(CHAINS.get(j.kind, "."))):
+            name = group_name(j.name, j.kind, k) if j.kind in CHAINS else j.name
+            out["" if j.kind == "free" else name] = (j.iq + k, j.iv + k)
+            out[name] = (j.iq + k, j.iv + k)
+    return out
+
+
+def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndarray) -> Result:
+    """Equations of motion by MuJoCo, at one state."""
     m, d, nv = p.model, p.data, p.nv
     T, rate = p.set_state(q, v)
     full, column = np.full((nv, nv), np.nan), np.full(nv, np.nan)
@@ -80,58 +97,11 @@ def reference(p: Peer, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: np.ndar
     mujoco.mj_rne(m, d, 0, bias)
     d.qacc[:] = T @ a + rate
     mujoco.mj_rne(m, d, 1, torque)  # without armature
-    loads = np.zeros(nv)
-    for name, w in wrenches.items():
-        k = p.bodies[name]
-        R = d.xmat[k].reshape(3, 3)
-        mujoco.mj_applyFT(m, d, R @ w[:3], R @ w[3:], d.xpos[k], k, loads)
     M, rest = T.T @ full @ T, T.T @ (full @ rate + bias)
     d.qvel[:] = 0.0
     mujoco.mj_comVel(m, d)
     mujoco.mj_rne(m, d, 0, weight)
     p.set_state(q, v)
-    out = {
-        "mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "gravity": T.T @ weight,
-        "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "C v": rest - T.T @ weight,
-        "inverse dynamics, wrenches": T.T @ (torque + m.dof_armature * d.qacc - loads),
-        "forward dynamics": np.linalg.solve(M, tau - rest),
-        "forward dynamics, wrenches": np.linalg.solve(M, tau - rest + T.T @ loads),
-        "kinetic energy": np.array([0.5 * v @ M @ v]),
-    }  # fmt: skip
-    if not m.body_mass[m.body_weldid == 0].any():  # what never moves has no part in our momenta
-        out |= _momenta(p, T)
-    return out | _bodies(p, T, rate)
-
-
-def _momenta(p: Peer, T: np.ndarray) -> Result:
-    m, d = p.model, p.data
-    linear, angular = np.full((3, p.nv), np.nan), np.full((3, p.nv), np.nan)
-    mujoco.mj_jacSubtreeCom(m, d, linear, 0)
-    mujoco.mj_angmomMat(m, d, angular, 0)
-    mujoco.mj_energyPos(m, d)
-    mass = float(m.body_subtreemass[0])
-    return {
-        "com": d.subtree_com[0].copy(), "com jacobian": linear @ T, "com velocity": d.subtree_linvel[0].copy(),
-        "momentum": np.concatenate([mass * d.subtree_linvel[0], d.subtree_angmom[0]]),
-        "momentum matrix": np.vstack([mass * linear, angular]) @ T, "potential energy": np.array([d.energy[0]]),
-    }  # fmt: skip
-
-
-def _bodies(p: Peer, T: np.ndarray, rate: np.ndarray) -> Result:
-    """Stacked over bodies, in the order of p.bodies; MuJoCo's Jacobians are "mixed" ones."""
-    m, d = p.model, p.data
-    poses, jacobians, rates = [], [], []
-    for k in p.bodies.values():
-        X = np.eye(4)
-        X[:3, :3], X[:3, 3] = d.xmat[k].reshape(3, 3), d.xpos[k]
-        J, D = np.full((6, p.nv), np.nan), np.full((6, p.nv), np.nan)
-        mujoco.mj_jacBody(m, d, J[:3], J[3:], k)
-        mujoco.mj_jacDot(m, d, D[:3], D[3:], d.xpos[k], k)
-        poses.append(X)
-        jacobians.append(J @ T)
-        rates.append(D @ d.qvel + J @ rate)
-    jacobians = np.array(jacobians)
-    return {
-        "pose": np.array(poses), "jacobian, mixed": jacobians, "Jdot v, mixed": np.array(rates),
-        "velocity, mixed": jacobians @ (np.linalg.inv(T) @ d.qvel),
-    }  # fmt: skip
+    return {"mass matrix": M, "inverse mass matrix": np.linalg.inv(M), "bias": rest, "C v": rest - T.T @ weight,
+            "inverse dynamics": T.T @ (torque + m.dof_armature * d.qacc), "forward dynamics": np.linalg.solve(M, tau - rest),
+            "kinetic energy": np.array([0.5 * v @ M @ v])}  # fmt: skip

@@ -6,16 +6,13 @@ So its coordinates are q_pin = f(q) and v_pin = G v with a constant G: a permuta
 Every quantity follows exactly: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
 """
 
-from collections.abc import Mapping
-from dataclasses import dataclass
-from typing import Any
-
+import freeflyer as ff
 import numpy as np
 import pinocchio as pin
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from scipy.linalg import cho_factor, cho_solve
-
-from freeflyer.model.description import Description
-from freeflyer.model.model import Model
+from typing import Any
 
 FRAMES = {"body": pin.LOCAL, "mixed": pin.LOCAL_WORLD_ALIGNED, "world": pin.WORLD}
 Result = dict[str, np.ndarray]
@@ -33,7 +30,8 @@ class Peer:
     spread: np.ndarray
     pieces: tuple[tuple[int, int, int, float, float], ...]
     links: Mapping[str, int]  # names of our links, and Pinocchio's number of their frames
-    mount: Any
+    mount: Any = field(default_factory=pin.SE3.Identity)
+    turns: bool = True  # whether what has two coordinates turns without end, by (cos, sin)
 
     def q(self, q: np.ndarray) -> np.ndarray:
         out = np.full(self.model.nq, np.nan)
@@ -42,11 +40,11 @@ class Peer:
                 out[at : at + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(q[ours : ours + 7]) * self.mount.inverse())
             else:
                 x = ratio * q[ours] + offset
-                out[at : at + size] = [x] if size == 1 else [np.cos(x), np.sin(x)]
+                out[at : at + size] = [np.cos(x), np.sin(x)] if size == 2 and self.turns else ratio * q[ours : ours + size] + offset
         return out
 
 
-def peer(model: Model, theirs: Any) -> Peer:
+def peer(model: ff.Model, theirs: Any) -> Peer:
     """Maps by joint and link names; whatever has no counterpart is an error."""
     theirs.gravity.linear = model.gravity
     links = {f.name: k for k, f in enumerate(theirs.frames) if f.type == pin.BODY and f.name in model.link_names}
@@ -68,7 +66,7 @@ def peer(model: Model, theirs: Any) -> Peer:
     return Peer(theirs, theirs.createData(), spread, tuple(pieces), links, mount)
 
 
-def following(description: Description, name: str) -> tuple[float, float]:
+def following(description: ff.Description, name: str) -> tuple[float, float]:
     """Ratio and offset with which a joint follows, through a chain of mimics, the one that has the coordinate."""
     mimic = description.joint(name).mimic
     if mimic is None:

@@ -6,38 +6,18 @@ Pinocchio's rates of Jacobians (and so its Coriolis matrix) leave out how the co
 simple joints have no such term.
 """
 
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 import pinocchio as pin
-from peers import following
-
+from collections.abc import Iterator
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.model.model import Model
+from peers import Peer, following
+from typing import Any
 
 Turn, Slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
 
 
-@dataclass(frozen=True)
-class Built:
-    """What `peers.reference` needs of a peer; `pieces`: (its iq, its nq, our iq, ratio, offset) per joint."""
-
-    model: Any
-    data: Any
-    spread: np.ndarray
-    pieces: tuple[tuple[int, int, int, float, float], ...]
-    links: Mapping[str, int]
-
-    def q(self, q: np.ndarray) -> np.ndarray:
-        out = np.full(self.model.nq, np.nan)
-        for at, size, ours, ratio, offset in self.pieces:
-            out[at : at + size] = ratio * q[ours : ours + size] + offset
-        return out
-
-
-def built(model: Model, composite: bool = False) -> Built:
+def built(model: Model, composite: bool = False) -> Peer:
     """The same robot in Pinocchio; frames are ours, by name, links and sites."""
     d, theirs = model.description, pin.Model()
     theirs.gravity.linear = model.gravity
@@ -69,7 +49,7 @@ def built(model: Model, composite: bool = False) -> Built:
         k, X = where[link]
         links[name] = theirs.addFrame(pin.Frame(name, k, X * pin.SE3(placement), pin.FrameType.OP_FRAME))
     theirs.armature = np.array(rotors)
-    return Built(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links)
+    return Peer(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links, turns=False)
 
 
 def depth_first(d: Description) -> Iterator[Joint]:

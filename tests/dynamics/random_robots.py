@@ -1,8 +1,7 @@
 """Random trees: every joint kind, branches, mimic joints, any placement and axis, inertias of real bodies."""
 
-import numpy as np
-
 import freeflyer as ff
+import numpy as np
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, Mimic, Site, joint_sizes
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
@@ -49,10 +48,8 @@ def random_robot(rng: np.random.Generator, n: int, kinds: tuple[str, ...] = KIND
 def random_joint(rng: np.random.Generator, name: str, kind: str, parent: str, child: str, armature: bool = True) -> Joint:
     axis = random_axis(rng)
     rotors = random_armature(rng, kind) if armature else ()
-    return Joint(
-        name, kind, parent, child, random_placement(rng), axis, axis2=second_axis(rng, axis), armature=rotors,
-        pitch=float(rng.choice([-0.3, 0.2])) if kind == "helical" else 0.0,
-    )  # fmt: skip
+    return Joint(name, kind, parent, child, random_placement(rng), axis, axis2=second_axis(rng, axis), armature=rotors,
+                 pitch=float(rng.choice([-0.3, 0.2])) if kind == "helical" else 0.0)  # fmt: skip
 
 
 def random_armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:

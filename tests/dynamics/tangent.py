@@ -1,13 +1,10 @@
 """Derivatives with q (in its tangent space), v and a, by differences of fourth order, of any function of a state."""
 
-from collections.abc import Callable, Iterator
-
-import numpy as np
-from closeness import central, slope_error
-from random_robots import BASES, KINDS, random_robot
-from seeds import fresh
-
 import freeflyer as ff
+import numpy as np
+from closeness import central, fresh, slope_error
+from collections.abc import Callable, Iterator
+from random_robots import BASES, KINDS, random_robot
 
 DIFFERENCE = slope_error()  # relative
 MOVING = tuple(k for k in KINDS if k != "fixed")
@@ -18,16 +15,26 @@ def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with
     """(n, nv): df/dq, df/dv or df/da of f(q, v, a) (n,)."""
     q, v, a = state
     directions = np.eye(model.nv)
-    move = {
-        "q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
-        "a": lambda h: f(q, v, a + h * directions),
-    }[with_]  # fmt: skip
+    move = {"q": lambda h: f(ff.integrate(model, q, h * directions), v, a), "v": lambda h: f(q, v + h * directions, a),
+            "a": lambda h: f(q, v, a + h * directions)}[with_]  # fmt: skip
     return np.moveaxis(central(move), 0, -1)
 
 
 def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> State:
     v, a = rng.standard_normal((2, *lead, model.nv))
     return ff.random_configuration(model, rng, lead), v, a
+
+
+def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
+    """[x, y] (nv,) of constant velocities, joint by joint: linear w_x x l_y + l_x x w_y, angular w_x x w_y; else zero."""
+    out = np.zeros(model.nv)
+    for joint in model.joints:
+        if joint.kind in ("free", "spherical"):
+            j = joint.iv + joint.nv - 3
+            out[j : j + 3] = np.cross(x[j : j + 3], y[j : j + 3])
+            if joint.kind == "free":
+                out[j - 3 : j] = np.cross(x[j : j + 3], y[j - 3 : j]) + np.cross(x[j - 3 : j], y[j : j + 3])
+    return out
 
 
 def robots() -> Iterator[tuple[str, ff.Model]]:

@@ -1,17 +1,13 @@
 """`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches.
 Configurations by joint names."""
 
-from pathlib import Path
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from seeds import fresh
+from closeness import close, fresh, refused
+from pathlib import Path
 from tangent import robots, state
 from test_loads import EXACT, EXPRESSIONS, some_frames
-
-import freeflyer as ff
-from freeflyer.errors import InputError, UnknownNameError
 
 NAMED = list(robots())
 TERMS = ("mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix",
@@ -33,7 +29,7 @@ def expected(model: ff.Model, q: np.ndarray, v: np.ndarray, names: tuple[str, ..
 
 
 @pytest.mark.parametrize("expressed", EXPRESSIONS)
-@pytest.mark.parametrize("lead", [(), (1,), (19,), (2, 3)])
+@pytest.mark.parametrize("lead", [(), (19,), (2, 3)])
 @pytest.mark.parametrize(("name", "model"), NAMED, ids=[name for name, _ in NAMED])
 def test_terms_are_those_of_their_functions(name, model, lead, expressed):
     rng = fresh(name, len(lead))
@@ -44,7 +40,7 @@ def test_terms_are_those_of_their_functions(name, model, lead, expressed):
         close(getattr(terms, term), wanted, EXACT, what=term)
 
 
-def test_an_earlier_result_is_filled():
+def test_given_memory_and_no_frames():
     model = ff.robots.humanoid()
     feet = ff.frame_set(model, "left_sole", "right_sole")
     for lead in ((), (9,)):
@@ -54,13 +50,6 @@ def test_an_earlier_result_is_filled():
         assert ff.all_terms(model, q, v, frames=feet, out=out) is out
         for field in AllTermsFields:
             assert np.array_equal(getattr(out, field), getattr(alone, field))
-
-
-AllTermsFields = ff.AllTerms._fields
-
-
-def test_without_frames():
-    model = ff.robots.humanoid()
     q, v, _ = state(model, fresh())
     terms = ff.all_terms(model, q, v)
     assert terms.poses.shape == (0, 4, 4)
@@ -68,6 +57,8 @@ def test_without_frames():
     assert terms.jacobians.shape == (0, 6, model.nv)
     close(terms.mass_matrix, ff.mass_matrix(model, q), EXACT)
 
+
+AllTermsFields = ff.AllTerms._fields
 
 TURN = [0.6, 0.0, 0.0, 0.8]
 
@@ -89,28 +80,23 @@ def test_named_joints_and_all_others() -> None:
     assert np.array_equal(ff.configuration(model), ff.neutral(model))
     pose = [1.0, 2.0, 3.0, *TURN]
     assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
-
-
-def test_refused_in_words() -> None:
-    model = arm()
     one, ball = model.joints[1].name, model.joints[2].name
     fixed = ff.lock_joints(model, [one])
     links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
     joints = (ff.Joint("a", "revolute", "world", "a"), ff.Joint("b", "revolute", "a", "b", mimic=ff.Mimic("a")))
     pair = ff.build(ff.Description("pair", links, joints))
     for bad, kind, words in (
-        (lambda: ff.configuration(model, {one[:-1]: 0.1}), UnknownNameError, "Did you mean 'joint_4'"),
-        (lambda: ff.configuration(fixed, {one: 0.1}), UnknownNameError, "That joint is fixed"),
-        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), InputError, "given twice"),
-        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
-        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), InputError, "norm 2, expected 1"),
-        (lambda: ff.configuration(model, {one: np.nan}), InputError, "every entry must be finite"),
-        (lambda: ff.configuration(model, [one]), InputError, "positions map names of joints"),
-        (lambda: ff.configuration(model, start=np.zeros(3)), InputError, r"start has shape \(3,\)"),
-        (lambda: ff.configuration(pair, b=0.1), InputError, "mimics 'a': give the position of that one"),
+        (lambda: ff.configuration(model, {one[:-1]: 0.1}), ff.UnknownNameError, "Did you mean 'joint_4'"),
+        (lambda: ff.configuration(fixed, {one: 0.1}), ff.UnknownNameError, "That joint is fixed"),
+        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), ff.InputError, "given twice"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), ff.InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), ff.InputError, "norm 2, expected 1"),
+        (lambda: ff.configuration(model, {one: np.nan}), ff.InputError, "every entry must be finite"),
+        (lambda: ff.configuration(model, [one]), ff.InputError, "positions map names of joints"),
+        (lambda: ff.configuration(model, start=np.zeros(3)), ff.InputError, r"start has shape \(3,\)"),
+        (lambda: ff.configuration(pair, b=0.1), ff.InputError, "mimics 'a': give the position of that one"),
     ):
-        with pytest.raises(kind, match=words):
-            bad()
+        refused(kind, words, bad)
 
 
 def test_closed_robots_close(models_folder: Path) -> None:
@@ -124,7 +110,5 @@ def test_closed_robots_close(models_folder: Path) -> None:
     assert gap < 1e-6
     assert np.abs(q - closed.neutral).max() > 0.05
     passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)
-    with pytest.raises(InputError, match="follows from its loops: name independent joints"):
-        ff.configuration(closed, {passive: 0.1})
-    with pytest.raises(ff.FreeflyerError):
-        ff.configuration(closed, {motor: 5.0})
+    refused(ff.InputError, "follows from its loops: name independent joints", ff.configuration, closed, {passive: 0.1})
+    refused(ff.FreeflyerError, "", ff.configuration, closed, {motor: 5.0})

@@ -4,23 +4,20 @@ MuJoCo is the reference for whole robots (its free joint has world velocities, o
 armature differs between the coordinates of a joint, which no MJCF can express, the reference is mechanics itself.
 """
 
-from dataclasses import replace
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import central, close, rounding
-from hypothesis import given
-from mujoco_peer import peer, reference
-from random_robots import random_rotation
-from seeds import fresh
-from test_mujoco import named
-
-import freeflyer as ff
+from closeness import central, close, fresh, rounding
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import with_base
+from hypothesis import given
+from mujoco_peer import named, peer, reference, with_armature
+from random_robots import random_rotation
+from tangent import bracket
 
 TOLERANCE = rounding(4500, 10.0)  # relative, against MuJoCo; armature and inertias differ by a factor of ten
 SEEDS = range(4)
@@ -29,12 +26,6 @@ SEEDS = range(4)
 def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> ff.Model:
     body = Link("body", Inertia(2.0, np.array(com), np.diag([0.3, 0.4, 0.5])))
     return ff.build(Description("lone", (body,), (Joint("base", "free", WORLD, "body", armature=armature),)))
-
-
-def with_equal_armature(model: ff.Model, value: float) -> ff.Model:
-    """The same number in all coordinates of every joint, floating and ball joints among them."""
-    joints = (replace(j, armature=(value,) * joint_sizes(j.kind)[1]) for j in model.description.joints)
-    return ff.build(replace(model.description, joints=tuple(joints)))
 
 
 ROBOTS = {
@@ -49,35 +40,19 @@ ROBOTS = {
 @pytest.mark.parametrize("value", [0.02, 1.7])
 @pytest.mark.parametrize("name", ROBOTS)
 def test_as_mujoco_has_it(name: str, value: float) -> None:
-    model = with_equal_armature(ROBOTS[name](), value)
+    model = with_armature(ROBOTS[name](), value)
     p = peer(model, mujoco.MjModel.from_xml_string(ff.to_mjcf(model)), named(model))
     for seed in SEEDS:
         rng = fresh(seed)
         q, (v, a, tau) = ff.random_configuration(model, rng), rng.standard_normal((3, model.nv))
-        theirs = reference(p, q, v, a, tau, {})
-        ours = {
-            "mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
-            "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
-            "forward dynamics": ff.forward_dynamics(model, q, v, tau),
-            "inverse mass matrix": ff.inverse_mass_matrix(model, q),
-            "C v": ff.coriolis_matrix(model, q, v) @ v, "kinetic energy": np.array([ff.kinetic_energy(model, q, v)]),
-        }  # fmt: skip
+        theirs = reference(p, q, v, a, tau)
+        ours = {"mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
+                "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
+                "forward dynamics": ff.forward_dynamics(model, q, v, tau),
+                "inverse mass matrix": ff.inverse_mass_matrix(model, q), "C v": ff.coriolis_matrix(model, q, v) @ v,
+                "kinetic energy": np.array([ff.kinetic_energy(model, q, v)])}  # fmt: skip
         for key, x in ours.items():
             close(x, theirs[key], TOLERANCE, x.ndim, what=(seed, key))
-
-
-@pytest.mark.peers
-def test_the_acceleration_that_mujoco_simulates() -> None:
-    """The whole of its forward dynamics, not put together from parts by us."""
-    model = with_equal_armature(robots.chain(3, ("spherical", "revolute"), base="free"), 0.4)
-    theirs = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-    p, rng = peer(model, theirs, named(model)), fresh(3)
-    q, (v, tau) = ff.random_configuration(model, rng), rng.standard_normal((2, model.nv))
-    T, rate = p.set_state(q, v)
-    p.data.qfrc_applied[:] = np.linalg.solve(T.T, tau)
-    mujoco.mj_forward(theirs, p.data)
-    expected = np.linalg.solve(T, p.data.qacc - rate)
-    close(ff.forward_dynamics(model, q, v, tau), expected, TOLERANCE, 1)
 
 
 def world_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -108,18 +83,6 @@ def test_momentum_stays_instantaneously(c: Case) -> None:
     rate = central(along, h)
     size = float(np.abs(world_momentum(model, c.q, c.v)).max()) * max(1.0, float(np.abs(c.v).max()))
     assert np.abs(rate).max() < 1e-5 * size
-
-
-def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """[x, y] (nv,) of constant velocities, joint by joint: linear w_x x l_y + l_x x w_y, angular w_x x w_y; else zero."""
-    out = np.zeros(model.nv)
-    for joint in model.joints:
-        if joint.kind in ("free", "spherical"):
-            j = joint.iv + joint.nv - 3
-            out[j : j + 3] = np.cross(x[j : j + 3], y[j : j + 3])
-            if joint.kind == "free":
-                out[j - 3 : j] = np.cross(x[j : j + 3], y[j - 3 : j]) + np.cross(x[j - 3 : j], y[j : j + 3])
-    return out
 
 
 @few

@@ -1,19 +1,17 @@
-"""The laws of mechanics on random trees: all joint kinds, branches, mimic joints, free, fixed and planar bases.
-
-Identities without differences and solves hold to a few hundred roundings.
-"""
-
-from dataclasses import replace
-
-import numpy as np
-import pytest
-from answers import EXPRESSED
-from cases import Case, cases, few
-from closeness import EXACT, central, close, rounding, slope_error
-from hypothesis import given
-from random_robots import KINDS, random_rotation
+"""The laws of mechanics on random trees: all joint kinds, branches, mimic joints, free, fixed and planar bases. Identities
+without differences and solves hold to a few hundred roundings. Derivatives of inverse and forward dynamics: identities,
+attitudes, and differences along `integrate`."""
 
 import freeflyer as ff
+import numpy as np
+import pytest
+from answers import EXPRESSED, times
+from cases import Case, case, cases, few
+from closeness import EXACT, STEP, central, close, close_to_rate, fresh, rounding, slope_error
+from collections.abc import Callable
+from dataclasses import replace
+from hypothesis import given
+from random_robots import BASES, KINDS, random_rotation
 
 DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another
 HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates
@@ -32,19 +30,21 @@ def solved(M: np.ndarray) -> float:
 
 @few
 @given(cases())
-def test_rate_of_mass_matrix_is_C_plus_its_transpose(c: Case) -> None:
+def test_terms_of_inverse_dynamics(c: Case) -> None:
+    """C + C^T is the rate of M, C v + weight the bias in both forms, M a + bias the torque."""
     C = ff.coriolis_matrix(c.model, c.q, c.v)
     rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)))
     close(C + C.T, rate, DIFFERENCED, 2, least=float(np.abs(ff.mass_matrix(c.model, c.q)).max()))
-
-
-@few
-@given(cases())
-def test_coriolis_matrices_make_the_bias_forces(c: Case) -> None:
     bias, weight = ff.bias_forces(c.model, c.q, c.v), ff.gravity_forces(c.model, c.q)
     for form in FORMS:
         C = ff.coriolis_matrix(c.model, c.q, c.v, form)
         close(C @ c.v + weight, bias, EXACT, 1, least=float(np.abs(C).max()), what=form)
+    M, bias = ff.mass_matrix(c.model, c.q), ff.bias_forces(c.model, c.q, c.v)
+    tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
+    close(M @ c.a + bias, tau, EXACT, 1, least=float(np.abs(M).max()))
+    weight = ff.gravity_forces(c.model, c.q)
+    close(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, EXACT, 1)
+    close(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), EXACT, 1)
 
 
 @few
@@ -62,43 +62,25 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
     M_b_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, :6])
     M_bq_q = np.einsum("j,ijk->ik", v[:6], slope[:, :6, 6:])
     M_q_q = np.einsum("j,ijk->ik", v[6:], slope[:, 6:, 6:])
-    expected = np.block([
-        [rate[:6, :6] - ad.T @ M[:6, :6], rate[:6, 6:] - ad.T @ M[:6, 6:]],
-        [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q],
-    ])  # fmt: skip
+    expected = np.block([[rate[:6, :6] - ad.T @ M[:6, :6], rate[:6, 6:] - ad.T @ M[:6, 6:]],
+                         [rate[6:, :6] - 0.5 * M_b_q, rate[6:, 6:] - M_bq_q - 0.5 * M_q_q]])  # fmt: skip
     C = ff.coriolis_matrix(c.model, q, v, "hamel")
     close(C, expected, DIFFERENCED, 2, least=float(np.abs(M).max()))
 
 
 @few
 @given(cases())
-def test_mass_matrix_and_its_inverse(c: Case) -> None:
+def test_inverse_and_forward_dynamics_undo_each_other(c: Case) -> None:
     M, inverse = ff.mass_matrix(c.model, c.q), ff.inverse_mass_matrix(c.model, c.q)
     assert np.array_equal(M, M.T)
     assert np.array_equal(inverse, inverse.T)
     assert np.linalg.eigvalsh(M)[0] > 0.0
     close(M @ inverse, np.eye(c.model.nv), solved(M), 2, least=0.0)
-
-
-@few
-@given(cases())
-def test_forward_and_inverse_dynamics_undo_each_other(c: Case) -> None:
     M = ff.mass_matrix(c.model, c.q)
     tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
     close(ff.forward_dynamics(c.model, c.q, c.v, tau), c.a, solved(M), 1, least=0.0)
     a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
     close(ff.inverse_dynamics(c.model, c.q, c.v, a), c.tau, solved(M), 1, least=0.0)
-
-
-@few
-@given(cases())
-def test_inverse_dynamics_term_by_term(c: Case) -> None:
-    M, bias = ff.mass_matrix(c.model, c.q), ff.bias_forces(c.model, c.q, c.v)
-    tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
-    close(M @ c.a + bias, tau, EXACT, 1, least=float(np.abs(M).max()))
-    weight = ff.gravity_forces(c.model, c.q)
-    close(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, EXACT, 1)
-    close(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), EXACT, 1)
 
 
 @few
@@ -130,11 +112,6 @@ def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
     assert ff.kinetic_energy(model, c.q, c.v) == pytest.approx(energy, rel=EXACT)
     assert 0.5 * c.v @ at_once.mass_matrix @ c.v == pytest.approx(energy, rel=EXACT)
     assert ff.potential_energy(model, c.q) == pytest.approx(-mass * model.gravity @ com, rel=EXACT, abs=EXACT)
-
-
-@few
-@given(cases())
-def test_centroidal_bias_is_the_rate_of_momentum(c: Case) -> None:
     rate = central(lambda h: ff.centroidal_momentum(c.model, moved(c, h), c.v))
     close(ff.centroidal_bias(c.model, c.q, c.v), rate, DIFFERENCED, 1, least=c.model.mass)
     along = central(lambda h: ff.center_of_mass(c.model, moved(c, h)))
@@ -152,31 +129,14 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
         W = rate[:3, :3] @ R.T
         w = np.array([W[2, 1], W[0, 2], W[1, 0]])
         l = rate[:3, 3]
-        expected = {
-            "body": np.concatenate([R.T @ l, R.T @ w]), "mixed": np.concatenate([l, w]),
-            "world": np.concatenate([l + np.cross(p, w), w]),
-        }  # fmt: skip
+        expected = {"body": np.concatenate([R.T @ l, R.T @ w]), "mixed": np.concatenate([l, w]),
+                    "world": np.concatenate([l + np.cross(p, w), w])}  # fmt: skip
         for e in EXPRESSED:
             J, V = ff.frame_jacobian(model, q, frame, e), ff.frame_velocity(model, q, v, frame, e)
             close(V, expected[e], DIFFERENCED, 1)
             close(J @ v, V, EXACT, 1)
             turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e))
             close(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, DIFFERENCED, 1)
-
-
-@few
-@given(cases())
-def test_external_wrenches_act_through_jacobians(c: Case) -> None:
-    model, q, v, frames = c.model, c.q, c.v, (c.links[0], c.links[-1], "site_0")
-    wrenches = {name: c.rng.standard_normal(6) for name in frames}
-    loads = sum(ff.frame_jacobian(model, q, name).T @ w for name, w in wrenches.items())
-    tau = ff.inverse_dynamics(model, q, v, c.a)
-    close(ff.inverse_dynamics(model, q, v, c.a, external=wrenches), tau - loads, EXACT, 1)
-    a = ff.forward_dynamics(model, q, v, c.tau, external=wrenches)
-    close(a, ff.forward_dynamics(model, q, v, c.tau + loads), EXACT, 1, least=0.0)
-    close(ff.inverse_dynamics(model, q, v, a, external=wrenches), c.tau, solved(ff.mass_matrix(model, q)), 1, least=0.0)
-    still = {name: w for name, w in wrenches.items() if not ff.frame_jacobian(model, q, name).any()}
-    assert np.array_equal(ff.inverse_dynamics(model, q, v, c.a, external=still), tau)
 
 
 def displaced(c: Case, S: np.ndarray) -> np.ndarray:
@@ -231,3 +191,52 @@ def test_base_rows_are_the_momentum_of_the_whole(c: Case) -> None:
     ):
         about = np.concatenate([R.T @ h[:3], R.T @ (h[3:] + np.cross(com - X[:3, 3], h[:3]))])
         close(f, about, EXACT, 1, least=model.mass)
+
+
+TWO_WAYS = rounding(4500, 10.0)  # relative; two ways that differ by rounding, of masses and lengths a factor of ten apart
+DIFFERENCE = slope_error(rate=15.0)  # relative; a solve multiplies rates
+
+
+@few
+@given(cases())
+def test_identities(c: Case) -> None:
+    """da = M, dtau = Minv; the bias is quadratic in v: d(tau)/dv v = 2 C v; a step of tau, v or q moves a as M da = -d(tau)."""
+    D, F = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a), ff.forward_dynamics_derivatives(c.model, c.q, c.v, c.tau)
+    M, C = ff.mass_matrix(c.model, c.q), ff.coriolis_matrix(c.model, c.q, c.v)
+    close(D.da, M, TWO_WAYS, 2, least=0.0)
+    close(F.dtau, ff.inverse_mass_matrix(c.model, c.q), TWO_WAYS, 2, least=0.0)
+    close(times(D.dv, c.v), 2.0 * times(C, c.v), TWO_WAYS, 1, least=float(np.abs(M).max()))
+    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
+    at = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, a)
+    close(M @ F.dq, -at.dq, 1e-9, 2)
+    close(M @ F.dv, -at.dv, 1e-9, 2)
+    # d(tau)/dq of M a + bias is linear in a; d(tau)/dv does not see it
+    zero, unit, twice = (ff.inverse_dynamics_derivatives(c.model, c.q, c.v, k * c.a) for k in (0.0, 1.0, 2.0))
+    close(twice.dq - unit.dq, unit.dq - zero.dq, TWO_WAYS, 2, least=float(np.abs(twice.dq).max()))
+    close(twice.dv, zero.dv, TWO_WAYS, 2)
+
+
+def check_columns(found: np.ndarray, c: Case, f: Callable[[np.ndarray], np.ndarray]) -> None:
+    """d f / dq by differences, column by column along `integrate`."""
+
+    def moved(h: float) -> np.ndarray:
+        return np.moveaxis(f(ff.integrate(c.model, c.q, h * np.eye(c.model.nv))), 0, -1)
+
+    close_to_rate(found, moved, STEP, DIFFERENCE, 2, least=0.0)
+
+
+@pytest.mark.parametrize("seed", range(16))
+def test_differences(seed: int) -> None:
+    """Every joint kind, mimic joints and wrenches on frames, along `integrate`."""
+    c = case(seed, 8, KINDS, BASES[seed % 4])
+    m, rng, n = c.model, fresh(seed), c.model.nv
+    frames = [str(rng.choice(c.links)), "site_0", "site_1"]
+    wrenches = {name: 10.0 * rng.standard_normal(6) for name in frames}
+    D = ff.inverse_dynamics_derivatives(m, c.q, c.v, c.a, external=wrenches)
+    check_columns(D.dq, c, lambda q: ff.inverse_dynamics(m, q, c.v, c.a, external=wrenches))
+    by_v = central(lambda h: ff.inverse_dynamics(m, c.q, c.v + h * np.eye(n), c.a, external=wrenches).T)
+    close(D.dv, by_v, DIFFERENCE, 2)
+    F = ff.forward_dynamics_derivatives(m, c.q, c.v, c.tau, external=wrenches)
+    check_columns(F.dq, c, lambda q: ff.forward_dynamics(m, q, c.v, c.tau, external=wrenches))
+    by_v = central(lambda h: ff.forward_dynamics(m, c.q, c.v + h * np.eye(n), c.tau, external=wrenches).T)
+    close(F.dv, by_v, DIFFERENCE, 2)

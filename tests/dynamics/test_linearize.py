@@ -1,17 +1,13 @@
 """A and B against differences of what really moves: the rates, the steps of each integrator, and the simulated flow.
 Derivatives of q (+) dv, of difference and of the integrators' steps, across every switch of the series."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, case
-from closeness import close, close_to_differences, distance, slopes_at_once
+from closeness import close, close_to_differences, distance, fresh, refused, slopes_at_once
+from collections.abc import Callable
 from hypothesis import given, settings, strategies as st
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.spatial import quaternion
 
 INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 STEP = 0.01  # s
@@ -88,8 +84,8 @@ def test_long_steps_too(step: float) -> None:
 def attitudes() -> np.ndarray:
     """(n, 4): random ones, and pitches of exactly 90 degrees, where roll-pitch-yaw angles have no derivative."""
     rng = fresh(8)
-    pitched = [quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
-    return np.vstack([np.eye(4)[3:], pitched, quaternion.random(rng, (7,))])
+    pitched = [ff.spatial.quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
+    return np.vstack([np.eye(4)[3:], pitched, ff.spatial.quaternion.random(rng, (7,))])
 
 
 def test_no_attitude_is_worse_than_another() -> None:
@@ -108,28 +104,15 @@ def test_no_attitude_is_worse_than_another() -> None:
     assert max(sizes) < 2.0 * min(sizes)
 
 
-@pytest.mark.parametrize("step", [None, STEP])
-def test_wrenches_and_gravity(step: float | None) -> None:
+def test_wrenches_and_gravity() -> None:
+    """Of a step; those of continuous time are in test_loads.py."""
     c = case(11, 4, base="free")
-    wrenches = {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}
-    options = {"gravity": (1.0, 2.0, -3.0)}
-    found = ff.linearize(c.model, c.q, c.v, c.tau, external=wrenches, dt=step, integrator="rk4", **options)
-    if step is None:
-        n = c.model.nv
-
-        def moved(x: np.ndarray) -> np.ndarray:
-            q, v, tau = ff.integrate(c.model, c.q, x[:, :n]), c.v + x[:, n : 2 * n], c.tau + x[:, 2 * n :]
-            return ff.forward_dynamics(c.model, q, v, tau, external=wrenches, **options)
-
-        J = slopes_at_once(moved, 3 * n, order=6)
-        close(np.concatenate([found.A, found.B], axis=1)[n:], J, 1e-8)
-    else:
-        A, B = differenced(c.model, c.q, c.v, c.tau,
-                           lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", external=wrenches, **options))  # fmt: skip
-        close(found.A, A, 1e-8)
-        close(found.B, B, 1e-8)
-    plain = ff.linearize(c.model, c.q, c.v, c.tau, dt=step, integrator="rk4")
-    assert distance(found.A, plain.A) > 1e-4
+    loads = {"external": {"site_0": c.rng.standard_normal(6), c.links[-1]: c.rng.standard_normal(6)}, "gravity": (1.0, 2.0, -3.0)}
+    found = ff.linearize(c.model, c.q, c.v, c.tau, dt=STEP, integrator="rk4", **loads)
+    A, B = differenced(c.model, c.q, c.v, c.tau, lambda q, v, tau: ff.step(c.model, q, v, tau, STEP, "rk4", **loads))
+    close(found.A, A, 1e-8)
+    close(found.B, B, 1e-8)
+    assert distance(found.A, ff.linearize(c.model, c.q, c.v, c.tau, dt=STEP, integrator="rk4").A) > 1e-4
 
 
 def test_outputs_are_how_frames_move() -> None:
@@ -166,7 +149,7 @@ def steps(angles: tuple[float, ...]) -> np.ndarray:
     return dv
 
 
-def test_integrate_across_all_switches() -> None:
+def test_across_all_switches() -> None:
     dv = steps(ANGLES + LONG)
     q = ff.random_configuration(MIXED, fresh(4), len(dv))
     d = ff.integrate_derivatives(MIXED, q, dv)
@@ -177,9 +160,6 @@ def test_integrate_across_all_switches() -> None:
         ddv = slopes_at_once(lambda x: ff.difference(MIXED, end, ff.integrate(MIXED, q0, s + x)), MIXED.nv, order=6)  # noqa: B023
         close(d.dq[k], dq, 1e-10, what=dv[k])
         close(d.ddv[k], ddv, 1e-10, what=dv[k])
-
-
-def test_difference_across_all_switches() -> None:
     dv = steps(ANGLES)
     q = ff.random_configuration(MIXED, fresh(5), len(dv))
     ahead = ff.integrate(MIXED, q, dv)
@@ -190,31 +170,22 @@ def test_difference_across_all_switches() -> None:
         dq1 = slopes_at_once(lambda x: ff.difference(MIXED, q0, ff.integrate(MIXED, q1, x)), MIXED.nv, h, order=6)  # noqa: B023
         close(d.dq0[k], dq0, 1e-9, what=dv[k])
         close(d.dq1[k], dq1, 1e-9, what=dv[k])
-
-
-def test_difference_undoes_integrate_in_derivatives_too() -> None:
-    dv = steps(ANGLES)
     q = ff.random_configuration(MIXED, fresh(6), len(dv))
     there = ff.integrate_derivatives(MIXED, q, dv)
     back = ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv))
     eye = np.broadcast_to(np.eye(MIXED.nv), there.ddv.shape)
     np.testing.assert_allclose(back.dq1 @ there.ddv, eye, atol=1e-11)  # near half a turn the inverse loses digits
     np.testing.assert_allclose(back.dq1 @ there.dq + back.dq0, 0.0 * eye, atol=1e-11)
-
-
-def test_tiny_turns_are_linear() -> None:
-    """No digit is lost on the way to zero."""
+    # No digit is lost on the way to zero
     d = ff.integrate_derivatives(MIXED, ff.neutral(MIXED), steps((1e-9, 1e-160, 0.0)) * 0.0)
     np.testing.assert_array_equal(d.dq, np.broadcast_to(np.eye(MIXED.nv), d.dq.shape))
     np.testing.assert_array_equal(d.ddv, d.dq)
-
-
-def test_half_a_turn_is_refused() -> None:
     q = ff.random_configuration(MIXED, fresh(7))
     dv = np.zeros(MIXED.nv)
     dv[3] = np.pi
-    with pytest.raises(ff.InputError, match="root_joint"):
-        ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv))
+    refused(ff.InputError, "root_joint", lambda: ff.difference_derivatives(MIXED, q, ff.integrate(MIXED, q, dv)))
+    c = case(23, 3, base="free")
+    refused(ff.InputError, "smaller dt", ff.step, c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")
 
 
 @pytest.mark.parametrize(("integrator", "order"), [("semi-implicit", 1), ("explicit", 1), ("rk4", 4)])
@@ -232,9 +203,3 @@ def test_integrators_have_their_order(integrator: str, order: int) -> None:
     exact = through(800, "rk4")
     errors = [float(np.linalg.norm(through(n, integrator) - exact)) for n in (20, 40)]
     assert errors[0] / errors[1] == pytest.approx(2.0**order, rel=0.15)
-
-
-def test_a_step_out_of_the_numbers_is_refused() -> None:
-    c = case(23, 3, base="free")
-    with pytest.raises(ff.InputError, match="smaller dt"):
-        ff.step(c.model, c.q, 1e100 * c.v, c.tau, 1.0, "rk4")

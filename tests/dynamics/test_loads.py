@@ -1,21 +1,16 @@
 """External wrenches in three expressions, and gravity, as inputs: against Jacobians, differences, Pinocchio, batches."""
 
 import copy
-import gc
-import pickle
-import threading
-
-import numpy as np
-import pinocchio as pin
-import pytest
-from closeness import central, close, distance, rounding
-from pin_built import built
-from random_robots import BASES, KINDS, random_robot
-from seeds import fresh
-from tangent import DIFFERENCE, derivative, robots, state
-
 import freeflyer as ff
+import gc
+import numpy as np
+import pickle
+import pytest
+import threading
+from closeness import central, close, distance, fresh, refused, rounding
 from freeflyer.dynamics.frame_sets import _cache
+from random_robots import BASES, KINDS, random_robot
+from tangent import DIFFERENCE, derivative, robots, state
 
 EXPRESSIONS = ("body", "mixed", "world")
 EXACT = rounding(4500, 10.0)  # relative: of the robots here masses and lengths differ by a factor of ten
@@ -111,35 +106,8 @@ def parts(result) -> list[np.ndarray]:
     return [getattr(result, name) for name in ("dq", "dv", "da", "dtau", "A", "B") if hasattr(result, name)]
 
 
-@pytest.mark.peers
-@pytest.mark.parametrize("seed_of_robot", range(6))
-def test_pinocchio_s_fext(seed_of_robot, rng):
-    """Wrenches in body expression at its joints' frames, mimic joints included."""
-    model = random_robot(fresh(seed_of_robot), 8, KINDS, BASES[seed_of_robot % 4], mimics=0.3)
-    q, v, a = state(model, rng)
-    theirs = built(model)
-    frames = ff.frame_set(model, *(name for name in some_frames(model, rng, 4) if name in theirs.links))
-    W = rng.standard_normal((len(frames), 6))
-    forces = pin.StdVec_Force()
-    forces.extend([pin.Force.Zero() for _ in range(theirs.model.njoints)])
-    for name, w in zip(frames.names, W):
-        frame = theirs.model.frames[theirs.links[name]]
-        forces[frame.parentJoint] += frame.placement.act(pin.Force(w))
-    G = theirs.spread
-    tau = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a, forces)
-    still = G.T @ pin.rnea(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
-    ours = ff.inverse_dynamics(model, q, v, a, external=(frames, W)) - ff.inverse_dynamics(model, q, v, a)
-    close(ours, tau - still, 1e-12)
-    pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a, forces)
-    loaded = G.T @ theirs.data.dtau_dq @ G
-    pin.computeRNEADerivatives(theirs.model, theirs.data, theirs.q(q), G @ v, G @ a)
-    bare = G.T @ theirs.data.dtau_dq @ G
-    d = ff.inverse_dynamics_derivatives
-    close(d(model, q, v, a, external=(frames, W)).dq - d(model, q, v, a).dq, loaded - bare, 1e-12)
-
-
 @each_expression
-def test_second_derivatives(expressed, rng):
+def test_second_derivatives_and_steps(expressed, rng):
     model = random_robot(rng, 4, ("revolute", "prismatic", "spherical"), "free", mimics=0.2)
     (q, v, a), (frames, W, g) = state(model, rng), loads(model, rng)
     x, more = rng.standard_normal(model.nv), {"external": (frames, W), "expressed": expressed, "gravity": g}
@@ -148,10 +116,6 @@ def test_second_derivatives(expressed, rng):
         ff.inverse_dynamics_derivatives(model, ff.integrate(model, q, s * x), v, a, **more).dq for s in np.atleast_1d(h).ravel()
     ]).reshape(*np.shape(h), model.nv, model.nv), 1e-3)  # fmt: skip
     close(found.dq, np.asarray(expected), 1e-7)
-
-
-@each_expression
-def test_steps_under_loads(expressed, rng):
     model = random_robot(rng, 5, ("revolute", "prismatic", "spherical"), "free")
     (q, v, tau), (frames, W, g) = state(model, rng), loads(model, rng)
     more = {"external": (frames, W), "expressed": expressed, "gravity": g}
@@ -197,6 +161,17 @@ def test_frame_sets(rng):
     del model, feet, other
     gc.collect()
     assert number not in _cache, "what is kept for a model goes with it"
+    model = ff.robots.humanoid()
+    names, W = ["left_sole", "right_sole"], rng.standard_normal((3, 2, 6))
+    q, rest = model.neutral, np.zeros(model.nv)
+    expected = ff.gravity_forces(model, q, external=dict(zip(names, np.moveaxis(W, 1, 0))))
+    for frames in (names, tuple(names), ff.frame_set(model, *names)):
+        np.testing.assert_array_equal(ff.gravity_forces(model, q, external=(frames, W)), expected)
+        found = ff.all_terms(model, q, rest, frames=frames).jacobians[1]
+        np.testing.assert_allclose(found, ff.frame_jacobian(model, q, names[1]), rtol=0.0, atol=1e-14)
+    assert ff.all_terms(model, q, rest, frames="left_sole").poses.shape == (1, 4, 4)
+    assert ff.linearize(model, q, rest, rest, frames="left_sole").frames == ("left_sole",)
+    refused(ff.UnknownNameError, "no frame is named 'left_sol'", ff.all_terms, model, q, rest, frames=["left_sol"])
 
 
 def test_refused_and_good_states_on_threads():
@@ -221,18 +196,3 @@ def test_refused_and_good_states_on_threads():
 
 MODEL = ff.robots.chain(3, base="free")
 Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)
-
-
-def test_frames_are_given_by_name_names_or_a_set(rng):
-    model = ff.robots.humanoid()
-    names, W = ["left_sole", "right_sole"], rng.standard_normal((3, 2, 6))
-    q, rest = model.neutral, np.zeros(model.nv)
-    expected = ff.gravity_forces(model, q, external=dict(zip(names, np.moveaxis(W, 1, 0))))
-    for frames in (names, tuple(names), ff.frame_set(model, *names)):
-        np.testing.assert_array_equal(ff.gravity_forces(model, q, external=(frames, W)), expected)
-        found = ff.all_terms(model, q, rest, frames=frames).jacobians[1]
-        np.testing.assert_allclose(found, ff.frame_jacobian(model, q, names[1]), rtol=0.0, atol=1e-14)
-    assert ff.all_terms(model, q, rest, frames="left_sole").poses.shape == (1, 4, 4)
-    assert ff.linearize(model, q, rest, rest, frames="left_sole").frames == ("left_sole",)
-    with pytest.raises(ff.UnknownNameError, match="no frame is named 'left_sol'"):
-        ff.all_terms(model, q, rest, frames=["left_sol"])

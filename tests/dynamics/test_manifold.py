@@ -1,18 +1,17 @@
-"""integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula."""
+"""integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula.
+Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
 
+import freeflyer as ff
 import numpy as np
 import pinocchio as pin
 import pytest
 from cases import Case, cases, few
-from closeness import EPS, central, close
+from closeness import EPS, central, close, fresh, rounding
+from dataclasses import replace
 from flow import rates
 from hypothesis import given
-from random_robots import ONE_DOF, random_robot, random_rotation
+from random_robots import KINDS, ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.spatial import se3
 
 EXACT = 2e-15  # relative to steps of size 1: a few roundings
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
@@ -37,27 +36,30 @@ def starts(n: int) -> np.ndarray:
 
 
 def pose(q: np.ndarray) -> np.ndarray:
-    return se3.from_position_quaternion(q[..., :3], q[..., 3:])
+    return ff.spatial.se3.from_position_quaternion(q[..., :3], q[..., 3:])
 
 
 def test_integrate_is_the_exponential() -> None:
     """Of a body twist, by the matrix series: X(q (+) dv) = X(q) exp(dv^)."""
     dv = twists(ANGLES)
     q = starts(len(dv))
-    expected = pose(q) @ np.stack([expm(se3.hat(x)) for x in dv])
+    expected = pose(q) @ np.stack([expm(ff.spatial.se3.hat(x)) for x in dv])
     np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, dv)), expected, atol=1e-14)  # expm is right to about 5e-15
     one = np.stack([ff.integrate(FLOATING, *x) for x in zip(q, dv)])
     np.testing.assert_allclose(pose(one), expected, atol=1e-14)
-
-
-def test_small_steps_keep_all_their_digits() -> None:
-    """From the neutral posture: the displacement and the vector part are dv and half of it, to the last digits."""
+    # From the neutral posture: the displacement and the vector part are dv and half of it, to the last digits
     dv = twists(tuple(a for a in SMALL if a < 1e-7))
     out = ff.integrate(FLOATING, ff.neutral(FLOATING), dv)
     np.testing.assert_allclose(out[:, 3:6], 0.5 * dv[:, 3:], rtol=1e-14, atol=0.0)
     close(out[:, :3], dv[:, :3], 1e-7, 1, least=0.0)  # turned by half the angle
     back = ff.difference(FLOATING, ff.neutral(FLOATING), out)
     np.testing.assert_allclose(back[:, 3:], dv[:, 3:], rtol=1e-14, atol=0.0)
+    model = random_robot(fresh(1), 8, ONE_DOF, "fixed", mimics=0.8)
+    rng = fresh(2)
+    q, dv = rng.standard_normal((2, model.nq))
+    assert model.nq == model.nv < 8
+    assert np.array_equal(ff.integrate(model, q, dv), q + dv)
+    assert np.array_equal(ff.difference(model, q, q + dv), (q + dv) - q)
 
 
 @pytest.mark.parametrize("angles", [SMALL, SWITCH, LOGARITHM, NEAR_PI])
@@ -80,9 +82,6 @@ def test_difference_goes_the_short_way() -> None:
     back = ff.difference(FLOATING, q, ahead)
     assert np.linalg.norm(back[:, 3:], axis=1).max() <= np.pi
     np.testing.assert_allclose(pose(ff.integrate(FLOATING, q, back)), pose(ahead), atol=1e-13)
-
-
-def test_half_a_turn_is_finite_and_returns() -> None:
     for axis in np.vstack([np.eye(3), random_rotation(fresh(0))]):
         q = ff.neutral(FLOATING)
         q[:3], q[3:6], q[6] = (1.0, 2.0, 3.0), axis, 0.0
@@ -106,7 +105,7 @@ def test_agrees_with_pinocchio() -> None:
 
 @few
 @given(cases())
-def test_round_trips_of_any_robot(c: Case) -> None:
+def test_any_robot(c: Case) -> None:
     model, q = c.model, c.q
     step = 0.5 * c.v / max(1.0, float(np.abs(c.v).max()))
     ahead = ff.integrate(model, q, step)
@@ -116,20 +115,45 @@ def test_round_trips_of_any_robot(c: Case) -> None:
     close(ff.integrate(model, q, np.zeros(model.nv)), q, EXACT, 1)
     halfway = ff.integrate(model, ff.integrate(model, q, 0.3 * step), 0.7 * step)  # one line: steps add up
     assert np.abs(ff.difference(model, ahead, halfway)).max() < 1e-14
-
-
-@few
-@given(cases())
-def test_integrate_moves_by_the_velocity(c: Case) -> None:
-    """Its rate at the beginning is qdot by the definition of the joints' velocities."""
+    # Its rate at the beginning is qdot by the definition of the joints' velocities
     along = central(lambda h: ff.integrate(c.model, c.q, h * c.v), 1e-3)
     close(along, rates(c.model, c.q, c.v), 1e-10, 1)
 
 
-def test_followers_own_no_coordinate() -> None:
-    model = random_robot(fresh(1), 8, ONE_DOF, "fixed", mimics=0.8)
-    rng = fresh(2)
-    q, dv = rng.standard_normal((2, model.nq))
-    assert model.nq == model.nv < 8
-    assert np.array_equal(ff.integrate(model, q, dv), q + dv)
-    assert np.array_equal(ff.difference(model, q, q + dv), (q + dv) - q)
+FAR = 2.0**27  # m, some 1e8: positions near it are rounded to 3e-8 m
+TOLERANCE = rounding(450)  # relative: no digit is lost to the distance
+
+
+def stacked(derivatives: object) -> np.ndarray:
+    return np.vstack(derivatives)
+
+
+QUANTITIES = {
+    "momentum": lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
+    "matrix": lambda m, q, v, a: ff.centroidal_momentum_matrix(m, q),
+    "bias": lambda m, q, v, a: ff.centroidal_bias(m, q, v),
+    "rate": lambda m, q, v, a: ff.centroidal_momentum_rate(m, q, v, a),
+    "derivatives": lambda m, q, v, a: stacked(ff.centroidal_momentum_derivatives(m, q, v)),
+    "derivatives of the rate": lambda m, q, v, a: stacked(ff.centroidal_momentum_rate_derivatives(m, q, v, a)),
+}
+
+
+@pytest.mark.parametrize("name", QUANTITIES)
+@pytest.mark.parametrize("base", ["free", "planar", "two free"])
+def test_momentum_of_robots_far_out(base: str, name: str) -> None:
+    """Of one tree, and of two together, at positions that are exact there as here."""
+    for seed in range(3):
+        rng = fresh(seed)
+        model = random_robot(rng, 7, KINDS, base)
+        d = model.description
+        for joint in ("base", "other_base") if base == "two free" else ():
+            d = d.with_joint(replace(d.joint(joint), placement=np.eye(4)))
+        model = ff.build(d)
+        q, (v, a) = ff.random_configuration(model, rng), rng.standard_normal((2, model.nv))
+        away = q.copy()
+        for joint, place in (("base", 0.0), ("other_base", (0.5, -0.25, 1.0)))[: 1 + (base == "two free")]:
+            at = model.joint(joint).iq
+            q[at : at + 2 + (base != "planar")] = place
+            away[at : at + 2 + (base != "planar")] = np.add(place, FAR)
+        here, there = (QUANTITIES[name](model, x, v, a) for x in (q, away))
+        close(there, here, TOLERANCE, here.ndim)

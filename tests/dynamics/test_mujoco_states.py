@@ -1,31 +1,25 @@
 """States from and to MuJoCo: its own mass matrix, bias, accelerations and Jacobians, brought here by the converters, are ours."""
 
-import pickle
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import pickle
 import pytest
-from closeness import EXACT, central, close, distance, slope_error
-from mujoco_peer import peer
+from closeness import EXACT, central, close, distance, fresh, refused, slope_error
+from freeflyer.model.description import joint_sizes
+from freeflyer.model.load import read, with_base
+from mujoco_peer import named, peer, with_armature
+from pathlib import Path
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
-from seeds import fresh
-from test_mujoco import BUILT_IN as BUILT, named
-
-import freeflyer as ff
-from freeflyer.errors import InputError
-from freeflyer.model.load import read, with_base
 
 pytestmark = pytest.mark.peers
 
 STATES = 3
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 FILES = ("kangaroo/kangaroo.xml", "cassie/cassie.xml")
-EXAMPLE_URDFS = (
-    "talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf", "panda.urdf",
-    "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf",
-)  # fmt: skip
+EXAMPLE_URDFS = ("talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "solo12.urdf", "human.urdf", "baxter.urdf", "so101.urdf",
+                 "panda.urdf", "talos_full_v2.urdf", "centauro.urdf", "double_pendulum_continuous.urdf")  # fmt: skip
 BUILT_IN = ("humanoid", "quadruped", "space_manipulator", "aerial_manipulator", "holonomic_manipulator")
 SAMPLES = (*FILES, *EXAMPLE_URDFS, *BUILT_IN, *range(8))  # 25; numbers: random trees of every kind that MuJoCo can hold
 
@@ -50,7 +44,7 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
         rng = fresh(sample)
         d = random_description(rng, 8, KINDS, "free" if sample % 3 else "fixed", mimics=0.3, armature=False)
         joints = [ff.Joint(**{**vars(j), "placement": np.eye(4)}) if j.kind == "free" else j for j in d.joints]
-        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * len(vel(j))}) for j in joints]
+        joints = [ff.Joint(**{**vars(j), "armature": (0.03,) * joint_sizes(j.kind)[1]}) for j in joints]
         text = ff.to_mjcf(ff.build(ff.Description("random", d.links, tuple(joints), d.sites)))
     elif sample in BUILT_IN:
         text = ff.to_mjcf(ff.robots.make(str(sample)))
@@ -59,12 +53,6 @@ def robot(sample: str | int) -> tuple[ff.Model, mujoco.MjModel, str]:
             pytest.skip("example-robot-data is not installed")
         text = ff.to_mjcf(ff.load(example(str(sample))))
     return ff.load(text), mujoco.MjModel.from_xml_string(text), text
-
-
-def vel(joint: ff.Joint) -> range:
-    from freeflyer.model.description import joint_sizes
-
-    return range(joint_sizes(joint.kind)[1])
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
@@ -110,11 +98,7 @@ def test_mujoco_itself(sample: str | int) -> None:
         a = ff.from_mujoco(model, data.qpos, data.qvel, qacc).a
         residual = ff.mass_matrix(model, q[k]) @ a + ff.bias_forces(model, q[k], v[k]) - tau[k]
         assert np.abs(residual).max() < EXACT * max(1.0, float(np.abs(M).max() * np.abs(qacc).max()))
-
-
-@pytest.mark.parametrize("sample", SAMPLES)
-def test_there_and_back(sample: str | int) -> None:
-    """To the bit where nothing is rotated; a batch is its states one by one."""
+    # To the bit where nothing is rotated; a batch is its states one by one
     model, _, text = robot(sample)
     q, v, a, tau = random_state(model, (2, 2))
     bias = ff.bias_forces(model, q, v)
@@ -137,9 +121,10 @@ def test_there_and_back(sample: str | int) -> None:
 
 @pytest.mark.parametrize("sample", ["cassie/cassie.xml", "humanoid", "all kinds"])
 def test_converted_by_hand(sample: str) -> None:
-    """The states and maps that the peer harness of test_mujoco.py makes, which shares no code with the converters."""
+    """The states and maps that the peer harness makes, which shares no code with the converters."""
     if sample == "all kinds":
-        model = BUILT["all kinds, free"]()
+        kinds = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")
+        model = with_armature(ff.robots.chain(9, kinds, base="free"), 0.02, but=("free",))
         mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
     else:
         model, mj, _ = robot(sample)
@@ -151,20 +136,23 @@ def test_converted_by_hand(sample: str) -> None:
     assert np.abs(there.qacc - T @ a - rate).max() < 1e-13
 
 
-def test_qacc_is_the_time_derivative_of_qvel() -> None:
+def test_states_of_a_robot_without_names() -> None:
     """By finite differences along a trajectory, without MuJoCo."""
     model = ff.load(ROBOT)
     q, v, a, _ = random_state(model, ())
     rate = central(lambda t: ff.to_mujoco(model, ff.integrate(model, q, t * (v + 0.5 * t * a)), v + t * a).qvel)
     close(rate, ff.to_mujoco(model, q, v, a).qacc, slope_error())
-
-
-def test_identity_quaternion_stays_upright() -> None:
-    """MuJoCo's [1, 0, 0, 0] is no half turn: gravity pulls down."""
+    # MuJoCo's [1, 0, 0, 0] is no half turn: gravity pulls down
     model, mj = ff.load(ROBOT), mujoco.MjModel.from_xml_string(ROBOT)
     q = ff.from_mujoco(model, mj.qpos0).q
     assert np.array_equal(q[3:7], [0.0, 0.0, 0.0, 1.0])
     assert ff.gravity_forces(model, q)[2] > 0.0
+    # A bolted robot beside a crate without names: the crate is not taken for the base that only the model has
+    crate = '<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
+    scene = mujoco.MjModel.from_xml_string(BOLTED.replace("<worldbody>", crate))
+    model = ff.load(BOLTED, base="free")
+    q = ff.from_mujoco(model, scene.qpos0 + np.eye(scene.nq)[0], mj_model=scene).q
+    assert np.array_equal(q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
 
 
 def test_a_scene_with_other_things() -> None:
@@ -183,6 +171,16 @@ def test_a_scene_with_other_things() -> None:
     close(T.T @ M @ T, ff.mass_matrix(model, q[0]))
     here = ff.from_mujoco(model, data.qpos, data.qvel, bias_forces=data.qfrc_bias, mj_model=scene)
     close(here.bias_forces, ff.bias_forces(model, q[0], v[0]))
+    # As `to_mjcf` writes them
+    d = random_description(fresh(), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
+    joints = tuple(ff.Joint(**{**vars(j), "armature": ()}) for j in d.joints)
+    model = ff.build(with_base(ff.Description("made", d.links, joints), "free"))
+    text = ff.to_mjcf(model)
+    q, v, _, _ = random_state(model)
+    assert model.description.mujoco == ()
+    mj = mujoco.MjModel.from_xml_string(text)
+    assert np.array_equal(ff.to_mujoco(model, q, v).qpos, ff.to_mujoco(model, q, v, mj_model=mj).qpos)
+    assert [j.name for j in read(text).mujoco] == [mj.joint(k).name for k in range(mj.njnt)]
 
 
 def test_edited_robots() -> None:
@@ -202,13 +200,11 @@ def test_edited_robots() -> None:
     assert np.array_equal(state.q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
     assert not state.v[:6].any()
     assert np.array_equal(ff.to_mujoco(free, state.q, state.v).qpos, [1.0, 0.0, 0.0, 0.0, 0.3])
-    with pytest.raises(InputError, match="fixes it"):
-        ff.to_mujoco(free, ff.integrate(free, state.q, np.ones(free.nv)))
-    with pytest.raises(InputError, match="not zero"):
-        ff.to_mujoco(free, state.q, np.ones(free.nv))
-    with pytest.raises(InputError, match="bias forces of base"):
+    refused(ff.InputError, "fixes it", lambda: ff.to_mujoco(free, ff.integrate(free, state.q, np.ones(free.nv))))
+    refused(ff.InputError, "not zero", ff.to_mujoco, free, state.q, np.ones(free.nv))
+    with pytest.raises(ff.InputError, match="bias forces of base"):
         ff.from_mujoco(free, state.q[7:][[3, 0, 1, 2, 4]], np.ones(4), bias_forces=np.ones(4))
-    with pytest.raises(InputError, match="free joint in the MJCF file and planar in the model"):
+    with pytest.raises(ff.InputError, match="free joint in the MJCF file and planar in the model"):
         ff.from_mujoco(ff.load(ROBOT, base="planar"), there.qpos)
 
 
@@ -226,8 +222,7 @@ def test_closed_robots(models_folder: Path) -> None:
     close(T.T @ M @ T, ff.mass_matrix(closed, q))
     found = ff.from_mujoco(closed, data.qpos, data.qvel, bias_forces=data.qfrc_bias)
     close(found.bias_forces, ff.bias_forces(closed, q, u[0]), 1e-11)
-    with pytest.raises(InputError, match=r"convert those of model\.tree"):
-        ff.to_mujoco(closed, q, u, bias_forces=u)
+    refused(ff.InputError, r"convert those of model\.tree", ff.to_mujoco, closed, q, u, bias_forces=u)
 
 
 def test_refused_in_words() -> None:
@@ -248,30 +243,6 @@ def test_refused_in_words() -> None:
          "the MjModel lacks joints that the model 'humanoid"),
         (lambda: ff.load(mujoco.MjModel.from_xml_string(ROBOT)), "keeps no robot file"),
     ):  # fmt: skip
-        with pytest.raises(InputError, match=words):
-            bad()
+        refused(ff.InputError, words, bad)
     helical = ff.robots.chain(2, ["helical"])
-    with pytest.raises(InputError, match="is helical: MuJoCo has none"):
-        ff.to_mujoco(helical, helical.neutral)
-
-
-def test_other_free_bodies_are_not_the_robot() -> None:
-    """A bolted robot beside a crate without names: the crate is not taken for the base that only the model has."""
-    crate = '<worldbody><body><freejoint/><inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/></body>'
-    scene = mujoco.MjModel.from_xml_string(BOLTED.replace("<worldbody>", crate))
-    model = ff.load(BOLTED, base="free")
-    q = ff.from_mujoco(model, scene.qpos0 + np.eye(scene.nq)[0], mj_model=scene).q
-    assert np.array_equal(q[:7], [0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 1.0])
-
-
-def test_layout_of_models_that_are_not_from_mjcf() -> None:
-    """As `to_mjcf` writes them."""
-    d = random_description(fresh(), 6, ("revolute", "universal", "spherical"), "fixed", mimics=0.0)
-    joints = tuple(ff.Joint(**{**vars(j), "armature": ()}) for j in d.joints)
-    model = ff.build(with_base(ff.Description("made", d.links, joints), "free"))
-    text = ff.to_mjcf(model)
-    q, v, _, _ = random_state(model)
-    assert model.description.mujoco == ()
-    mj = mujoco.MjModel.from_xml_string(text)
-    assert np.array_equal(ff.to_mujoco(model, q, v).qpos, ff.to_mujoco(model, q, v, mj_model=mj).qpos)
-    assert [j.name for j in read(text).mujoco] == [mj.joint(k).name for k in range(mj.njnt)]
+    refused(ff.InputError, "is helical: MuJoCo has none", ff.to_mujoco, helical, helical.neutral)

@@ -1,16 +1,13 @@
 """Springs, damping and friction: against MuJoCo's own passive forces, by energy, and for joints that follow others."""
 
-from dataclasses import replace
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
-from closeness import central, slope_error
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.errors import DescriptionError
+from closeness import central, fresh, slope_error
+from dataclasses import replace
+from pathlib import Path
+from test_mujoco_states import dynamics_of
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
 SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
@@ -20,14 +17,6 @@ SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
         <joint name="slide" type="slide" axis="1 0 0" springref="-0.1" stiffness="50" damping="0.7"/>{INERTIAL}
         <body name="d"><joint name="pushing" axis="0 1 0" stiffness="-3"/>{INERTIAL}</body>
       </body></body></body></worldbody></mujoco>"""
-
-
-def passive_there(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> np.ndarray:
-    data = mujoco.MjData(mj)
-    data.qpos[:], data.qvel[:] = qpos, qvel
-    mujoco.mj_fwdPosition(mj, data)
-    mujoco.mj_fwdVelocity(mj, data)
-    return np.array(data.qfrc_passive)
 
 
 def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndarray, np.ndarray]:
@@ -44,7 +33,7 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     mj = mujoco.MjModel.from_xml_string(text) if text else mujoco.MjModel.from_xml_path(str(path))
     q, v = random_state(model)
     there = ff.to_mujoco(model, q, v)
-    theirs = np.array([passive_there(mj, *x) for x in zip(there.qpos, there.qvel)])
+    theirs = np.array([dynamics_of(mj, *x)[0].qfrc_passive for x in zip(there.qpos, there.qvel)])
     ours = ff.passive_forces(model, q, v) + model.friction * np.sign(v)
     expected = ff.from_mujoco(model, there.qpos, there.qvel, qfrc=theirs).tau
     assert np.abs(expected).max() > 0.1
@@ -52,13 +41,10 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     assert np.array_equal(ff.passive_forces(model, q[0], v[0]), ff.passive_forces(model, q, v)[0])
 
 
-def test_springs_are_at_rest_as_in_the_file() -> None:
+def test_losses_and_springs() -> None:
     model = ff.load(SPRINGS)
     q = ff.configuration(model, base=model.description.joint("base").initial, hinge=0.3, slide=-0.1)
     assert np.abs(ff.passive_forces(model, q, np.zeros(model.nv))).max() < 1e-15
-
-
-def test_urdf_losses_and_friction_signs() -> None:
     text = """<robot name="r"><link name="a"/><link name="b"/><joint name="j" type="revolute"><parent link="a"/><child link="b"/>
       <axis xyz="0 0 1"/><limit lower="-1" upper="1" effort="1" velocity="1"/><dynamics damping="0.5" friction="2"/></joint>
       </robot>"""
@@ -66,19 +52,7 @@ def test_urdf_losses_and_friction_signs() -> None:
     rates = np.array([[-2.0], [0.0], [3.0]])
     assert np.array_equal(ff.passive_forces(model, [0.2], rates), [[1.0 + 2.0], [0.0], [-1.5 - 2.0]])
     assert ff.passive_forces(model, np.zeros((4, 1)), [1.0]).shape == (4, 1)
-
-
-def follower() -> ff.Model:
-    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
-    mimic = ff.Mimic("one", -1.5, 0.4)
-    return ff.build(ff.Description("pair", links, (
-        ff.Joint("one", "revolute", "world", "a", stiffness=(2.0,), spring_reference=(0.1,), damping=(0.3,)),
-        ff.Joint("two", "revolute", "a", "b", mimic=mimic, stiffness=(5.0,), spring_reference=(-0.2,), friction=(0.7,)),
-    )))  # fmt: skip
-
-
-def test_springs_of_joints_that_follow() -> None:
-    """The force is minus the slope of the energy of both springs."""
+    # The force is minus the slope of the energy of both springs
     model = follower()
 
     def energy(q: float) -> float:
@@ -89,6 +63,15 @@ def test_springs_of_joints_that_follow() -> None:
         assert abs(ff.passive_forces(model, [q], [0.0])[0] + slope) < slope_error()
     moving = ff.passive_forces(model, [0.2], [2.0]) - ff.passive_forces(model, [0.2], [0.0])
     assert np.allclose(moving, -0.3 * 2.0 - 1.5 * 0.7, atol=1e-14)
+
+
+def follower() -> ff.Model:
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    mimic = ff.Mimic("one", -1.5, 0.4)
+    return ff.build(ff.Description("pair", links, (
+        ff.Joint("one", "revolute", "world", "a", stiffness=(2.0,), spring_reference=(0.1,), damping=(0.3,)),
+        ff.Joint("two", "revolute", "a", "b", mimic=mimic, stiffness=(5.0,), spring_reference=(-0.2,), friction=(0.7,)),
+    )))  # fmt: skip
 
 
 @pytest.mark.parametrize("kind", ["spherical", "free", "universal", "planar"])
@@ -132,8 +115,8 @@ def test_files_keep_springs() -> None:
             assert (other.stiffness, other.damping) == (joint.stiffness, joint.damping)
             assert np.allclose(other.spring_reference or 0.0, joint.spring_reference or 0.0, atol=1e-15)
     turned = replace(model.description.joint("ball"), spring_reference=(0.6, 0.0, 0.0, 0.8))
-    with pytest.raises(DescriptionError, match="spring of a ball joint is at rest"):
+    with pytest.raises(ff.DescriptionError, match="spring of a ball joint is at rest"):
         ff.to_mjcf(ff.build(model.description.with_joint(turned)))
-    with pytest.raises(DescriptionError, match=r"quaternion of length 0\.5"):
+    with pytest.raises(ff.DescriptionError, match=r"quaternion of length 0\.5"):
         ff.build(model.description.with_joint(replace(turned, spring_reference=(0.5, 0.0, 0.0, 0.0))))
     assert any("passive_forces" in note for note in model.description.notes)

@@ -1,15 +1,12 @@
 """Second derivatives of inverse dynamics: by differences, and by identities that hold without them."""
 
-from collections.abc import Callable
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, central, close
+from closeness import EXACT, central, close, fresh
+from collections.abc import Callable
 from random_robots import random_robot
-from seeds import fresh
-from tangent import State, robots, state
-
-import freeflyer as ff
+from tangent import State, bracket, robots, state
 
 DIFFERENCE = 1e-10  # at least: rounding over the step
 ROBOTS = dict(robots())
@@ -39,19 +36,6 @@ def scale(model: ff.Model, s: State) -> float:
     return float(np.abs(matrices(model, *s)).max())
 
 
-def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:
-    """[x, y] (nv,) of the configuration group: vectors, unit quaternions and poses, each joint by itself."""
-    out = np.zeros(model.nv)
-    for joint in model.joints:
-        if joint.nv and joint.kind in ("spherical", "free"):
-            at = joint.iv + joint.nv - 3
-            w, u = x[at : at + 3], y[at : at + 3]
-            out[at : at + 3] = np.cross(w, u)
-            if joint.kind == "free":
-                out[at - 3 : at] = np.cross(w, y[at - 3 : at]) + np.cross(x[at - 3 : at], u)
-    return out
-
-
 def known_difference(f: Callable[[float], np.ndarray]) -> tuple[np.ndarray, float]:
     """df/dt at 0 by steps of 5e-4, and how well it is known, relative: the same by twice the step is 16 times worse."""
     coarse, fine = (central(f, h) for h in (1e-3, 5e-4))
@@ -67,40 +51,35 @@ def test_by_differences(robot: str) -> None:
     ours = along(model, (q, v, a), along_q=x, along_v=y, along_a=z)
     for k, name in enumerate(FIELDS):
         close(ours[k], theirs[k], doubt, 2, least=scale(model, (q, v, a)), what=name)
+    # Of scalar differences of weights^T [dq dv da], which never see the second derivatives' matrices
+    model, s, (x, y, z) = prepared(robot)
+    weights = fresh(4).standard_normal(model.nv)
+    D = ff.inverse_dynamics_hessian_product(model, *s, weights, x, y, z)
+    q, v, a = s
+    theirs, doubt = known_difference(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
+    for k, name in enumerate(FIELDS):
+        close(getattr(D, name), theirs[k], doubt, 1, least=scale(model, s))
 
 
 @each_robot
-def test_order_of_derivatives_by_q(robot: str) -> None:
+def test_second_derivatives_commute(robot: str) -> None:
     """D_x D_y tau - D_y D_x tau = D_[x, y] tau: zero but for joints with quaternions. No differences."""
     model, s, (x, y, _) = prepared(robot)
     first, second = along(model, s, along_q=x)[0] @ y, along(model, s, along_q=y)[0] @ x
     expected = matrices(model, *s)[0] @ bracket(model, x, y)
     close(first - second, expected, EXACT, 1, least=float(np.abs(first).max()))
-
-
-@each_robot
-def test_mixed_derivatives_commute(robot: str) -> None:
-    """By q along x and by v (or a) along y, in either order; twice by v."""
-    model, s, (x, y, _) = prepared(robot)
+    # By q along x and by v (or a) along y, in either order; twice by v
     by_q, by_v, by_a = (along(model, s, **{f"along_{k}": d}) for k, d in (("q", x), ("v", y), ("a", y)))
     for first, second in (
         (by_q[1] @ y, by_v[0] @ x),
         (by_q[2] @ y, by_a[0] @ x),
-        (by_v[1] @ x, by_v_x(model, s, x) @ y),
+        (by_v[1] @ x, along(model, s, along_v=x)[1] @ y),
     ):
         close(first, second, EXACT, 1, least=float(np.abs(first).max()))
     assert not by_v[2].any()  # M depends on q alone,
     assert not by_a[1].any()  # and tau is linear in a
     assert not by_a[2].any()
-
-
-def by_v_x(model: ff.Model, s: State, x: np.ndarray) -> np.ndarray:
-    return along(model, s, along_v=x)[1]
-
-
-@each_robot
-def test_rate_of_the_mass_matrix(robot: str) -> None:
-    """Along v, M changes by C + C^T."""
+    # Along v, M changes by C + C^T
     model, (q, v, a), _ = prepared(robot)
     C = ff.coriolis_matrix(model, q, v)
     ours = along(model, (q, v, a), along_q=v)[2]
@@ -115,7 +94,7 @@ def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:
     return np.concatenate([D.dq, D.dv, D.da], axis=-1).T
 
 
-def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
+def test_gravity_is_replaced_and_hessians_are_not_symmetric() -> None:
     rng = fresh(3)
     model = random_robot(rng, 3, ("revolute",), "free", mimics=0.0)
     s, weights = state(model, rng), rng.standard_normal(model.nv)
@@ -124,21 +103,6 @@ def test_the_hessian_of_a_free_robot_is_not_symmetric_in_q() -> None:
     rest = H.copy()
     rest[:n, :n] = 0.0
     close(rest, rest.T, EXACT, 2, least=0.0)
-
-
-@each_robot
-def test_hessian_product_is_the_contraction(robot: str) -> None:
-    """Of scalar differences of weights^T [dq dv da], which never see the second derivatives' matrices."""
-    model, s, (x, y, z) = prepared(robot)
-    weights = fresh(4).standard_normal(model.nv)
-    D = ff.inverse_dynamics_hessian_product(model, *s, weights, x, y, z)
-    q, v, a = s
-    theirs, doubt = known_difference(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
-    for k, name in enumerate(FIELDS):
-        close(getattr(D, name), theirs[k], doubt, 1, least=scale(model, s))
-
-
-def test_gravity_is_replaced() -> None:
     model, s, (x, _, _) = prepared("tree 1")
     g = (1.0, 2.0, 3.0)
     other = along(ff.with_gravity(model, g), s, along_q=x)

@@ -1,16 +1,15 @@
 """Motor offsets from absolute encoders: found from anywhere inside the limits, refused where they are unobservable. Encoders
 chosen for a robot: they calibrate it, and each of them is needed."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from estimation_robots import SPRINGS, encoders_of, sensed
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import robots
 from freeflyer.analysis.estimators import calibrations
 from freeflyer.estimation import CalibrationError, calibrate, select_encoders
 from freeflyer.estimation.stance import random_postures
+from seeds import fresh
 
 
 def shown(s, q):

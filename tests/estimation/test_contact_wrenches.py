@@ -2,14 +2,11 @@
 estimators over a record: wrenches of planted postures, drift, and records that cannot be."""
 
 import copy
-import pickle
-
+import freeflyer as ff
 import numpy as np
+import pickle
 import pytest
 from estimation_robots import resting_forces, sensed
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.analysis.swing import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (
@@ -26,6 +23,7 @@ from freeflyer.estimation.history import METHODS
 from freeflyer.estimation.stance import random_postures
 from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.sim.floor_contacts import foot_points
+from seeds import fresh
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
 

@@ -1,15 +1,12 @@
 """Files that feet and the simulator read pass the same limits as robots; MuJoCo opens none and leaves no log."""
 
-import os
-import re
-from pathlib import Path
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import os
 import pytest
+import re
 from estimation_robots import sensed
-
-import freeflyer as ff
 from freeflyer.analysis.swing import Sway, lateral_swing, route, simulate
 from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
@@ -17,6 +14,7 @@ from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import for_simulator
+from pathlib import Path
 
 
 @pytest.fixture(scope="module")

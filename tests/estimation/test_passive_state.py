@@ -1,18 +1,17 @@
 """The passive-state estimator against dense algebra, finite differences, true motions; and what it refuses."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import slopes
 from estimation_robots import NAMES, SPRINGS, moving, sensed
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import robots
 from freeflyer.analysis.estimators import Encoder, sinusoids, track
 from freeflyer.estimation import closed_torques, constraint_error, passive_state, sensors, update_passive_state
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
+from seeds import fresh
 
 
 @pytest.fixture(params=NAMES)

@@ -1,17 +1,15 @@
 """Estimation on random closed robots: passive states, offsets and wrenches come back from what they were made of."""
 
-from functools import cache
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, rounding
 from estimation_robots import resting_forces
-from linkage_samples import driven_linkage
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import estimation, linkages
 from freeflyer.contacts import contact_from_points as sole
+from functools import cache
+from linkage_samples import driven_linkage
+from seeds import fresh
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
 FIRST_FLOATING = 6

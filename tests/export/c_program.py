@@ -1,17 +1,15 @@
 """Exported robots and C programs for tests: compile, run, look at symbols."""
 
+import freeflyer as ff
+import numpy as np
+import pytest
 import re
 import shutil
 import subprocess
-from pathlib import Path
-
-import numpy as np
-import pytest
-
-import freeflyer as ff
 from freeflyer.export.calls import Call
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import prefix_of
+from pathlib import Path
 
 STRICT = ("-std=c99", "-O2", "-Wall", "-Wextra", "-Wpedantic", "-Wshadow", "-Werror")
 needs_cc = pytest.mark.skipif(shutil.which("cc") is None, reason="there is no C compiler (cc)")

@@ -2,19 +2,17 @@
 
 import json
 import os
+import pytest
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-
-import pytest
 from c_program import needs_cc, run
-from typer.testing import CliRunner
-
 from freeflyer.cli.app import app
 from freeflyer.cli.export import USUAL
 from freeflyer.export import exportable, functions
+from pathlib import Path
+from typer.testing import CliRunner
 
 pytestmark = pytest.mark.slow
 
@@ -25,13 +23,18 @@ def export(*arguments: object):
     return CliRunner().invoke(app, ["export", *(str(a) for a in arguments)])
 
 
-def test_the_list():
+def test_the_list_and_the_page_s_table():
     result = export("--list")
     assert result.exit_code == 0
     of_trees, of_closed = result.stdout.split("\n\n")
     assert [line.split()[0] for line in of_trees.splitlines()] == list(exportable())
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
+    from typer.main import get_command
+    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
+    shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
+    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
+    assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
 def test_a_folder_and_its_json(tmp_path):
@@ -43,12 +46,11 @@ def test_a_folder_and_its_json(tmp_path):
     assert "1 function for" in result.stderr
 
 
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
-    (["chain", "--functions", ""], ["name the functions"]), (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
-    (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
-    (["chain", "-o", "."], ["not empty", "--overwrite"]),
-])  # fmt: skip
+@pytest.mark.parametrize(("arguments", "words"), [(["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
+                                                  (["chain", "--functions", ""], ["name the functions"]),
+                                                  (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
+                                                  (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
+                                                  (["chain", "-o", "."], ["not empty", "--overwrite"])])  # fmt: skip
 def test_errors_are_one_sentence(tmp_path, monkeypatch, arguments, words):
     (tmp_path / "mine.txt").write_text("")
     monkeypatch.chdir(tmp_path)
@@ -73,23 +75,12 @@ def test_the_page_s_commands_and_program_run(tmp_path):
     environment = os.environ | {"PATH": f"{tmp_path}{os.pathsep}{os.environ['PATH']}"}
     said = []
     for command in re.findall(r"^    (.*)$", re.sub(r"```.*?```", "", text, flags=re.DOTALL), re.MULTILINE):
-        done = subprocess.run(
-            command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300
-        )
+        done = subprocess.run(command, shell=True, cwd=tmp_path, env=environment, capture_output=True, text=True, timeout=300)
         assert done.returncode == 0, command + done.stdout + done.stderr
         said.append(done.stdout)
     assert said[2].count("same bits") == 3
     assert re.search(r"the base carries \d+\.\d+ N; the foot stands 0\.\d+ m below it\n", "".join(said))
     assert said[-1].startswith("status 0, torques off by 0.0e+00")
-
-
-def test_the_page_s_table_of_options_is_whole():
-    from typer.main import get_command
-
-    command = get_command(app).commands["export"]  # type: ignore[attr-defined]
-    shared = {"--list", "--base", "--loops", "--json", "--debug", "--output", "--help"}
-    options = {name for p in command.params for name in p.opts if name.startswith("--")} - shared
-    assert options == set(re.findall(r"^\| `(--[a-z]+)`", PAGE.read_text(), re.MULTILINE))
 
 
 @needs_cc

@@ -3,24 +3,21 @@ their arguments: every array ends, or begins, at a page that must not be touched
 same numbers as for this machine: their example runs under qemu-user."""
 
 import ctypes
+import freeflyer as ff
+import numpy as np
+import pytest
 import shutil
 import subprocess
 import sys
-from dataclasses import replace
-from pathlib import Path
-
-import numpy as np
-import pytest
 from c_program import call_of, needs_cc, program, run, with_mimic
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.errors import FileError, FreeflyerError, InputError, UnknownNameError
+from closeness import fresh, refused
+from dataclasses import replace
 from freeflyer.export import export, exporting, functions
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import Identifiers, comment, prefix_of
 from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
+from pathlib import Path
 
 HOSTILE = '*/ int evil; /* "%s" ??/ #error é \\'  # a robot's names are printable
 
@@ -39,7 +36,7 @@ def hostile() -> ff.Model:
     return ff.build(replace(d, name=HOSTILE, links=links, joints=joints, sites=sites, actuated=()))
 
 
-def test_every_entry_of_trees_can_be_exported():
+def test_functions_and_names():
     """Those that need loops, a table of their own, constraint rows or another gravity apart, and second formulations."""
     able = {e.name for f in functions.FUNCTIONS.values() for e in (f.entry, f.shared) if e is not None}
     for name, entry in entries.ENTRIES.items():
@@ -47,23 +44,8 @@ def test_every_entry_of_trees_can_be_exported():
         special = special or any("rows" in shape for shape in entry.outputs) or entry.source.startswith("dual_quaternion.")
         assert special or name in able, f"export/functions.py has no function for the entry {name}"
         assert not (special and name in able), name
-
-
-def test_public_functions_have_their_public_names():
     others = {"coriolis_matrix_hamel", "decoupled_hamel", "decoupled_passive", "body_poses", "body_motions"}
     assert all(callable(getattr(ff, name)) for name in functions.FUNCTIONS if name not in others)
-
-
-@pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
-def test_arguments_fit_entries(f):
-    for entry in filter(None, (f.entry, f.shared)):
-        assert len(f.inputs) == len(entry.inputs)
-        assert len(f.outputs) == len(entry.outputs)
-        assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
-        assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))
-
-
-def test_identifiers():
     assert prefix_of("TALOS v2.1") == "talos_v2_1"
     assert prefix_of("__2b") == "robot_2b"
     assert prefix_of("人形") == "robot"
@@ -76,10 +58,23 @@ def test_identifiers():
         assert "*/" not in comment(text)
         assert "\n" not in comment(text)
         assert comment(text).isascii()
+    assert target_of("aarch64").triple == "aarch64-linux-gnu"
+    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
+    for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
+        refused((ff.UnknownNameError, ff.InputError), "aarch64:cortex-a72", target_of, wrong)
+
+
+@pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
+def test_arguments_fit_entries(f):
+    for entry in filter(None, (f.entry, f.shared)):
+        assert len(f.inputs) == len(entry.inputs)
+        assert len(f.outputs) == len(entry.outputs)
+        assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
+        assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))
 
 
 @needs_cc
-def test_hostile_names_compile_and_constants_keep_their_bits(tmp_path):
+def test_hostile_names_compile(tmp_path):
     model = hostile()
     made = exporting.export(model, tmp_path / "c", "mass_matrix", prefix="Snake")
     assert made.prefix == "snake"
@@ -94,16 +89,18 @@ def test_hostile_names_compile_and_constants_keep_their_bits(tmp_path):
     own.numbers.restype, own.integers.restype = ctypes.POINTER(ctypes.c_double), ctypes.POINTER(ctypes.c_int64)
     for given, there in ((model.parameters, own.numbers()), (model.topology, own.integers())):
         assert np.ctypeslib.as_array(there, given.shape).tobytes() == given.tobytes()
-
-
-@needs_cc
-def test_the_header_is_c_and_cpp(tmp_path):
-    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix,frame_pose", prefix="x")
+    made = exporting.export(ff.robots.make("chain"), tmp_path / "d", "mass_matrix,frame_pose", prefix="x")
     assert made.functions == ("x_mass_matrix", "x_frame_pose")
     flags = ("-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only")
-    run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "c")
+    run("cc", "-std=c99", *flags, "-x", "c", "x.h", folder=tmp_path / "d")
     for standard in ("c++11", "c++17"):
-        run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "c")
+        run("cc", f"-std={standard}", *flags, "-x", "c++", "x.c", folder=tmp_path / "d")
+    (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
+    read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
+    searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
+    headers = {Path(path).stem for path in read if Path(path).parent in searched}
+    assert len(headers) > 20
+    assert not headers & {prefix_of(name) for name in headers}
 
 
 STANDARD = """
@@ -116,61 +113,32 @@ STANDARD = """
 @pytest.mark.parametrize("name", ["features", "stdarg", "errno", "stdc-predef", "int", "register"])
 def test_robots_with_names_of_headers_and_keywords_compile(tmp_path, name):
     """Beside every standard header, in a folder that is searched for headers first, as CMake does."""
-    made = exporting.export(renamed(name), tmp_path / "c", "mass_matrix")
+    model = ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
+    made = exporting.export(model, tmp_path / "c", "mass_matrix")
     own = f"{made.prefix}.c"
     text = "".join(f"#include <{header}.h>\n" for header in STANDARD)
     (tmp_path / "c" / "all.c").write_text(f'{text}#include "{own}"\n')
     run("cc", "-std=gnu99", "-I.", "-fsyntax-only", "all.c", "main.c", own, folder=tmp_path / "c")
 
 
-@needs_cc
-def test_no_robot_has_the_name_of_a_header_that_the_compiler_reads(tmp_path):
-    (tmp_path / "all.c").write_text("".join(f"#include <{header}.h>\n" for header in STANDARD))
-    read = run("cc", "-M", "all.c", folder=tmp_path).replace("\\\n", " ").split()
-    searched = {Path(path).parent for path in read if Path(path).name in {"stdio.h", "stddef.h"}}
-    headers = {Path(path).stem for path in read if Path(path).parent in searched}
-    assert len(headers) > 20
-    assert not headers & {prefix_of(name) for name in headers}
-
-
-def renamed(name: str) -> ff.Model:
-    """A chain with another name."""
-    return ff.build(replace(ff.robots.make("chain", n=1).description, name=name))
-
-
-def test_unknown_functions_and_cpus(tmp_path):
+def test_what_cannot_be_exported(tmp_path):
     model = ff.robots.make("chain")
-    with pytest.raises(UnknownNameError, match=r"Did you mean.*'mass_matrix'") as error:
+    with pytest.raises(ff.UnknownNameError, match=r"Did you mean.*'mass_matrix'") as error:
         exporting.export(model, tmp_path / "c", "mass_matix")
     assert all(name in str(error.value) for name in functions.FUNCTIONS)
-    with pytest.raises(InputError, match="name the functions"):
-        exporting.export(model, tmp_path / "c", [])
-    with pytest.raises(UnknownNameError, match=r"Did you mean.*'haswell'"):
-        exporting.export(model, tmp_path / "c", cpu="hasswell")
-    with pytest.raises(UnknownNameError):
-        exporting.export(model, tmp_path / "c", cpu="help")
-    with pytest.raises(InputError, match="prefix"):
-        exporting.export(model, tmp_path / "c", prefix="a b")
+    refused(ff.InputError, "name the functions", exporting.export, model, tmp_path / "c", [])
+    refused(ff.UnknownNameError, r"Did you mean.*'haswell'", exporting.export, model, tmp_path / "c", cpu="hasswell")
+    refused(ff.UnknownNameError, "", exporting.export, model, tmp_path / "c", cpu="help")
+    refused(ff.InputError, "prefix", exporting.export, model, tmp_path / "c", prefix="a b")
     assert list(tmp_path.iterdir()) == []
-
-
-def test_cpus_of_32_bits_are_refused(tmp_path):
     from freeflyer.export.library import known_cpus
-
-    if "athlon" not in known_cpus():
-        pytest.skip("LLVM supports no CPU of 32 bits on this machine")
-    with pytest.raises(InputError, match="not of this machine's kind"):
-        exporting.export(ff.robots.make("chain"), tmp_path / "c", cpu="athlon")
-
-
-def test_open_loops_and_robots_that_do_not_move_are_refused(tmp_path):
-    with pytest.raises(InputError, match="close_loops"):
-        exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c")
+    if "athlon" in known_cpus():  # LLVM's CPUs of 32 bits, which it has on some machines
+        refused(ff.InputError, "not of this machine's kind", exporting.export, model, tmp_path / "c", cpu="athlon")
+    refused(ff.InputError, "close_loops", lambda: exporting.export(ff.robots.make("kangaroo_like"), tmp_path / "c"))
     block = ff.Link("block", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
-    with pytest.raises(InputError, match="nothing to export"):
+    with pytest.raises(ff.InputError, match="nothing to export"):
         exporting.export(ff.build(ff.Description("block", (block,), ())), tmp_path / "c")
-    with pytest.raises(InputError, match="must be a freeflyer Model"):
-        exporting.export("talos.urdf", tmp_path / "c")
+    refused(ff.InputError, "must be a freeflyer Model", exporting.export, "talos.urdf", tmp_path / "c")
 
 
 def test_files_of_others_stay(tmp_path):
@@ -179,8 +147,7 @@ def test_files_of_others_stay(tmp_path):
     made = exporting.export(model, folder, "mass_matrix")  # an empty one is no obstacle
     (folder / "mine.txt").write_text("mine")
     (folder / "main.c").write_text("mine")
-    with pytest.raises(FileError, match="not empty"):
-        exporting.export(model, folder, "mass_matrix")
+    refused(ff.FileError, "not empty", exporting.export, model, folder, "mass_matrix")
     assert (folder / "main.c").read_text() == "mine"
     again = exporting.export(model, folder, "mass_matrix", overwrite=True)
     assert again.files == made.files
@@ -188,56 +155,51 @@ def test_files_of_others_stay(tmp_path):
     assert (folder / "main.c").read_text() != "mine"
     (folder / "main.c").unlink()
     (folder / "main.c").mkdir()
-    with pytest.raises(FileError, match="there is a folder of that name"):
-        exporting.export(model, folder, "mass_matrix", overwrite=True)
+    refused(ff.FileError, "there is a folder of that name", exporting.export, model, folder, "mass_matrix", overwrite=True)
     assert not [p for p in folder.iterdir() if p.name.startswith(".")]
     (tmp_path / "file").write_text("")
-    with pytest.raises(FileError, match="a file of that name"):
-        exporting.export(model, tmp_path / "file", "mass_matrix", overwrite=True)
+    refused(ff.FileError, "a file of that name", exporting.export, model, tmp_path / "file", "mass_matrix", overwrite=True)
     assert sorted(p.name for p in tmp_path.iterdir()) == ["c", "file"]
 
 
-def test_the_same_bytes_every_time(tmp_path):
+def test_folders_are_replaced_whole(tmp_path):
     model = ff.robots.make("chain")
     for name in "ab":
         made = exporting.export(model, tmp_path / name, "mass_matrix")
     for file in made.files:
         if file.endswith((".c", ".h", ".txt", ".o")):
             assert (tmp_path / "a" / file).read_bytes() == (tmp_path / "b" / file).read_bytes()
-
-
-def test_a_link_to_a_folder_stays_a_link(tmp_path):
     (tmp_path / "far").mkdir()
     (tmp_path / "near").symlink_to(tmp_path / "far")
     exporting.export(ff.robots.make("chain"), tmp_path / "near", "mass_matrix")
     assert (tmp_path / "near").is_symlink()
     assert (tmp_path / "far" / "main.c").is_file()
-
-
-def test_a_robot_with_the_name_of_a_kernel(tmp_path):
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="crba")
     assert "objects/crba.o" in made.files
 
 
-def test_an_error_leaves_nothing(tmp_path, monkeypatch):
+def test_without_a_compiler(tmp_path, monkeypatch):
     def broken(*arguments):
-        raise FreeflyerError("the compiler fails")
+        raise ff.FreeflyerError("the compiler fails")
 
     monkeypatch.setattr(exporting, "build", broken)
-    with pytest.raises(FreeflyerError, match="the compiler fails"):
+    with pytest.raises(ff.FreeflyerError, match="the compiler fails"):
         exporting.export(ff.robots.make("chain"), tmp_path / "deep" / "c", "mass_matrix")
     assert list((tmp_path / "deep").iterdir()) == []
-
-
-BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
-
-
-def test_without_a_compiler_the_rest_is_there(tmp_path, monkeypatch):
+    monkeypatch.undo()
     monkeypatch.setenv("CC", "/no/such/cc")
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
     assert set(made.files) == BESIDES
     assert len(made.notes) == 1
     assert "no C compiler was found" in made.notes[0]
+    monkeypatch.setenv("PATH", str(tmp_path))
+    monkeypatch.delenv("CC", raising=False)
+    made = export(ff.robots.make("chain"), tmp_path / "d", "mass_matrix", cpu="aarch64")
+    assert any("aarch64-linux-gnu-gcc" in note and "CMakeLists.txt" in note for note in made.notes)
+    assert (tmp_path / "d" / "objects" / "crba.o").read_bytes()[18:20] == b"\xb7\x00"  # ELF's number of AArch64
+
+
+BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
 
 
 @needs_cc
@@ -337,9 +299,8 @@ def results(folder: Path, model: ff.Model, functions: str, cpu: str, compiler: s
 @needs_cc
 @needs_qemu
 @pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")
-@pytest.mark.parametrize(("name", "functions"), [
-    ("humanoid", "inverse_dynamics,forward_dynamics,mass_matrix,frame_pose"), ("kangaroo_like", "mass_matrix"),
-])  # fmt: skip
+@pytest.mark.parametrize(("name", "functions"), [("humanoid", "inverse_dynamics,forward_dynamics,mass_matrix,frame_pose"),
+                                                 ("kangaroo_like", "mass_matrix")])  # fmt: skip
 def test_the_same_numbers(tmp_path, name, functions):
     model = ff.close_loops(ff.robots.make(name))
     _, here = results(tmp_path / "native", model, functions, "native", "cc")
@@ -348,19 +309,3 @@ def test_the_same_numbers(tmp_path, name, functions):
     assert here.shape == there.shape
     assert here.size > 1000
     np.testing.assert_allclose(there, here, rtol=1e-13, atol=1e-13 * np.abs(here).max())
-
-
-def test_names_of_other_machines():
-    assert target_of("aarch64").triple == "aarch64-linux-gnu"
-    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
-    for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
-        with pytest.raises((UnknownNameError, InputError), match="aarch64:cortex-a72"):
-            target_of(wrong)
-
-
-def test_without_a_compiler_for_it_there_is_a_note(tmp_path, monkeypatch):
-    monkeypatch.setenv("PATH", str(tmp_path))
-    monkeypatch.delenv("CC", raising=False)
-    made = export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", cpu="aarch64")
-    assert any("aarch64-linux-gnu-gcc" in note and "CMakeLists.txt" in note for note in made.notes)
-    assert (tmp_path / "c" / "objects" / "crba.o").read_bytes()[18:20] == b"\xb7\x00"  # ELF's number of AArch64

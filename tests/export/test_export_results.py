@@ -1,19 +1,17 @@
 """Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
 
+import freeflyer as ff
+import numpy as np
+import pytest
 import re
 import shutil
 import subprocess
 import sys
-from pathlib import Path
-
-import numpy as np
-import pytest
 from c_program import STRICT, needs_cc, needs_nm, program, run, states, undefined, with_mimic
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
-from freeflyer.export import export
+from closeness import refused
 from freeflyer.kernels import entry as status
+from pathlib import Path
+from robots_on_disk import example, needs_examples
 
 ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log", "pow"} | {
     "sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"
@@ -90,7 +88,7 @@ int main(void)
 @needs_examples
 def test_talos_computes_the_same_bits_on_four_threads(tmp_path):
     model, folder = ff.load(example("talos_reduced.urdf")), tmp_path / "c"
-    export(model, folder)
+    ff.export.export(model, folder)
     (folder / "threads.c").write_text(THREADS.replace("CALLS", str(CALLS)))
     made = program(folder, "threads.c", "talos.c", options=("-pthread",))
     q, v, a = states(model, 64)
@@ -109,7 +107,7 @@ def test_talos_computes_the_same_bits_on_four_threads(tmp_path):
 def test_all_functions_need_nothing_but_libc(tmp_path):
     """And each has the bits of Python's results."""
     folder = tmp_path / "c"
-    made = export(ff.load(example("talos_reduced.urdf")), folder, "all")
+    made = ff.export.export(ff.load(example("talos_reduced.urdf")), folder, "all")
     for path in (*(folder / "objects").glob("*.o"), folder / "libtalos.so"):
         assert undefined(path) <= ALLOWED, path.name
     table = run(program(folder, "main.c", "talos.c"), folder=folder)
@@ -117,19 +115,15 @@ def test_all_functions_need_nothing_but_libc(tmp_path):
 
 
 @needs_nm
-def test_shared_coordinates(tmp_path):
+def test_shared_coordinates_and_batches(tmp_path):
     folder = tmp_path / "c"
-    export(with_mimic(), folder, "forward_dynamics,inverse_mass_matrix")
+    ff.export.export(with_mimic(), folder, "forward_dynamics,inverse_mass_matrix")
     assert {p.stem for p in (folder / "objects").iterdir()} == {"shared_forward_dynamics", "shared_minv"}
     for path in (folder / "objects").iterdir():
         assert undefined(path) <= ALLOWED, path.name
     assert run(program(folder, "main.c", "with_mimic.c"), folder=folder).count("same bits") == 2
-
-
-@needs_nm
-def test_batches(tmp_path):
-    folder = tmp_path / "c"
-    made = export(ff.robots.make("quadruped"), folder, "inverse_dynamics,bias_forces", batch=True)
+    folder = tmp_path / "d"
+    made = ff.export.export(ff.robots.make("quadruped"), folder, "inverse_dynamics,bias_forces", batch=True)
     assert made.functions == ("quadruped_inverse_dynamics", "quadruped_inverse_dynamics_batch", "quadruped_bias_forces")
     assert "no batch" in made.notes[0]
     assert undefined(folder / "objects" / "rnea_batch.o") <= ALLOWED
@@ -142,7 +136,7 @@ def test_batches(tmp_path):
 def test_closed_robots(tmp_path):
     """Their functions take independent velocities; batches and single states alike."""
     folder, model = tmp_path / "c", ff.close_loops(ff.robots.make("kangaroo_like"))
-    made = export(model, folder, "all", batch=True, prefix="kangaroo")
+    made = ff.export.export(model, folder, "all", batch=True, prefix="kangaroo")
     assert "#define KANGAROO_NV 18 " in (folder / "kangaroo.h").read_text()
     assert "#define KANGAROO_WHOLE_NV 82 " in (folder / "kangaroo.h").read_text()
     for path in (folder / "objects").glob("*.o"):
@@ -151,8 +145,7 @@ def test_closed_robots(tmp_path):
     single = [name for name in made.functions if not name.endswith("_batch")]
     assert table.count("same bits, status 0") == len(single) == 15, table
     assert table.count("same to 1e-9, status 0") == len(made.functions) - len(single), table
-    with pytest.raises(ff.UnknownNameError, match="closed models"):
-        export(model, tmp_path / "d", "coriolis_matrix")
+    refused(ff.UnknownNameError, "closed models", ff.export.export, model, tmp_path / "d", "coriolis_matrix")
 
 
 STATUS = r"""
@@ -191,9 +184,29 @@ int main(void)
 """
 
 
-def test_statuses(tmp_path):
+def test_two_robots_and_other_constants(tmp_path):
+    """Their kernels have the same names, as they are the same code."""
+    for robot in ("quadruped", "chain"):
+        ff.export.export(ff.robots.make(robot), tmp_path / robot, "mass_matrix", prefix=robot)
+    (tmp_path / "two.c").write_text(
+        '#include "quadruped.h"\n#include "chain.h"\nint main(void)\n{\n'
+        "    static double q[QUADRUPED_NQ + CHAIN_NQ], M[QUADRUPED_NV * QUADRUPED_NV + CHAIN_NV * CHAIN_NV];\n"
+        "    static double scratch[QUADRUPED_SCRATCH + CHAIN_SCRATCH];\n    q[6] = 1.0;\n"
+        "    return (int)(quadruped_mass_matrix(q, M, scratch) + chain_mass_matrix(q + QUADRUPED_NQ, M, scratch));\n}\n"
+    )
+    libraries = ("-Iquadruped", "-Ichain", "two.c", "quadruped/libquadruped.a", "chain/libchain.a", "-lm", "-o", "two")
+    run("cc", *STRICT, *libraries, folder=tmp_path)
+    run(tmp_path / "two", folder=tmp_path)
     folder = tmp_path / "c"
-    export(ff.robots.make("quadruped"), folder, "inverse_dynamics,frame_pose", batch=True)
+    ff.export.export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
+    text = (folder / "quadruped.c").read_text()
+    assert text.count("0.0, 0.0, -9.81, 0.0") == 1
+    (folder / "quadruped.c").write_text(text.replace("-9.81", "-9.80"))
+    table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
+    assert re.search(r"gravity_forces +\S+  differs, status 0", table)
+    assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
+    folder = tmp_path / "d"
+    ff.export.export(ff.robots.make("quadruped"), folder, "inverse_dynamics,frame_pose", batch=True)
     (folder / "status.c").write_text(STATUS)
     found = run(program(folder, "status.c", "quadruped.c"), folder=folder)
     S = status
@@ -215,7 +228,7 @@ def test_planted_errors_of_sizes_are_seen(tmp_path, name):
     """A header or constants of another robot than the library's: a status, and no results."""
     pattern, replacement, file, expected = PLANTED[name]
     folder = tmp_path / "c"
-    export(ff.robots.make("quadruped"), folder, "mass_matrix")
+    ff.export.export(ff.robots.make("quadruped"), folder, "mass_matrix")
     text = (folder / file).read_text()
     changed = re.sub(pattern, replacement, text, flags=re.DOTALL)
     assert changed != text
@@ -227,32 +240,6 @@ def test_planted_errors_of_sizes_are_seen(tmp_path, name):
     run(program(folder, "planted.c", "quadruped.c"), folder=folder, status=expected)
 
 
-def test_two_robots_in_one_program(tmp_path):
-    """Their kernels have the same names, as they are the same code."""
-    for robot in ("quadruped", "chain"):
-        export(ff.robots.make(robot), tmp_path / robot, "mass_matrix", prefix=robot)
-    (tmp_path / "two.c").write_text(
-        '#include "quadruped.h"\n#include "chain.h"\nint main(void)\n{\n'
-        "    static double q[QUADRUPED_NQ + CHAIN_NQ], M[QUADRUPED_NV * QUADRUPED_NV + CHAIN_NV * CHAIN_NV];\n"
-        "    static double scratch[QUADRUPED_SCRATCH + CHAIN_SCRATCH];\n    q[6] = 1.0;\n"
-        "    return (int)(quadruped_mass_matrix(q, M, scratch) + chain_mass_matrix(q + QUADRUPED_NQ, M, scratch));\n}\n"
-    )
-    libraries = ("-Iquadruped", "-Ichain", "two.c", "quadruped/libquadruped.a", "chain/libchain.a", "-lm", "-o", "two")
-    run("cc", *STRICT, *libraries, folder=tmp_path)
-    run(tmp_path / "two", folder=tmp_path)
-
-
-def test_the_example_detects_other_constants(tmp_path):
-    folder = tmp_path / "c"
-    export(ff.robots.make("quadruped"), folder, "mass_matrix,gravity_forces")
-    text = (folder / "quadruped.c").read_text()
-    assert text.count("0.0, 0.0, -9.81, 0.0") == 1
-    (folder / "quadruped.c").write_text(text.replace("-9.81", "-9.80"))
-    table = run(program(folder, "main.c", "quadruped.c"), folder=folder, status=1)
-    assert re.search(r"gravity_forces +\S+  differs, status 0", table)
-    assert re.search(r"mass_matrix +\S+  same bits, status 0", table)
-
-
 @pytest.mark.parametrize("cpu", ["x86-64-v2", "haswell"])
 def test_other_cpus(tmp_path, cpu):
     from freeflyer.export.library import known_cpus
@@ -261,7 +248,7 @@ def test_other_cpus(tmp_path, cpu):
         pytest.skip(f"this machine's kind is not that of {cpu}")
     folder = tmp_path / "c"
     model = ff.robots.make("quadruped")
-    made = export(model, folder, "inverse_dynamics,mass_matrix", cpu=cpu)
+    made = ff.export.export(model, folder, "inverse_dynamics,mass_matrix", cpu=cpu)
     assert made.cpu == cpu
     if shutil.which("objdump"):
         code = run("objdump", "-d", *(folder / "objects").iterdir(), folder=folder)

@@ -1,21 +1,17 @@
 """Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (dual quaternion paper) beside the library's other
 algorithms."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
 from closed_robots import robot, state as closed_state
-from closeness import EXACT, TINY, close, close_to_rate, rounding
-from geometric_cases import CASES, robot_and_state, solved, state
-from hypothesis import given
-from robots_on_disk import example, needs_examples
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
 from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
-from freeflyer.spatial import se3
+from geometric_cases import CASES, robot_and_state, solved, state
+from hypothesis import given
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
 MATRICES = ("dual_quaternion", "gauss")
@@ -57,18 +53,12 @@ def test_every_joint_of_table_1_by_itself(kind):
     links, joints = [], []
     for k in range(3):
         links.append(ff.Link(f"l{k}", ff.Inertia(1.0 + k, 0.1 * rng.standard_normal(3), np.diag(rng.uniform(0.1, 0.15, 3)))))
-        X = se3.exp(rng.standard_normal(6))
+        X = ff.spatial.se3.exp(rng.standard_normal(6))
         axis = np.array([0.0, 0.6, 0.8])
         joints.append(ff.Joint(f"j{k}", kind, f"l{k - 1}" if k else "world", f"l{k}", X, axis, axis2=np.array([1.0, 0.0, 0.0]),
                                pitch=0.2 if kind == "helical" else 0.0))  # fmt: skip
     model = ff.build(ff.Description(kind, tuple(links), tuple(joints)))
     check_all(model, *state(model, rng))
-
-
-@needs_examples
-def test_all_agree_on_talos():
-    model = ff.load(example("talos_reduced.urdf"))
-    check_all(model, *state(model, fresh("talos")))
 
 
 @with_matrices
@@ -85,7 +75,7 @@ def test_rate_of_the_mass_matrix_less_twice_c_is_skew(by, c: Case):
     close_to_rate(C + C.T, mass, tolerance=1e-10, axes=2, least=size)
 
 
-def test_both_matrices_are_one():
+def test_both_matrices_and_the_appell_function():
     """(47) by executions of the recursion and by sums over bodies."""
     model, q, v, _ = robot_and_state("free", 0.3, 4)
     C = formulations.coriolis_matrix(model, q, v, by="gauss")
@@ -96,6 +86,33 @@ def test_both_matrices_are_one():
     assert np.array_equal(M, M.T)
     assert np.array_equal(D, C)
     assert np.array_equal(g, formulations.gravity_forces(model, q, by="gauss"))
+    # (54) by frames of the library: 1/2 m a^2 + 1/2 w' I w' + w' (w x I w), less what does not depend on a
+    model, q, v, a = robot_and_state("free", 0.0, 11)
+    model = ff.build(ff.Description("bare", model.description.links, tuple(
+        ff.Joint(**{**vars(j), "armature": ()}) for j in model.description.joints)))  # fmt: skip
+
+    def by_frames(x: np.ndarray) -> float:
+        return sum(
+            0.5 * i.mass * m[1] @ m[1] + 0.5 * m[0] @ i.rotational @ m[0] + m[0] @ np.cross(w, i.rotational @ w)
+            for i, w, m in com_motions(model, q, v, x)
+        )
+
+    S = formulations.appell_function
+    rest = np.zeros(model.nv)
+    change = float(S(model, q, v, a) - S(model, q, v, rest))
+    close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
+    # Closed forms of a double pendulum, put in numbers; a derivative by a complex step
+    sympy = pytest.importorskip("sympy")
+    model, rng = ff.robots.chain(2), fresh("symbols")
+    symbols = sympy.symbols("q0 q1 v0 v1 a0 a1")
+    numbers = rng.standard_normal(6)
+    closed = plain.run("dq_newton_euler", model, symbols[:2], symbols[2:4], symbols[4:])
+    found = np.array([float(x.subs(dict(zip(symbols, numbers)))) for x in closed])
+    q, v, a = numbers.reshape(3, 2)
+    close(found, ff.inverse_dynamics(model, q, v, a), EXACT)
+    tau = plain.run("dq_newton_euler", model, q, v + np.array([1j * TINY, 0.0]), a)
+    slope = np.array([x.imag / TINY for x in tau])
+    close(slope, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 0], EXACT)
 
 
 @every
@@ -191,51 +208,15 @@ def test_equality_61(base):
     close(M @ a + C @ v + g, by_kane, EXACT)
 
 
-def test_appell_function_is_that_of_the_bodies():
-    """(54) by frames of the library: 1/2 m a^2 + 1/2 w' I w' + w' (w x I w), less what does not depend on a."""
-    model, q, v, a = robot_and_state("free", 0.0, 11)
-    model = ff.build(ff.Description("bare", model.description.links, tuple(
-        ff.Joint(**{**vars(j), "armature": ()}) for j in model.description.joints)))  # fmt: skip
-
-    def by_frames(x: np.ndarray) -> float:
-        return sum(
-            0.5 * i.mass * m[1] @ m[1] + 0.5 * m[0] @ i.rotational @ m[0] + m[0] @ np.cross(w, i.rotational @ w)
-            for i, w, m in com_motions(model, q, v, x)
-        )
-
-    S = formulations.appell_function
-    rest = np.zeros(model.nv)
-    change = float(S(model, q, v, a) - S(model, q, v, rest))
-    close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
-
-
-def test_a_formulation_that_does_not_exist_or_gives_no_matrix_is_refused():
+def test_what_does_not_exist_or_is_singular_is_refused():
     model = ff.robots.chain(2)
     with pytest.raises(ff.InputError, match=r"by must be one of 'dual_quaternion', 'gauss', .*'geometric', got"):
         formulations.mass_matrix(model, model.neutral, by="lagrange")
     with pytest.raises(ff.InputError, match="by='kane' gives no Coriolis matrix: 'dual_quaternion', 'gauss' do"):
         formulations.coriolis_matrix(model, model.neutral, np.zeros(2), by="kane")
-
-
-def test_a_singular_mass_matrix_is_refused():
     links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))), ff.Link("b"))
     joints = (ff.Joint("j", "revolute", "world", "a"), ff.Joint("k", "revolute", "a", "b"))
     model = ff.build(ff.Description("massless", links, joints))
     for by in MATRICES:
         with pytest.raises(ff.InputError, match="mass matrix is singular"):
             formulations.forward_dynamics(model, model.neutral, np.zeros(2), np.zeros(2), by=by)
-
-
-def test_one_source_runs_on_symbols_and_complex_numbers():
-    """Closed forms of a double pendulum, put in numbers; a derivative by a complex step."""
-    sympy = pytest.importorskip("sympy")
-    model, rng = ff.robots.chain(2), fresh("symbols")
-    symbols = sympy.symbols("q0 q1 v0 v1 a0 a1")
-    numbers = rng.standard_normal(6)
-    closed = plain.run("dq_newton_euler", model, symbols[:2], symbols[2:4], symbols[4:])
-    found = np.array([float(x.subs(dict(zip(symbols, numbers)))) for x in closed])
-    q, v, a = numbers.reshape(3, 2)
-    close(found, ff.inverse_dynamics(model, q, v, a), EXACT)
-    tau = plain.run("dq_newton_euler", model, q, v + np.array([1j * TINY, 0.0]), a)
-    slope = np.array([x.imag / TINY for x in tau])
-    close(slope, ff.inverse_dynamics_derivatives(model, q, v, a).dv[:, 0], EXACT)

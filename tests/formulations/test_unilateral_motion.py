@@ -1,17 +1,13 @@
 """Gauss's principle with inequalities: conditions of contact, every choice of closed contacts tried, and MuJoCo's joint stops."""
 
-from itertools import chain, combinations
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, close_to_rate, rounding
+from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import moving_robot
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import contacts
-from freeflyer.errors import InputError
 from freeflyer.formulations import constrained
+from itertools import chain, combinations
 
 QP = 1e-7  # what a solver of quadratic programs is asked for, 1e-8, with room for the size of its terms
 
@@ -47,7 +43,7 @@ def test_conditions_of_contact(equations, inequalities):
         assert found.active == tuple(f"inequality {k}" for k in np.flatnonzero(found.pressures))
 
 
-def test_every_choice_of_closed_rows_tried():
+def test_choices_and_redundant_rows():
     """The one choice whose pressures and slacks are not negative, by the equations of Udwadia and Kalaba."""
     rng = fresh()
     for _ in range(5):
@@ -66,10 +62,6 @@ def test_every_choice_of_closed_rows_tried():
         pressures = np.zeros(4)
         pressures[list(chosen)] = x.multipliers[1:]
         close(found.pressures, pressures, tolerance)
-
-
-def test_redundant_equations_and_inequalities():
-    rng = fresh()
     model, q, v, tau, (A, b), (C, d) = sample(rng, 2, 2)
     once = constrained.unilateral_accelerations(model, q, v, tau, inequalities=(C, d), constraints=(A, b))
     both = (np.vstack([A, A[0] + A[1]]), np.append(b, b[0] + b[1]))
@@ -109,7 +101,7 @@ def test_rows_are_derivatives_of_their_gaps(closed):
     assert here.names[:4] == (frame, "sole.0", "sole.1", "sole.2")
 
 
-def test_a_box_on_its_corners_carries_its_weight_and_tips():
+def test_boxes_and_stops():
     """Locked legs: four points carry the weight while the force acts between them, and fewer beyond."""
     model = ff.robots.quadruped()
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
@@ -131,10 +123,7 @@ def test_a_box_on_its_corners_carries_its_weight_and_tips():
         else:
             assert abs(found.a[4]) > 1e-3
             assert all("front" in name for name in found.active)
-
-
-def test_stops_press_as_those_of_mujoco():
-    """Two joints pushed into their stops; MuJoCo's forces there at rest."""
+    # Two joints pushed into their stops; MuJoCo's forces there at rest
     model = ff.robots.chain(2)
     q, push = np.array([np.pi, -np.pi]), np.array([3.0, -2.0])
     rows = constrained.joint_stops(model, q, np.zeros(2))
@@ -174,24 +163,21 @@ def test_bad_input():
     model, rest = ff.robots.chain(2), np.zeros(2)
     q = np.array([np.pi, 0.0])
     rows = constrained.joint_stops(model, q, np.array([0.3, 0.0]))
-    with pytest.raises(InputError, match=r"'joint_1 upper' is closed and approaches further by 0.3 .*freeflyer.impact"):
+    with pytest.raises(ff.InputError, match=r"'joint_1 upper' is closed and approaches further by 0.3 .*freeflyer.impact"):
         constrained.unilateral_accelerations(model, q, [0.3, 0.0], rest, inequalities=rows)
-    with pytest.raises(InputError, match="no acceleration keeps 'inequality 0', 'inequality 1' together"):
+    with pytest.raises(ff.InputError, match="no acceleration keeps 'inequality 0', 'inequality 1' together"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.array([[1.0, 0.0], [-1.0, 0.0]]), [1.0, 1.0]))
     first = np.eye(2)[:1]
-    with pytest.raises(InputError, match="keeps 'row 0', 'inequality 0' together"):
+    with pytest.raises(ff.InputError, match="keeps 'row 0', 'inequality 0' together"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(first, [1.0]), constraints=(first, [0.0]))
-    with pytest.raises(InputError, match="one state"):
+    with pytest.raises(ff.InputError, match="one state"):
         constrained.unilateral_accelerations(model, np.stack([q, q]), rest, rest, inequalities=rows)
-    with pytest.raises(InputError, match="leading axes"):
+    with pytest.raises(ff.InputError, match="leading axes"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.zeros((3, 1, 2)), np.zeros((3, 1))))
-    with pytest.raises(InputError, match="normal"):
-        contacts.point("tip", normal=(0.0, 0.0, 0.0))
-    with pytest.raises(InputError, match="contacts must list"):
-        constrained.unilateral_contacts(model, q, rest, ["tip"])
-    with pytest.raises(ff.UnknownNameError, match="tip"):
-        constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")])
-    with pytest.raises(InputError, match="rate of 'inequality 0' is unknown"):
+    refused(ff.InputError, "normal", contacts.point, "tip", normal=(0.0, 0.0, 0.0))
+    refused(ff.InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
+    refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")]))
+    with pytest.raises(ff.InputError, match="rate of 'inequality 0' is unknown"):
         constrained.unilateral_accelerations(
             model, q, rest, rest, inequalities=(np.eye(2), rest), drift=constrained.DriftControl(0.1)
         )

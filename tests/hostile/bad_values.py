@@ -2,11 +2,10 @@
 
 import datetime
 import inspect
+import numpy as np
 from collections.abc import Callable, Iterator
 from functools import partial
 from typing import Any
-
-import numpy as np
 
 BATCH = 5
 Bad = Iterator[tuple[str, Any]]
@@ -21,14 +20,12 @@ class Thing:
 
 W = np.ones(6)
 NAMES: tuple[Any, ...] = ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), ["x"], {"x"}, b"x", "X ", Thing())
-GRAVITIES: tuple[Any, ...] = (
-    "down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0], [0, 0, 1j], ["0", "0", "g"],
-    {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g", [None, 0, 0], True, Thing(),
-)  # fmt: skip
-WRENCHES: tuple[Any, ...] = (
-    W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan), np.append(W[:5], np.inf), W * 1j, [[1.0], [1.0, 2.0]],
-    np.array([Thing()] * 6), W[:, None], [], W > 0, {"force": W}, {1, 2, 3, 4, 5, 6},
-)  # fmt: skip
+GRAVITIES: tuple[Any, ...] = ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan],
+                              [0, np.inf, 0], [0, 0, 1j], ["0", "0", "g"], {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g",
+                              [None, 0, 0], True, Thing())  # fmt: skip
+WRENCHES: tuple[Any, ...] = (W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan),
+                             np.append(W[:5], np.inf), W * 1j, [[1.0], [1.0, 2.0]], np.array([Thing()] * 6), W[:, None], [],
+                             W > 0, {"force": W}, {1, 2, 3, 4, 5, 6})  # fmt: skip
 
 
 def shown(values: Any) -> Bad:
@@ -41,14 +38,13 @@ def numbers(x: Any) -> Bad:
     nested = x.tolist()
     for _ in range(80):
         nested = [nested]
-    yield from {
-        "a string": "0 0 0", "bytes": b"\0" * 8 * x.size, "an object": Thing(), "a dictionary": {"q": x}, "a set": {1.0, 2.0},
-        "a function": len, "a type": float, "a ragged list": [[1.0], [1.0, 2.0]], "a huge integer": [10**400] * x.size,
-        "a generator": (v for v in x.flat), "complex numbers": x + 1j, "strings": x.astype(str), "objects": x.astype(object),
-        "dates": np.full(x.shape, datetime.datetime(2020, 1, 1), "datetime64[s]"), "truth values": np.ones(x.shape, bool),
-        "records": np.zeros(x.shape, [("x", float)]), "deep nesting": nested,
-        "masked": np.ma.masked_array(x, np.arange(x.size).reshape(x.shape) == 0),
-    }.items()  # fmt: skip
+    yield from {"a string": "0 0 0", "bytes": b"\0" * 8 * x.size, "an object": Thing(), "a dictionary": {"q": x},
+                "a set": {1.0, 2.0}, "a function": len, "a type": float, "a ragged list": [[1.0], [1.0, 2.0]],
+                "a huge integer": [10**400] * x.size, "a generator": (v for v in x.flat), "complex numbers": x + 1j,
+                "strings": x.astype(str), "objects": x.astype(object),
+                "dates": np.full(x.shape, datetime.datetime(2020, 1, 1), "datetime64[s]"),
+                "truth values": np.ones(x.shape, bool), "records": np.zeros(x.shape, [("x", float)]), "deep nesting": nested,
+                "masked": np.ma.masked_array(x, np.arange(x.size).reshape(x.shape) == 0)}.items()  # fmt: skip
     for k in range(x.size) if x.ndim == 1 else (x.size - 1,):
         for bad in (np.nan, np.inf, -np.inf):
             y = x.copy()
@@ -59,10 +55,8 @@ def numbers(x: Any) -> Bad:
 def sizes(x: np.ndarray) -> Bad:
     """Other shapes; NaN here and there in a batch, whose rows alone would do."""
     n = x.shape[-1]
-    yield from {
-        "one entry less": x[..., :-1], "one entry more": np.append(x, x[..., -1:], axis=-1), "no entries": x[..., :0],
-        "a number": 1.0, "a 0-d array": np.array(1.0), "None": None,
-    }.items()  # fmt: skip
+    yield from {"one entry less": x[..., :-1], "one entry more": np.append(x, x[..., -1:], axis=-1), "no entries": x[..., :0],
+                "a number": 1.0, "a 0-d array": np.array(1.0), "None": None}.items()  # fmt: skip
     if n > 1:
         yield "a column", x[..., None]
     if x.ndim == 1:
@@ -93,10 +87,9 @@ def weights(n: int, definite: bool) -> Bad:
     """No symmetric (semi)definite costs of n entries."""
     rng = np.random.default_rng(0)
     yield from [*numbers(np.eye(n)), *numbers(np.ones(n))]
-    yield from {
-        "negative": -1.0, "not symmetric": rng.standard_normal((n, n)), "indefinite": np.diag([-1.0] + [1.0] * (n - 1)),
-        "too many": np.ones(n + 1), "too few": np.ones(max(n - 1, 2) if n != 2 else 3), "a stack": np.ones((2, n, n)),
-    }.items()  # fmt: skip
+    yield from {"negative": -1.0, "not symmetric": rng.standard_normal((n, n)),
+                "indefinite": np.diag([-1.0] + [1.0] * (n - 1)), "too many": np.ones(n + 1),
+                "too few": np.ones(max(n - 1, 2) if n != 2 else 3), "a stack": np.ones((2, n, n))}.items()  # fmt: skip
     if definite:
         yield from (("zero", 0.0), ("semidefinite", np.diag([0.0] + [1.0] * (n - 1)) if n > 1 else 0.0))
 
@@ -105,13 +98,12 @@ def outputs(shape: tuple[int, ...]) -> Bad:
     """No arrays to write a result of this shape into."""
     frozen = np.zeros(shape)
     frozen.flags.writeable = False
-    yield from {
-        "a list": np.zeros(shape).tolist(), "a string": "here", "a number": 1.0, "float32": np.zeros(shape, np.float32),
-        "integers": np.zeros(shape, int), "complex": np.zeros(shape, complex), "read-only": frozen,
-        "too long": np.zeros((shape[0] + 1, *shape[1:])), "a batch": np.zeros((1, *shape)), "flat": np.zeros((*shape, 7)),
-        "every second": np.zeros((*shape[:-1], 2 * shape[-1]))[..., ::2], "empty": np.zeros(0), "objects": np.zeros(shape, object),
-        "big-endian": np.zeros(shape, ">f8"), "0-d": np.array(0.0), "False": False,
-    }.items()  # fmt: skip
+    yield from {"a list": np.zeros(shape).tolist(), "a string": "here", "a number": 1.0,
+                "float32": np.zeros(shape, np.float32), "integers": np.zeros(shape, int), "complex": np.zeros(shape, complex),
+                "read-only": frozen, "too long": np.zeros((shape[0] + 1, *shape[1:])), "a batch": np.zeros((1, *shape)),
+                "flat": np.zeros((*shape, 7)), "every second": np.zeros((*shape[:-1], 2 * shape[-1]))[..., ::2],
+                "empty": np.zeros(0), "objects": np.zeros(shape, object), "big-endian": np.zeros(shape, ">f8"),
+                "0-d": np.array(0.0), "False": False}.items()  # fmt: skip
     if len(shape) == 2:
         yield "Fortran order", np.zeros(shape[::-1]).T
 

@@ -1,17 +1,15 @@
 """Arguments that optional costs, controllers, contacts and estimators cannot use: calls that signatures do not tell how to make."""
 
+import freeflyer as ff
 import inspect
-from collections.abc import Callable, Iterator
-from dataclasses import dataclass
-from typing import Any
-
 import numpy as np
 from bad_values import KINDS
-from linkage_samples import four_bar
-
-import freeflyer as ff
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 from freeflyer import control, estimation, linkages
 from freeflyer.analysis import estimators
+from linkage_samples import four_bar
+from typing import Any
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,10 +113,8 @@ def estimation_calls() -> Iterator[Call]:
     q = np.array(linkages.partition(model).q)
     robot = estimation.sensors(model)
     yield Call(estimators.sinusoids, {"robot": robot}, {"seed": "seed", "share": "positive"})
-    yield Call(
-        estimators.track, {"robot": robot, "duration": 1.5, "rate": 1000.0},
-        {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"},
-    )  # fmt: skip
+    yield Call(estimators.track, {"robot": robot, "duration": 1.5, "rate": 1000.0},
+               {"encoder": "thing", "duration": "positive", "rate": "positive", "path": "thing", "seed": "seed"})  # fmt: skip
     yield Call(
         estimation.calibrate,
         {"model": model, "encoders": {"r": q[model.joint("r").iq]}, "readings": np.zeros(1), "q": q},
@@ -133,15 +129,9 @@ def estimation_calls() -> Iterator[Call]:
         yield Call(function, {"contacts": standing, "estimate": found}, {"contacts": "thing", "estimate": "thing"})
     for function in (estimation.pressure_centers, estimation.zero_moment_point):
         yield Call(function, {"contacts": standing, "estimate": found}, {"height": "scalar"})
-    yield Call(
-        estimation.contact_wrenches, {"contacts": standing, "tau": np.zeros(1)},
-        {"contacts": "thing", "tau": "rates", "method": "word"},
-    )  # fmt: skip
-    yield Call(
-        estimation.screw_force, {"torque": np.ones(2), "lead": 0.005},
-        {"torque": "numbers", "lead": "numbers", "efficiency": "positive"},
-    )  # fmt: skip
-    yield Call(
-        estimation.low_pass, {"x": np.ones((30, 2)), "rate": 100.0},
-        {"x": "numbers", "rate": "positive", "cutoff": "positive"},
-    )  # fmt: skip
+    yield Call(estimation.contact_wrenches, {"contacts": standing, "tau": np.zeros(1)},
+               {"contacts": "thing", "tau": "rates", "method": "word"})  # fmt: skip
+    yield Call(estimation.screw_force, {"torque": np.ones(2), "lead": 0.005},
+               {"torque": "numbers", "lead": "numbers", "efficiency": "positive"})  # fmt: skip
+    yield Call(estimation.low_pass, {"x": np.ones((30, 2)), "rate": 100.0},
+               {"x": "numbers", "rate": "positive", "cutoff": "positive"})  # fmt: skip

@@ -1,15 +1,13 @@
 """Functions of the top level that take a model and arrays of states, and arguments with which they work."""
 
+import freeflyer as ff
 import inspect
 import math
+import numpy as np
 from collections.abc import Iterator
 from dataclasses import fields, is_dataclass
-from typing import Any
-
-import numpy as np
 from seeds import fresh
-
-import freeflyer as ff
+from typing import Any
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")  # nq 18, nv 16
 QUATERNIONS = (3, 7)  # in q of ROBOT and TURNED

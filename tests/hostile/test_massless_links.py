@@ -1,10 +1,9 @@
 """Mass matrices that massless links make singular are refused by name; those that are nearly so are inverted."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import fresh, refused
 
 NOTHING = ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))
 TOGETHER = r"is singular .*'j[01]', moving together with 'j[01]', moves no inertia"
@@ -39,8 +38,7 @@ def test_straight_arms_are_singular(call, scale, turn, elbow):
     """A point in the plane has two directions to move in: a straight arm gives it one, whatever the first joint does."""
     arm, q = point_arm((0.3 * scale, 0.7 * scale)), np.array([turn, elbow])
     for state in (q, np.stack([[turn, 1.0], q])):
-        with pytest.raises(ff.InputError, match=TOGETHER):
-            CALLS[call](arm, state)
+        refused(ff.InputError, TOGETHER, CALLS[call], arm, state)
 
 
 @pytest.mark.parametrize("elbow", [1e-4, 1e-3, 0.1, 1.5, np.pi - 1e-3])
@@ -56,8 +54,7 @@ def test_nearly_straight_arms_are_not(elbow):
 def test_a_point_with_three_joints_in_the_plane_is_singular_everywhere(call, slide):
     arm = point_arm((0.3, 0.7, 0.2), slide)
     for q in fresh(1).uniform(0.1, 2.0, (20, 3)) * fresh(2).choice([-1.0, 1.0], (20, 3)):
-        with pytest.raises(ff.InputError, match="is singular"):
-            CALLS[call](arm, q)
+        refused(ff.InputError, "is singular", CALLS[call], arm, q)
 
 
 def test_the_singular_state_of_a_batch_is_found():

@@ -1,15 +1,13 @@
 """The rules of compiler/adapter.py in Python: an oracle for what a compiled call takes, refuses and returns."""
 
 import ctypes
-from collections.abc import Callable
-from typing import Any
-
 import numpy as np
-
+from collections.abc import Callable
 from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model.layout import TABLE_KIND
+from typing import Any
 
 
 def call_by_ctypes(entry: Entry) -> Callable[..., Any]:

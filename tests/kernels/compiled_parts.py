@@ -6,12 +6,8 @@
 
 import ctypes
 import linecache
-from collections.abc import Callable
-from functools import cache
-from typing import Any
-
 import numpy as np
-
+from collections.abc import Callable
 from freeflyer.kernels.backend import LANES, inlined, kernel
 from freeflyer.kernels.compiler import (
     meanings,  # noqa: F401  gives primitives their compiled meaning
@@ -20,6 +16,8 @@ from freeflyer.kernels.compiler import (
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, FLOAT, INT, INTEGERS, BufferKind
+from functools import cache
+from typing import Any
 
 CACHE_LINE = 64  # bytes
 C_TYPES = {"i64": ctypes.c_int64, "i1": ctypes.c_bool, "double": ctypes.c_double, "ptr": ctypes.c_void_p, "void": None}

@@ -1,22 +1,15 @@
 """For every entry: robots that it takes, with a state: trees of all joint kinds, closed linkages, measured and standing ones."""
 
 import ctypes
-from collections.abc import Sequence
-from typing import Any
-
+import freeflyer as ff
 import linkage_samples
 import numpy as np
 from closed_robots import robot, state
-from kernel_samples import Subject, subject, takes, tree
-from random_robots import BASES, random_robot
-from seeds import fresh
-
-import freeflyer as ff
+from collections.abc import Sequence
 from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.estimation.contact import make_standing
-from freeflyer.estimation.sensing import sensors
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
@@ -30,6 +23,10 @@ from freeflyer.sim.ground import make_problem, touching_points
 from freeflyer_papers.hopping.settings import EXPERIMENTS, make_record, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
+from kernel_samples import Subject, subject, takes, tree
+from random_robots import BASES, random_robot
+from seeds import fresh
+from typing import Any
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
 POINTS = np.array([[0.1, 0.0, 0.0], [-0.1, 0.05, 0.0], [0.0, -0.1, 0.02]])
@@ -49,10 +46,8 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     stewart = linkage_samples.stewart(rng)[0]
     models.append((ff.close_loops(stewart), np.array(linkages.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
-    found = [
-        subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model, q in models for entry in ENTRIES.values()
-        if takes(entry, model)
-    ]  # fmt: skip
+    found = [subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model,
+             q in models for entry in ENTRIES.values() if takes(entry, model)]  # fmt: skip
     return found + tables(rng)
 
 
@@ -135,7 +130,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
         made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
         found.append(made)
-    measured = sensors(robot("point"))
+    measured = ff.estimation.sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q
     for entry in (e for e in ENTRIES.values() if e.table == MEASURED):
         more = np.array(measured.encoder_limits), np.array([0.5, 1e-3, 0.1])

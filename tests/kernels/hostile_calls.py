@@ -6,28 +6,24 @@ Each call is made twice, through the builtin function and through ctypes: the ve
 """
 
 import ctypes
+import freeflyer as ff
 import json
+import numpy as np
 import sys
+from calls_by_ctypes import call_by_ctypes
 from collections import Counter
 from collections.abc import Callable
-from typing import Any
-
-import numpy as np
-from calls_by_ctypes import call_by_ctypes
 from entry_subjects import subjects
-from kernel_samples import Subject, tree
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
+from kernel_samples import Subject, tree
+from seeds import fresh
+from typing import Any
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)
-INTEGERS = (
-    -1, -2, 3, 10**7, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400), True, None, 0.0, "0", np.int64(0),
-)  # fmt: skip
+INTEGERS = (-1, -2, 3, 10**7, 2**31, 2**62, 2**63, 2**64, -(2**63), 10**400, -(10**400), True, None, 0.0, "0", np.int64(0))
 DOCUMENTED = (TypeError, ValueError, MemoryError, OverflowError)  # of calls, and of impossible shapes
 SAME = 1e-9  # relative, of compiled results and plain Python's
 
@@ -42,12 +38,10 @@ def not_plain(x: np.ndarray) -> list[Any]:
     unaligned = (
         np.frombuffer(b"\0" + x.tobytes() + b"\0" * 8, np.uint8)[1 : 1 + x.nbytes].view(np.float64).reshape(x.shape)
     )
-    return [
-        None, 1.0, 3, "q", x.tolist(), tuple(flat), np.ndarray, x.view(Tagged), np.ma.array(x), x.astype(np.float32),
-        np.ones(x.shape, np.int64), x.astype(complex), x.astype(object), x.astype(x.dtype.newbyteorder()), x[None, None],
-        np.array(1.0), np.repeat(x, 2, axis=-1)[..., ::2], x[..., ::-1], unaligned,
-        np.asfortranarray(x) if x.ndim > 1 else x[None][:0], memoryview(x), np.empty(x.shape, "V8"),
-    ]  # fmt: skip
+    return [None, 1.0, 3, "q", x.tolist(), tuple(flat), np.ndarray, x.view(Tagged), np.ma.array(x), x.astype(np.float32),
+            np.ones(x.shape, np.int64), x.astype(complex), x.astype(object), x.astype(x.dtype.newbyteorder()), x[None, None],
+            np.array(1.0), np.repeat(x, 2, axis=-1)[..., ::2], x[..., ::-1], unaligned,
+            np.asfortranarray(x) if x.ndim > 1 else x[None][:0], memoryview(x), np.empty(x.shape, "V8")]  # fmt: skip
 
 
 def other_sizes(x: np.ndarray, rng: np.random.Generator) -> list[np.ndarray]:
@@ -91,10 +85,9 @@ class Hostile:
         k = int(rng.integers(len(given)))
         x = given[k]
         if type(x) is np.ndarray and x.dtype == np.float64 and x.flags.carray and x.ndim:
-            kinds: list[Callable[[], Any]] = [
-                lambda: self.choose(not_plain(x)), lambda: self.choose(other_sizes(x, rng)), lambda: changed_values(x, rng),
-                lambda: self.share(given, k), lambda: self.read_only(x), lambda: self.scaled(x),
-            ]  # fmt: skip
+            kinds: list[Callable[[], Any]] = [lambda: self.choose(not_plain(x)), lambda: self.choose(other_sizes(x, rng)),
+                                              lambda: changed_values(x, rng), lambda: self.share(given, k),
+                                              lambda: self.read_only(x), lambda: self.scaled(x)]  # fmt: skip
             given[k] = self.choose(kinds)()
         elif isinstance(x, np.ndarray):
             pass  # it is spoilt already

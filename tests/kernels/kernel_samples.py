@@ -1,20 +1,18 @@
 """Robots and states on which the kernels are tried, and entries called as a whole."""
 
 import ctypes
-from dataclasses import dataclass
-from typing import Any
-
-import numpy as np
-from seeds import fresh
-
 import freeflyer as ff
+import numpy as np
+from dataclasses import dataclass
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, Entry
 from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
-from freeflyer.spatial import quaternion
+from random_robots import random_inertia as inertia, random_placement as placement
+from seeds import fresh
+from typing import Any
 
 TREE = (  # joint kind, parent: a free base with three branches
     ("free", 0), ("revolute", 1), ("helical", 2), ("spherical", 3), ("prismatic", 4), ("continuous", 1),
@@ -26,24 +24,6 @@ LOOPS = (  # frames and mask: every number of tied turns, and the world
 )  # fmt: skip
 
 
-def placement(rng: np.random.Generator) -> np.ndarray:
-    """A random pose (4, 4), some decimetres away."""
-    X = np.eye(4)
-    X[:3, :3] = quaternion.to_matrix(quaternion.random(rng))
-    X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
-    return X
-
-
-def inertia(rng: np.random.Generator) -> ff.Inertia:
-    points = rng.uniform(-0.1, 0.1, (6, 3))
-    masses = rng.uniform(0.1, 0.5, 6)
-    com = masses @ points / masses.sum()
-    d = points - com
-    outer = d[:, :, None] * d[:, None, :]
-    rotational = np.einsum("k,kij->ij", masses, (d**2).sum(1)[:, None, None] * np.eye(3) - outer)
-    return ff.Inertia(float(masses.sum()), com, rotational)
-
-
 def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
     """A tree with every joint kind, armatures and a site; with `mimic`, two more joints follow others of it."""
     rng = fresh(seed)
@@ -52,10 +32,8 @@ def tree(mimic: bool = False, seed: int = 1) -> ff.Model:
     for k, (kind, parent) in enumerate(TREE, 1):
         axis, axis2 = (x / np.linalg.norm(x) for x in rng.standard_normal((2, 3)))
         armature = () if kind in ("free", "fixed", "spherical") else tuple(rng.uniform(0.0, 0.1, joint_sizes(kind)[1]))
-        joints.append(ff.Joint(
-            f"joint{k}", kind, f"link{parent}" if k > 1 else "world", f"link{k}", placement(rng), axis,
-            axis2, pitch=0.1, armature=armature,
-        ))  # fmt: skip
+        joints.append(ff.Joint(f"joint{k}", kind, f"link{parent}" if k > 1 else "world", f"link{k}", placement(rng), axis,
+                               axis2, pitch=0.1, armature=armature))  # fmt: skip
     if mimic:
         for k, (leader, ratio) in enumerate((("joint2", -1.5), ("joint5", 0.7))):
             links.append(ff.Link(f"follower{k}", inertia(rng)))

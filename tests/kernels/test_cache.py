@@ -1,18 +1,15 @@
 """Object code on disk: private, sealed, made once, never trusted when it is not what was written."""
 
+import numpy as np
 import os
+import pytest
 import shutil
 import stat
-import subprocess
-import sys
-from pathlib import Path
-from types import SimpleNamespace
-
-import numpy as np
-import pytest
-
 from freeflyer.kernels.compiler import build, cache, object_code
 from freeflyer.kernels.compiler.object_code import Target, host
+from pathlib import Path
+from processes import python
+from types import SimpleNamespace
 
 
 @pytest.fixture
@@ -63,19 +60,20 @@ def files(folder: Path) -> list[Path]:
     return sorted(p for p in folder.rglob("*") if p.is_file())
 
 
-def test_the_second_time_it_is_read(folder, compiled):
+def test_the_folder_is_where_the_user_wants_it(folder, compiled, choose_folder, tmp_path):
     for _ in range(3):
         make()
     assert compiled == ["first"]
     assert [p.name for p in files(folder)] == [build.file_of(symbol("first"), host())]
-
-
-def test_the_folder_is_where_the_user_wants_it(choose_folder, tmp_path):
     assert choose_folder(FREEFLYER_CACHE_DIR=tmp_path / "mine") == tmp_path / "mine" / "objects"
     xdg = choose_folder(FREEFLYER_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg")
     assert xdg == tmp_path / "xdg" / "freeflyer" / "objects"
     assert choose_folder(XDG_CACHE_HOME=None, HOME=tmp_path) == tmp_path / ".cache" / "freeflyer" / "objects"
     assert choose_folder(FREEFLYER_CACHE_DIR="~/here", HOME=tmp_path) == tmp_path / "here" / "objects"
+    code = "from freeflyer.kernels.compiler.cache import cache_folder; print(cache_folder())"
+    folder = python(code, FREEFLYER_CACHE_DIR="/proc/nowhere").stdout.strip()
+    assert folder
+    assert not Path(folder).exists()
 
 
 @pytest.mark.skipif(not hasattr(os, "getuid"), reason="owners and modes are POSIX")
@@ -104,7 +102,7 @@ def test_a_folder_that_is_not_private_is_not_used(choose_folder, compiled, tmp_p
     shutil.rmtree(folder)
 
 
-def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, compiled, tmp_path):
+def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, compiled, tmp_path, monkeypatch):
     (tmp_path / "file").write_text("no folder")
     for place in (tmp_path / "file", tmp_path / "file" / "below", "/proc/nowhere"):
         folder = choose_folder(FREEFLYER_CACHE_DIR=place)
@@ -113,10 +111,7 @@ def test_where_nothing_can_be_written_a_temporary_folder_serves(choose_folder, c
         make()
         assert files(folder)
         shutil.rmtree(folder)
-
-
-def test_without_a_home(choose_folder, compiled, monkeypatch):
-    """In a container whose user has no entry anywhere."""
+    # In a container whose user has no entry anywhere
 
     def homeless() -> Path:
         raise RuntimeError("Could not determine home directory.")
@@ -127,62 +122,33 @@ def test_without_a_home(choose_folder, compiled, monkeypatch):
     shutil.rmtree(folder)
 
 
-def test_a_temporary_folder_is_removed_at_the_end(tmp_path):
-    code = "from freeflyer.kernels.compiler.cache import cache_folder; print(cache_folder())"
-    done = subprocess.run([sys.executable, "-c", code], env={**os.environ, "FREEFLYER_CACHE_DIR": "/proc/nowhere"},
-                          capture_output=True, text=True, timeout=120, check=True)  # fmt: skip
-    assert done.stdout.strip()
-    assert not Path(done.stdout.strip()).exists()
-
-
 def flipped(at: float):
     def flip(data: bytes) -> bytes:
         k = int(at * (len(data) - 1))
         return data[:k] + bytes([data[k] ^ 0x10]) + data[k + 1 :]
 
-    flip.__name__ = f"flipped at {at:.2f}"
     return flip
 
 
-def truncated(data: bytes) -> bytes:
-    return data[: len(data) // 2]
+BREAKAGES = {"truncated": lambda data: data[: len(data) // 2], "one byte less": lambda data: data[:-1],
+             "one byte more": lambda data: data + b"\0", "empty": lambda data: b"",
+             "unsealed": lambda data: data[cache.SEAL :],
+             "resealed for another": lambda data: cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :],
+             **{f"flipped at {x:.2f}": flipped(x) for x in np.linspace(0, 1, 8)}}  # fmt: skip
 
 
-def one_byte_less(data: bytes) -> bytes:
-    return data[:-1]
-
-
-def one_byte_more(data: bytes) -> bytes:
-    return data + b"\0"
-
-
-def empty(data: bytes) -> bytes:
-    return b""
-
-
-def unsealed(data: bytes) -> bytes:
-    return data[cache.SEAL :]
-
-
-def resealed_for_another(data: bytes) -> bytes:
-    return cache.seal("freeflyer_other.o", data[cache.SEAL :]) + data[cache.SEAL :]
-
-
-BREAKAGES = [truncated, one_byte_less, one_byte_more, empty, unsealed, resealed_for_another, *map(flipped, np.linspace(0, 1, 8))]
-
-
-@pytest.mark.parametrize("broken", BREAKAGES, ids=lambda f: f.__name__)
+@pytest.mark.parametrize("broken", BREAKAGES)
 def test_a_broken_file_is_made_again(folder, compiled, broken):
     make()
     (path,) = files(folder)
-    path.write_bytes(broken(path.read_bytes()))
+    path.write_bytes(BREAKAGES[broken](path.read_bytes()))
     make()
     assert compiled == ["first"] * 2
     make()
     assert compiled == ["first"] * 2, "the file was not mended"
 
 
-def test_exchanged_files_are_made_again(folder, compiled):
+def test_what_takes_a_file_s_place_is_made_again(folder, compiled):
     """Both are whole, but the name is part of the seal."""
     make("first"), make("second")
     first, second = files(folder)
@@ -190,21 +156,15 @@ def test_exchanged_files_are_made_again(folder, compiled):
     first.write_bytes(b), second.write_bytes(a)
     make("first"), make("second")
     assert compiled == ["first", "second"] * 2
-
-
-def test_a_folder_in_a_file_s_place(folder, compiled):
+    first.unlink(), second.unlink(), compiled.clear()
     make()
-    (path,) = files(folder)
+    (path,) = (p for p in files(folder) if p.suffix == ".o")
     path.unlink(), path.mkdir()
     make()
     assert not [p for p in files(folder) if p.suffix != ".lock"]
-
-
-def test_the_folder_may_vanish(folder, compiled):
-    make()
     shutil.rmtree(folder)
     make(), make()
-    assert len(compiled) == 3
+    assert len(compiled) == 4  # also where the folder has vanished
 
 
 def test_old_versions_are_removed(folder, compiled):

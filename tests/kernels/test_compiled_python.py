@@ -3,12 +3,11 @@
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, numbers
-from hypothesis import HealthCheck, Phase, given, settings, strategies as st
-
 from freeflyer.kernels.backend import inlined, kernel, load, store
 from freeflyer.kernels.compiler.frontend import operators
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 from freeflyer.kernels.compiler.meanings import vectors as scalars
+from hypothesis import HealthCheck, Phase, given, settings, strategies as st
 
 INTS, FLOATS, TRUTHS = ("i", "j", "k"), ("x", "y"), ("s",)
 NAMES = (*INTS, *FLOATS, *TRUTHS)
@@ -78,9 +77,8 @@ def float_expression(draw, depth=2):
 def condition(draw, depth=1):
     a, b = draw(st.one_of(int_expression(depth), float_expression(depth))), draw(int_expression(depth))
     op = draw(st.sampled_from(["<", "<=", ">", ">=", "==", "!="]))
-    simple = draw(st.sampled_from([
-        f"{a} {op} {b}", f"{b} < {a} <= 4", f"{b}", "s", "not s", f"not ({a} {op} {b})", "True", "False",
-    ]))  # fmt: skip
+    simple = draw(st.sampled_from([f"{a} {op} {b}", f"{b} < {a} <= 4", f"{b}", "s", "not s", f"not ({a} {op} {b})", "True",
+                                   "False"]))  # fmt: skip
     if depth == 0:
         return f"({simple})"
     other = draw(condition(depth - 1))
@@ -97,12 +95,11 @@ def block(draw, depth=2, loop=False, counters=()):
         elif kind == 2:
             lines.append(f"{draw(st.sampled_from(FLOATS))} = {draw(float_expression())}")
         elif kind == 3:
-            lines.append(draw(st.sampled_from([
-                f"s = {draw(condition(0))} == True", f"s &= {draw(int_expression(1))} > 0", "s = s | (i > j)",
-                f"new = {draw(int_expression(1))}",
-                f"i, x = (({draw(int_expression(1))}) % 97, {draw(float_expression(1))})", f"x += {draw(float_expression(1))}",
-                f"j -= {draw(int_expression(0))}", "j = j % 997", "i, j = swap(i, j)",
-            ])))  # fmt: skip
+            lines.append(draw(st.sampled_from([f"s = {draw(condition(0))} == True", f"s &= {draw(int_expression(1))} > 0",
+                                               "s = s | (i > j)", f"new = {draw(int_expression(1))}",
+                                               f"i, x = (({draw(int_expression(1))}) % 97, {draw(float_expression(1))})",
+                                               f"x += {draw(float_expression(1))}", f"j -= {draw(int_expression(0))}",
+                                               "j = j % 997", "i, j = swap(i, j)"])))  # fmt: skip
         elif kind == 4 and loop:
             lines.append(f"if {draw(condition(0))}: {draw(st.sampled_from(['break', 'continue']))}")
         elif kind == 5:
@@ -112,10 +109,9 @@ def block(draw, depth=2, loop=False, counters=()):
             if draw(st.booleans()):
                 lines += ["else:", *indented(draw(block(depth - 1, loop, counters)))]
         elif kind <= 9:
-            over = draw(st.sampled_from([
-                "range(3)", "range(0)", "range(i % 5)", "range(j % 6 - 3, 3)", "range(5, k % 4, -2)", "range(k % 3, 9, i % 3 + 1)",
-                "(i, 2, j)", "(1.5, 2)", "range(2, 90, 40)",
-            ]))  # fmt: skip
+            over = draw(st.sampled_from(["range(3)", "range(0)", "range(i % 5)", "range(j % 6 - 3, 3)", "range(5, k % 4, -2)",
+                                         "range(k % 3, 9, i % 3 + 1)", "(i, 2, j)", "(1.5, 2)",
+                                         "range(2, 90, 40)"]))  # fmt: skip
             counter = draw(st.sampled_from(["n", "k", "m", "i"]))
             lines += [f"for {counter} in {over}:", *indented(draw(block(depth - 1, True, counters)))]
             lines += [f"y += {counter}"] if draw(st.booleans()) else []

@@ -1,26 +1,23 @@
 """Kernel sources obey their grammar (see kernel_grammar), and the checker finds what is planted against it."""
 
 import ast
+import freeflyer.kernels
 import importlib
 import inspect
-from pathlib import Path
-
 import pytest
-from kernel_grammar import COMPILING, PRIMITIVES, violations
-
-import freeflyer.kernels
 from freeflyer.kernels import backend as marks, plain_primitives
 from freeflyer.kernels.backend import PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
+from kernel_grammar import COMPILING, PRIMITIVES, violations
+from pathlib import Path
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
-INPUTS = {
-    "q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "tau", "du"),
-    "m": ("positions", "rates", "system", "linear", "accelerations"), "f": ("tau",), "g": ("g",), "w": ("wrenches",),
-}  # fmt: skip
+INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "tau", "du"),
+          "m": ("positions", "rates", "system", "linear", "accelerations"), "f": ("tau",), "g": ("g",),
+          "w": ("wrenches",)}  # fmt: skip
 
 
 @pytest.mark.parametrize("module", [name for name in FILES if FILES[name].stat().st_size])
@@ -54,20 +51,15 @@ def test_the_kernel_of_an_entry_matches_the_table(name):
 def primitives() -> dict[str, object]:
     """All primitives, by module and name."""
     modules = {name: importlib.import_module(f"freeflyer.kernels.{name}") for name in PRIMITIVES}
-    return {
-        f"{module.rpartition('.')[2]}.{name}": f for module, of in modules.items() for name, f in vars(of).items()
-        if mark(f) == PRIMITIVE and f.__module__ == of.__name__
-    }  # fmt: skip
+    return {f"{module.rpartition('.')[2]}.{name}": f for module, of in modules.items() for name,
+            f in vars(of).items() if mark(f) == PRIMITIVE and f.__module__ == of.__name__}  # fmt: skip
 
 
-def test_every_primitive_has_a_compiled_meaning():
+def test_every_primitive_has_its_meanings():
     assert len(primitives()) > 30
     importlib.import_module("freeflyer.kernels.compiler.meanings")
     assert {name for name, f in primitives().items() if f not in MEANINGS} == set()
-
-
-def test_every_primitive_has_a_plain_meaning():
-    """It is replaced, or its Python text is right for one number; some are met by batches alone."""
+    # It is replaced, or its Python text is right for one number; some are met by batches alone
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
     one_number = {f"backend.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "times_zero")}
     one_number |= {f"poses.{name}" for name in ("vector", "plus", "times")}
@@ -86,51 +78,30 @@ def test_llvmlite_is_imported_where_code_is_compiled_and_loaded_alone():
 
 
 HEAD = '"""A module."""\nfrom freeflyer.kernels.backend import inlined, kernel\n'
-PLANTED = [
-    ("x = 1", "has no docstring"), (HEAD + "import scipy", "imports scipy"),
-    (HEAD + "from scipy.linalg import lapack", "imports scipy.linalg"),
-    (HEAD + "from freeflyer.model import Model", "imports freeflyer.model"),
-    (HEAD + "from freeflyer.errors import InputError", "imports freeflyer.errors"),
-    (HEAD + "def f():\n    import sympy", "imports sympy"), (HEAD + "from . import memory", "imports ."),
-    (HEAD + "import numba", "imports numba"), (HEAD + "from llvmlite import ir", "imports llvmlite"),
-    (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
-    (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
-    (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
-    (HEAD + "@kernel\ndef f(x, *, y=None):\n    return x", "default arguments"),
-    (HEAD + "@kernel\ndef f(*x):\n    return x", "not plain positional"),
-    (HEAD + "@kernel\ndef f(**x):\n    return x", "not plain positional"),
-    (HEAD + "@kernel\ndef f(*, x):\n    return x", "not plain positional"),
-    (HEAD + "@inlined\ndef f(x, /):\n    return x", "not plain positional"),
-    (HEAD + "@kernel\ndef f(q, topology):\n    return q", "takes topology, but not first"),
-    (HEAD + "@kernel\ndef f(topology, q, parameters):\n    return q", "takes parameters, but not next to topology"),
-    (HEAD + "@kernel\ndef f(q):\n    return np.zeros(3)", "only `workspace` allocates"),
-    (HEAD + "@kernel\ndef f(q):\n    return [q, q]", "uses List"),
-    (HEAD + "@kernel\ndef f(q):\n    return [x for x in q]", "uses ListComp"),
-    (HEAD + "@kernel\ndef f(q):\n    return min(tuple(x for x in q) + (y for y in q))", "uses GeneratorExp"),
-    (HEAD + "@kernel\ndef f(q):\n    return {1: q}", "uses Dict"),
-    (HEAD + "@kernel\ndef f(q):\n    return sum(x for x in q)", "uses GeneratorExp"),
-    (HEAD + "@kernel\ndef f(q):\n    return lambda x: x", "uses Lambda"),
-    (HEAD + "@kernel\ndef f(q):\n    def g(x):\n        return x\n    return g(q)", "uses FunctionDef"),
-    (HEAD + "@kernel\ndef f(q):\n    try:\n        return q\n    finally:\n        q", "uses Try"),
-    (HEAD + "@kernel\ndef f(q):\n    assert q", "uses Assert"),
-    (HEAD + "@kernel\ndef f(q):\n    raise ValueError", "uses Raise"),
-    (HEAD + "@kernel\ndef f(q, x):\n    q[0] = x", "reaches into q without load or store"),
-    (HEAD + "@kernel\ndef f(q, x):\n    q[0] += x", "reaches into q without load or store"),
-    (HEAD + "@kernel\ndef f(topology):\n    return topology[0]", "reaches into topology without load"),
-    (HEAD + "@kernel\ndef f(J, i):\n    return load(J, i) + J[i]", "reaches into J without load"),
-    (HEAD + "@kernel\ndef f(work, i):\n    return work[i + 1]", "reaches into work without load"),
-    (HEAD + "@kernel\ndef f(q):\n    return math.sin(q)", "uses math, which knows floats only"),
-    (HEAD + "@kernel\ndef f(q):\n    return float(q)", "calls float"),
-    (HEAD + "@kernel\ndef f(q):\n    return sum(q)", "calls sum"),
-    (HEAD + "@kernel\ndef f(q):\n    return print(q)", "calls print"),
-    (HEAD + "@kernel\ndef f(q):\n    return q + 1j", "holds the constant 1j"),
-    (HEAD + "@kernel\ndef f(q):\n    return 'left'", "holds the constant 'left'"),
-    (
-        HEAD + "def _g(x):\n    return x\n@kernel\ndef f(q):\n    return _g(q)",
-        "not compiled, but compiled code uses it",
-    ),
-    (HEAD + "def g(x):\n    return x", "neither compiled nor private"),
-]  # fmt: skip
+PLANTED = [("x = 1", "has no docstring"), (HEAD + "import scipy", "imports scipy"),
+           (HEAD + "from scipy.linalg import lapack", "imports scipy.linalg"),
+           (HEAD + "from freeflyer.model import Model", "imports freeflyer.model"),
+           (HEAD + "from freeflyer.errors import InputError", "imports freeflyer.errors"),
+           (HEAD + "def f():\n    import sympy", "imports sympy"), (HEAD + "from . import memory", "imports ."),
+           (HEAD + "import numba", "imports numba"), (HEAD + "from llvmlite import ir", "imports llvmlite"),
+           (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
+           (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
+           (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
+           (HEAD + "@kernel\ndef f(x, *, y=None):\n    return x", "default arguments"),
+           (HEAD + "@kernel\ndef f(*x):\n    return x", "not plain positional"),
+           (HEAD + "@kernel\ndef f(**x):\n    return x", "not plain positional"),
+           (HEAD + "@kernel\ndef f(*, x):\n    return x", "not plain positional"),
+           (HEAD + "@inlined\ndef f(x, /):\n    return x", "not plain positional"),
+           (HEAD + "@kernel\ndef f(q, topology):\n    return q", "takes topology, but not first"),
+           (HEAD + "@kernel\ndef f(topology, q, parameters):\n    return q", "takes parameters, but not next to topology"),
+           (HEAD + "@kernel\ndef f(q, x):\n    q[0] = x", "reaches into q without load or store"),
+           (HEAD + "@kernel\ndef f(q, x):\n    q[0] += x", "reaches into q without load or store"),
+           (HEAD + "@kernel\ndef f(topology):\n    return topology[0]", "reaches into topology without load"),
+           (HEAD + "@kernel\ndef f(J, i):\n    return load(J, i) + J[i]", "reaches into J without load"),
+           (HEAD + "@kernel\ndef f(work, i):\n    return work[i + 1]", "reaches into work without load"),
+           (HEAD + "@kernel\ndef f(q):\n    return math.sin(q)", "uses math, which knows floats only"),
+           (HEAD + "def _g(x):\n    return x\n@kernel\ndef f(q):\n    return _g(q)", "not compiled, but compiled code uses it"),
+           (HEAD + "def g(x):\n    return x", "neither compiled nor private")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("source", "sentence"), PLANTED, ids=[sentence for _, sentence in PLANTED])

@@ -1,16 +1,14 @@
 """Other CPUs: with four numbers to a register instead of eight, and without fused multiplication, results agree to rounding."""
 
 import json
+import numpy as np
 import os
 import platform
-import subprocess
-import sys
-
-import numpy as np
 import pytest
-from llvmlite import binding as llvm
-
+import sys
 from freeflyer.kernels.compiler.object_code import Target, pack_lanes
+from llvmlite import binding as llvm
+from processes import python
 
 pytestmark = pytest.mark.slow
 
@@ -35,11 +33,8 @@ print(json.dumps([batch_lanes(RNEA), {name: x.tolist() for name, x in found.item
 
 def results(cpu: str = "") -> tuple[int, dict[str, np.ndarray]]:
     """(lanes, results) of a process that compiles for a CPU, by default this one."""
-    environment = {**os.environ, "PYTHONPATH": os.pathsep.join(sys.path)}
-    environment |= {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
-    done = subprocess.run([sys.executable, "-c", PROGRAM], env=environment, capture_output=True, text=True, timeout=900)
-    assert done.returncode == 0, done.stderr[-3000:]
-    lanes, found = json.loads(done.stdout)
+    environment = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
+    lanes, found = json.loads(python(PROGRAM, PYTHONPATH=os.pathsep.join(sys.path), **environment).stdout)
     return lanes, {name: np.array(x) for name, x in found.items()}
 
 

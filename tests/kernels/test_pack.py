@@ -1,15 +1,13 @@
 """Every operation on a Pack is the one on floats in each of its eight lanes, whatever it meets."""
 
-import operator
-from fractions import Fraction
-
 import numpy as np
+import operator
 import pytest
 from compiled_parts import aligned, compiled, packs
-from seeds import fresh
-
+from fractions import Fraction
 from freeflyer.kernels.backend import LANES, all_below, fma, inlined, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
+from seeds import fresh
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 
@@ -64,14 +62,25 @@ def test_arithmetic(name, rng):
         np.testing.assert_allclose(got, expected, rtol=3e-16 if name == "div" else 0, atol=0)
 
 
-def test_rint_rounds_halves_to_even():
+def test_rounding_and_comparisons():
     x = np.array([0.5, 1.5, 2.5, -0.5, -1.5, -2.5, 4503599627370497.5, 1e300])
-    np.testing.assert_array_equal(
-        applied(packed(lambda a: rint(a), 1), x), [0, 2, 2, 0, -2, -2, 4503599627370498, 1e300]
-    )
+    np.testing.assert_array_equal(applied(packed(lambda a: rint(a), 1), x), [0, 2, 2, 0, -2, -2, 4503599627370498, 1e300])
+    # In every lane; NaN and infinities are not below anything
+    a = np.array([0.5, -0.5, 0.99, -0.99, 0.0, -0.0, 1e-300, 0.1])
+    assert below(pack_row(a), 1.0)
+    for bad in (1.0, -1.0, 2.0, -np.inf, np.inf, np.nan):
+        for k in range(LANES):
+            b = a.copy()
+            b[k] = bad
+            assert not below(pack_row(b), 1.0)
+    scalar = compiled(lambda x: all_below(x, 1.0))
+    assert [scalar(x) for x in (0.5, -0.5, 1.0, -1.0, np.nan, -np.inf)] == [True, True, False, False, False, False]
+    for bad in (lambda a: a + "1", lambda a: a + (1.0,), lambda a: (1.0, 2.0) * a):
+        with pytest.raises(KernelError):
+            applied(packed(bad, 1), np.zeros(LANES))
 
 
-def test_fma_rounds_once(rng):
+def test_fma_rounds_once_and_nan_stays_in_its_lane(rng):
     """Exactly the rounding of the exact a b + c: what the reduction of angles relies on."""
     function = packed(lambda a, b, c: fma(a, b, c), 3)
     scalar = compiled(lambda a, b, c: fma(a, b, c))
@@ -83,12 +92,23 @@ def test_fma_rounds_once(rng):
         assert [scalar(x, y, z) for x, y, z in zip(a, b, c)] == exact
         if k % 2:
             assert np.any(np.array(exact) != 0.0)
+    # Fast-math keeps NaN and infinities: a check of the result finds the state
+    function = packed(lambda a, b: (a * b - b) / (a + 2.0) + sqrt(a * a + 1.0), 2)
+    a, b = rng.standard_normal((2, LANES))
+    clean = applied(function, a, b)
+    for bad in (np.nan, np.inf):
+        for k in range(LANES):
+            x = a.copy()
+            x[k] = bad
+            got = applied(function, x, b)
+            assert not np.isfinite(got[k])
+            rest = np.arange(LANES) != k
+            np.testing.assert_array_equal(got[rest], clean[rest])
 
 
-@pytest.mark.parametrize("call", [
-    lambda a: fma(a, 2.0, 3.0), lambda a: fma(2, a, 3), lambda a: fma(2.0, 3, a), lambda a: fma(a, a, 1.0),
-    lambda a: fma(-a, 2, a), lambda a: fma(1.5, 2.0, 3.0) + 0.0 * a,
-])  # fmt: skip
+@pytest.mark.parametrize("call", [lambda a: fma(a, 2.0, 3.0), lambda a: fma(2, a, 3), lambda a: fma(2.0, 3, a),
+                                  lambda a: fma(a, a, 1.0), lambda a: fma(-a, 2, a),
+                                  lambda a: fma(1.5, 2.0, 3.0) + 0.0 * a])  # fmt: skip
 def test_fma_of_packs_and_numbers(call, rng):
     a = rng.standard_normal(LANES)
     with_floats = compiled(call)
@@ -119,37 +139,3 @@ def test_select_less(name, rng):
 @compiled
 def below(buffer, limit):
     return all_below(load(buffer, 0), limit)
-
-
-def test_all_below():
-    """In every lane; NaN and infinities are not below anything."""
-    a = np.array([0.5, -0.5, 0.99, -0.99, 0.0, -0.0, 1e-300, 0.1])
-    assert below(pack_row(a), 1.0)
-    for bad in (1.0, -1.0, 2.0, -np.inf, np.inf, np.nan):
-        for k in range(LANES):
-            b = a.copy()
-            b[k] = bad
-            assert not below(pack_row(b), 1.0)
-    scalar = compiled(lambda x: all_below(x, 1.0))
-    assert [scalar(x) for x in (0.5, -0.5, 1.0, -1.0, np.nan, -np.inf)] == [True, True, False, False, False, False]
-
-
-def test_what_is_no_number_meets_no_pack():
-    for bad in (lambda a: a + "1", lambda a: a + (1.0,), lambda a: (1.0, 2.0) * a):
-        with pytest.raises(KernelError):
-            applied(packed(bad, 1), np.zeros(LANES))
-
-
-def test_nan_stays_in_its_lane(rng):
-    """Fast-math keeps NaN and infinities: a check of the result finds the state."""
-    function = packed(lambda a, b: (a * b - b) / (a + 2.0) + sqrt(a * a + 1.0), 2)
-    a, b = rng.standard_normal((2, LANES))
-    clean = applied(function, a, b)
-    for bad in (np.nan, np.inf):
-        for k in range(LANES):
-            x = a.copy()
-            x[k] = bad
-            got = applied(function, x, b)
-            assert not np.isfinite(got[k])
-            rest = np.arange(LANES) != k
-            np.testing.assert_array_equal(got[rest], clean[rest])

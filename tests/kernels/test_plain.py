@@ -1,23 +1,25 @@
-"""Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked."""
+"""Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked. Kernels on symbols and
+on complex numbers: closed forms and derivatives. Operation counts: linear where the algorithm is, and right on formulas that
+can be counted by hand."""
 
-import re
-from fractions import Fraction
-
+import freeflyer as ff
 import mpmath
 import numpy as np
 import pytest
-from closeness import EXACT
-from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
-
-import freeflyer as ff
+import re
+import sympy as sp
+from closeness import EXACT, refused
+from fractions import Fraction
+from freeflyer import robots
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
-from freeflyer.kernels.counting import CountingScalar, Operations
+from freeflyer.kernels.counting import CountingScalar, Operations, count, count_known
 from freeflyer.kernels.entries import ENTRIES
+from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 from freeflyer.kernels.model import layout as L
+from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
-
 
 CASES = [(name, robot) for name in tree_entries() for robot in TREES if robot == "tree" or name not in ("aba", "minv")]
 
@@ -52,27 +54,19 @@ def test_completed_parameters_are_the_model_s(robot):
     np.testing.assert_allclose(plain.complete_parameters(model, parameters), model.parameters, rtol=1e-14, atol=1e-15)
 
 
-def test_gravity_and_masses_can_be_replaced():
+def test_other_scalars():
     model = TREES["tree"]
     q, v, a = states(model)
     moon = ff.with_gravity(model, (0.0, 0.0, -1.62))
     tau = plain.run("rnea", model, q, v, a, parameters=moon.parameters)
     np.testing.assert_allclose(tau.astype(float), ff.inverse_dynamics(moon, q, v, a), rtol=1e-12, atol=1e-12)
-
-
-def test_compiled_digits_against_forty():
-    """The compiled result is right to a few units of its largest intermediate, as forty digits show."""
-    model = TREES["tree"]
-    q, v, a = states(model)
+    # The compiled result is right to a few units of its largest intermediate, as forty digits show
     with mpmath.workdps(40):
         exact = plain.run("rnea", model, *([mpmath.mpf(float(x)) for x in row] for row in (q, v, a)))
     tau = ff.inverse_dynamics(model, q, v, a)
     assert all(isinstance(x, mpmath.mpf) for x in exact)
     assert np.abs((exact - tau).astype(float)).max() < 1e-13 * np.abs(tau).max()
-
-
-def test_fractions_stay_exact():
-    """With joints that slide, or stand at zero, M Minv is the identity, not nearly."""
+    # With joints that slide, or stand at zero, M Minv is the identity, not nearly
     model = ff.robots.chain(4, ["prismatic", "revolute", "helical"])
     parameters = [Fraction(x) for x in model.parameters.tolist()]
     q = [Fraction(1, 3), 0, 0, Fraction(1, 5)]
@@ -80,6 +74,15 @@ def test_fractions_stay_exact():
     Minv = plain.run("minv", model, q, parameters=parameters)
     assert all(isinstance(x, Fraction) for x in M.ravel())
     assert (M @ Minv).tolist() == np.eye(4, dtype=int).tolist()
+    s = CountingScalar(Operations())
+    assert scalars.less(s, 1.0) is None
+    assert scalars.select_less(s, 1.0, "series", "closed form") == "closed form"
+    assert scalars.select_less(s, 1.0, 2.0, np.nan) == 2.0  # a matrix counts as regular
+    assert scalars.select_less(0.5, 1.0, "series", "closed form") == "series"
+    assert scalars.select_less(np.nan, 1.0, "series", "closed form") == "closed form"
+    assert scalars.all_below(s, 1.0)
+    assert all(scalars.all_below(x, 1.0) for x in (0.5, -0.5, 0.5 + 9j))
+    assert not any(scalars.all_below(x, 1.0) for x in (-2.0, 1.0, np.nan))
 
 
 @kernel
@@ -94,8 +97,7 @@ def planted(q, i, n, written):
     (2, 3, "entry 3 of a buffer of 3"),
 ])  # fmt: skip
 def test_wrong_accesses_are_refused(i, written, message):
-    with pytest.raises(IndexError, match=message):
-        plain.function(planted)([1.0], i, 3, written)
+    refused(IndexError, message, lambda: plain.function(planted)([1.0], i, 3, written))
     assert plain.function(planted)([1.0], 2, 3, 2) == 1.0
 
 
@@ -114,8 +116,7 @@ def test_wrong_accesses_are_refused(i, written, message):
 def test_errors_say_what_is_wrong(call, message):
     model = TREES["tree"]
     q, v, _ = states(model)
-    with pytest.raises((ValueError, LookupError, TypeError), match=re.escape(message)):
-        call(model, q, v)
+    refused((ValueError, LookupError, TypeError), re.escape(message), call, model, q, v)
 
 
 @pytest.mark.parametrize("y", [-0.7, 0.0, 0.4])
@@ -128,25 +129,12 @@ def test_atan2_of_complex_numbers_continues_the_real_one(y, x):
     assert scalars.complex_atan2(y, complex(x, h)).imag / h == pytest.approx(-y / square, rel=1e-12, abs=1e-14)
 
 
-def test_comparisons_without_an_answer_take_the_regular_branch():
-    s = CountingScalar(Operations())
-    assert scalars.less(s, 1.0) is None
-    assert scalars.select_less(s, 1.0, "series", "closed form") == "closed form"
-    assert scalars.select_less(s, 1.0, 2.0, np.nan) == 2.0  # a matrix counts as regular
-    assert scalars.select_less(0.5, 1.0, "series", "closed form") == "series"
-    assert scalars.select_less(np.nan, 1.0, "series", "closed form") == "closed form"
-    assert scalars.all_below(s, 1.0)
-    assert all(scalars.all_below(x, 1.0) for x in (0.5, -0.5, 0.5 + 9j))
-    assert not any(scalars.all_below(x, 1.0) for x in (-2.0, 1.0, np.nan))
-
-
 @pytest.mark.parametrize("row_step", [1, 8])
 @pytest.mark.parametrize("name", [name for name in tree_entries() if name != "com" and not name.startswith("momentum")])
 def test_a_robot_without_coordinates_reads_nothing(name, row_step):
     """Of an empty buffer there is no entry 0. (What needs a mass is refused before.)"""
-    rock = ff.build(ff.Description(
-        "rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),), (ff.Joint("bolt", "fixed", "world", "rock"),),
-    ))  # fmt: skip
+    rock = ff.build(ff.Description("rock", (ff.Link("rock", ff.Inertia(1.0, np.zeros(3), np.eye(3))),),
+                                   (ff.Joint("bolt", "fixed", "world", "rock"),)))  # fmt: skip
     entry = ENTRIES[name]
     inputs = ([0.1] * n for n in entry.sizes(rock.topology)[: entry.input_count])
     plain.run(name, rock, *inputs, *(0,) * len(entry.options), row_step=row_step)
@@ -163,3 +151,126 @@ def test_what_is_written_from_an_entry_on_is_written_to_the_buffer():
     assert x == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     with pytest.raises(IndexError, match="entry 1 of a buffer of 1"):
         plain.function(clear_last)(x, 4)
+SYMBOLS = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
+q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = SYMBOLS
+
+
+@pytest.fixture(scope="module")
+def arm():
+    """(model, parameters) of a vertical two-link arm with symbolic masses, lengths and inertias."""
+    z, X = np.array([0.0, 0.0, 1.0]), np.eye(4)
+    X[0, 3] = 1.0
+    inertia = ff.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3))
+    model = ff.build(ff.Description(
+        "arm", (ff.Link("upper", inertia), ff.Link("lower", inertia)),
+        (ff.Joint("shoulder", "revolute", "world", "upper", axis=z), ff.Joint("elbow", "revolute", "upper", "lower", X, axis=z)),
+    ))  # fmt: skip
+    parameters = model.parameters.tolist()
+    parameters[L.GRAVITY : L.GRAVITY + 3] = [0, -g, 0]
+    for i, (m, c, I) in enumerate([(m1, c1, I1), (m2, c2, I2)], 1):
+        at = L.BODIES + L.BODY_FLOATS * i
+        parameters[at + L.MASS] = m
+        parameters[at + L.COM : at + L.COM + 3] = [c, 0, 0]
+        parameters[at + L.INERTIA : at + L.INERTIA + 6] = [0, 0, 0, 0, 0, I]
+    parameters[L.BODIES + 2 * L.BODY_FLOATS + L.TRANSLATION] = l1
+    return model, plain.complete_parameters(model, parameters)
+
+
+M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))
+M11 = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * sp.cos(q2))
+MASS = sp.Matrix([[M11, M12], [M12, I2 + m2 * c2**2]])
+G2 = m2 * g * c2 * sp.cos(q1 + q2)
+GRAVITY = sp.Matrix([(m1 * c1 + m2 * l1) * g * sp.cos(q1) + G2, G2])
+
+POINT = [mpmath.mpf(k * k + 3) / (k + 7) for k in range(len(SYMBOLS))]
+
+
+def test_symbols_for_every_joint_kind():
+    """Symbolic results with numbers put in are the numeric ones; turns of quaternions take their closed form."""
+    model = ff.robots.chain(3, ["spherical", "planar", "helical"], base="free")
+    q, v, _ = states(model)
+    x, w = sp.symbols(f"q:{model.nq}"), sp.symbols(f"v:{model.nv}")
+    for name, options, theirs in (
+        ("integrate", (), ff.integrate(model, q, v)),
+        ("frame_velocity", (model.frame("tip"), 0), ff.frame_velocity(model, q, v, "tip")),
+    ):
+        ours = plain.run(name, model, x, w, *options)
+        values = np.array(sp.lambdify([x, w], ours.tolist(), cse=True)(q, v))
+        np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-12)
+
+
+def test_complex_steps():
+    """d tau / d q in the tangent space: the step goes through integrate, also for quaternions."""
+    model = tree(mimic=True)
+    q, v, a = states(model)
+    exact, nearly = np.empty((2, model.nv, model.nv))
+    eps = 1e-5
+    for j, e in enumerate(np.eye(model.nv)):
+        moved = plain.run("integrate", model, q.astype(complex), 1e-30j * e)
+        tau = plain.run("rnea", model, moved, v, a)
+        exact[:, j] = tau.astype(complex).imag / 1e-30
+        up, down = (ff.inverse_dynamics(model, ff.integrate(model, q, s * eps * e), v, a) for s in (1, -1))
+        nearly[:, j] = (up - down) / (2 * eps)
+    scale = np.abs(exact).max()
+    assert np.abs(exact - nearly).max() < 1e-8 * scale
+    assert np.abs(exact).min(axis=None) < scale  # not a matrix of one number
+    assert np.linalg.norm(exact) > 1.0
+    # q0 (+) w leads back to w, so the derivative of the difference along w is the identity
+    model = tree()
+    q, v, _ = states(model)
+    for j in range(model.nv):
+        w = 0.5 * v.astype(complex)
+        w[j] += 1e-25j
+        back = plain.run("difference", model, q.astype(complex), plain.run("integrate", model, q.astype(complex), w))
+        np.testing.assert_allclose(back.astype(complex).imag / 1e-25, np.eye(model.nv)[j], atol=1e-10)
+
+
+@pytest.mark.parametrize(("function", "sizes", "expected"), [
+    (dot, (3, 3), (3, 2)), (cross, (3, 3), (6, 3)), (rotate, (9, 3), (9, 6)), (compose, (9, 9), (27, 18)),
+    (sym_rotate, (9, 6), (45, 30)), (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
+])  # fmt: skip
+def test_small_algebra_by_hand(function, sizes, expected):
+    operations = Operations()
+    x = CountingScalar(operations)
+    inputs = [x] * sizes if isinstance(sizes, int) else [(x,) * n for n in sizes]
+    plain.function(function)(*inputs)
+    assert (operations.multiplications, operations.additions, operations.functions) == (*expected, 0)
+
+
+def counts(name, n, **options):
+    c = count(name, robots.chain(n, **options))
+    return np.array([c.multiplications, c.additions, c.functions])
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "spherical"])
+@pytest.mark.parametrize("name", ["rnea", "aba", "com", "potential_energy", "kinetic_energy", "momentum_matrix"])
+def test_linear_in_the_number_of_bodies(name, kind):
+    n5, n10, n15, n40 = (counts(name, n, joints=kind) for n in (5, 10, 15, 40))
+    slope = (n10 - n5) / 5
+    assert np.all(slope[:2] > 0)
+    np.testing.assert_array_equal(n15 - n10, n10 - n5)
+    np.testing.assert_array_equal(n40 - n10, 30 * slope)
+
+
+@pytest.mark.parametrize("name", tree_entries())
+def test_every_kernel_counts(name):
+    """Scalars without values go through every branch of every joint kind; options are passed on."""
+    model = tree()
+    entry = tree_entries()[name]
+    options = arguments(model, entry, *states(model), states(model)[0])[len(entry.inputs) :]
+    c = count(name, model, *options)
+    assert c.multiplications > 0
+    assert c.additions > 0
+    assert c == count(name.upper(), model, *options)
+
+
+def test_known_parameters_leave_fewer_operations():
+    """Of a chain of revolute joints, whose turns are 1 and slides 0; with nothing known, the same as `count`."""
+    model = robots.chain(6)
+    units = {k for k, p in enumerate(model.parameters) if p in (0.0, 1.0, -1.0)}
+    few, most = count_known("dq_newton_euler", model, units), count("dq_newton_euler", model)
+    assert few.multiplications < 0.8 * most.multiplications
+    assert few.functions == 12  # sine and cosine of each joint, none of what only fills a register
+    nothing = count_known("dq_newton_euler", model, ())
+    assert nothing.multiplications <= most.multiplications  # zeros of the world's motion are known
+    assert nothing.additions <= most.additions

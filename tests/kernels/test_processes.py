@@ -2,12 +2,11 @@
 
 import importlib.util
 import os
+import pytest
 import signal
 import subprocess
 import sys
 import time
-
-import pytest
 
 pytestmark = [pytest.mark.slow, pytest.mark.skipif(not hasattr(os, "fork"), reason="fork and signals are POSIX")]
 SECONDS = 400  # to wait for any of these programs
@@ -70,8 +69,12 @@ print(ended(child), np.array_equal(moved(), expected))
 """
 
 
-def test_batches_on_threads_after_fork():
+def test_forks():
     assert run(FORK).split() == ["0", "True"]
+    # The child neither waits for a lock that is never released nor finds LLVM in the middle of its work
+    assert run(FORK_WHILE_COMPILING).split() == ["0", "True", "True"]
+    # A hundred thousand calls, refused ones and models that come and go among them
+    assert int(run(MEMORY)) < 4 * 1024  # kB
 
 
 FORK_WHILE_COMPILING = """
@@ -97,12 +100,6 @@ print(ended(child), np.array_equal(moved(), expected))
 thread.join()
 print(build.address(ALL_TERMS, 1) > 0)
 """
-
-
-def test_fork_while_another_thread_compiles():
-    """The child neither waits for a lock that is never released nor finds LLVM in the middle of its work."""
-    assert run(FORK_WHILE_COMPILING).split() == ["0", "True", "True"]
-
 
 POOL = """
     with multiprocessing.get_context("METHOD").Pool(2) as pool:
@@ -210,8 +207,3 @@ before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
 many(50_000)
 print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss - before)
 """
-
-
-def test_memory_stays_flat():
-    """A hundred thousand calls, refused ones and models that come and go among them."""
-    assert int(run(MEMORY)) < 4 * 1024  # kB

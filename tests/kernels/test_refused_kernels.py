@@ -1,11 +1,9 @@
 """What is not part of the language of kernels is refused: where it stands, what was found, what is allowed, who called."""
 
 import math
-
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
-
 from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 
@@ -39,11 +37,9 @@ def one(x):
     return other(x)
 
 
-NAMES = {
-    "math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
-    "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
-    "LIST": [1.0, 2.0], "TEXT": "text",
-}  # fmt: skip
+NAMES = {"math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
+         "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
+         "LIST": [1.0, 2.0], "TEXT": "text"}  # fmt: skip
 HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers, one of Packs, one of integers
     ("if x > 0.0:\n  y = 1.0\nreturn y", "y has no value on one of the paths that lead here"),
     ("for k in range(i):\n  y = 1.0\nreturn y", "y has no value on one of the paths"),
@@ -147,13 +143,9 @@ HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers,
 ARGUMENTS = (1.5, 2, numbers(np.zeros(8)), packs(np.zeros(8)), integers(np.zeros(3)))
 
 
-def written(body: str) -> str:
-    return "def f(x, i, b, p, t):\n" + "".join(f"    {line}\n" for line in body.splitlines())
-
-
 @pytest.mark.parametrize(("body", "sentence"), HOSTILE, ids=[body for body, _ in HOSTILE])
 def test_what_is_no_kernel_is_refused(body, sentence):
-    f = compiled(from_text(written(body), **NAMES))
+    f = compiled(from_text("def f(x, i, b, p, t):\n" + "".join(f"    {line}\n" for line in body.splitlines()), **NAMES))
     if sentence is None:  # a name of no kind is no error where nothing reads it
         f(*ARGUMENTS)
         return

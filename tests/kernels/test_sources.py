@@ -1,16 +1,13 @@
 """Object code is named by the LLVM code that it comes from: an edit changes what reaches it, and nothing else."""
 
-import os
-import shutil
-import subprocess
-import sys
-from pathlib import Path
-
-import pytest
-
 import freeflyer
+import os
+import pytest
+import shutil
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.entries import COM, CRBA, ENTRIES, POTENTIAL_ENERGY, RNEA
+from pathlib import Path
+from processes import python
 
 PACKAGE = Path(freeflyer.__file__).parent
 
@@ -19,7 +16,7 @@ def symbols(entry: object, lanes: int = 1) -> list[str]:
     return [f.symbol for f in build.closure(entry, lanes)]
 
 
-def test_entries_share_functions():
+def test_functions_are_shared_and_come_first(monkeypatch):
     """The same function of a kernel has one name, whichever entry it is written for, and in whichever order."""
     first = symbols(COM)
     build._made.clear()
@@ -27,15 +24,15 @@ def test_entries_share_functions():
     assert symbols(COM) == first
     assert set(first[:-1]) & set(other)
     assert first[-1] != other[-1]
-
-
-def test_callees_come_before_their_callers():
     for entry in (RNEA, CRBA):
         for lanes in (1, 4, 8):
             seen: set[str] = set()
             for f in build.closure(entry, lanes):
                 assert {g.symbol for g in f.callees} <= seen
                 seen.add(f.symbol)
+    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
+    assert all(entry.in_library for entry in ENTRIES.values())
+    assert build.list_of(RNEA, 1, "a CPU") != build.list_of(RNEA, 4, "a CPU")
 
 
 @pytest.mark.slow
@@ -43,17 +40,8 @@ def test_names_do_not_depend_on_the_process():
     """Hashes of Python's strings do: the code must not."""
     program = "from freeflyer.kernels.compiler import build; from freeflyer.kernels.entries import ALL_TERMS as e; "
     program += "print(*(f.symbol for lanes in (1, 4) for f in build.closure(e, lanes)))"
-    found = {
-        subprocess.run([sys.executable, "-c", program], env={**os.environ, "PYTHONHASHSEED": seed}, check=True,
-                       capture_output=True, text=True).stdout for seed in ("1", "2")
-    }  # fmt: skip
+    found = {python(program, PYTHONHASHSEED=seed).stdout for seed in ("1", "2")}
     assert len(found) == 1
-
-
-def test_every_entry_of_the_library_is_remembered(monkeypatch):
-    monkeypatch.setattr(build, "stamp", lambda: "of the sources")
-    assert all(entry.in_library for entry in ENTRIES.values())
-    assert build.list_of(RNEA, 1, "a CPU") != build.list_of(RNEA, 4, "a CPU")
 
 
 VALUE = """
@@ -70,12 +58,7 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     shutil.copytree(PACKAGE, package, ignore=shutil.ignore_patterns("__pycache__"))
 
     def centre() -> list[float]:
-        environment = {**os.environ, "PYTHONPATH": str(package.parent), "FREEFLYER_CACHE_DIR": str(cache)}
-        done = subprocess.run(
-            [sys.executable, "-c", VALUE], env=environment, capture_output=True, text=True, timeout=500
-        )
-        assert done.returncode == 0, done.stderr
-        return eval(done.stdout)
+        return eval(python(VALUE, PYTHONPATH=str(package.parent), FREEFLYER_CACHE_DIR=str(cache)).stdout)
 
     def made() -> set[str]:
         return {p.name for p in (cache / "objects").glob("*.o")}
@@ -100,6 +83,5 @@ def test_a_start_reads_no_kernels(tmp_path):
     program = VALUE + f"import sys; print([m for m in sys.modules if any(word in m for word in {words})])"
     for path in (PACKAGE / "kernels").rglob("*.py"):  # files that were written just now are not relied on
         os.utime(path, (1e9, 1e9)) if path.stat().st_mtime > 2e9 else None
-    subprocess.run([sys.executable, "-c", program], check=True, timeout=100)
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True, timeout=100)
-    assert done.stdout.splitlines()[-1] == "[]"
+    python(program)
+    assert python(program).stdout.splitlines()[-1] == "[]"

@@ -1,13 +1,11 @@
 """Starting: what is imported, what is compiled, and by which process."""
 
 import json
-import os
+import pytest
 import subprocess
 import sys
-
-import pytest
-
 from freeflyer.kernels.compiler import ahead
+from processes import python
 
 pytestmark = pytest.mark.slow
 
@@ -26,10 +24,7 @@ def integrated():
 
 
 def run(program: str, **environment: str) -> subprocess.CompletedProcess:
-    done = subprocess.run([sys.executable, "-c", COMMON + program], env={**os.environ, **environment}, capture_output=True,
-                          text=True, timeout=600)  # fmt: skip
-    assert done.returncode == 0, done.stderr[-3000:]
-    return done
+    return python(COMMON + program, **environment)
 
 
 @pytest.fixture(scope="module")
@@ -38,25 +33,18 @@ def expected() -> str:
     return run("print(integrated())").stdout
 
 
-def test_a_warm_start_imports_little(expected):
+def test_warm_and_cold_starts(expected, tmp_path):
     unwanted = "{'numba', 'sympy', 'matplotlib', 'mujoco', 'scipy'}"
     done = run(f"print(integrated())\nprint(sorted({{m.split('.')[0] for m in sys.modules}} & {unwanted}))")
     result, loaded = done.stdout.splitlines()
     assert result == expected.strip()
     assert loaded == "[]"
     assert done.stderr == ""
-
-
-def test_importing_compiles_and_loads_nothing():
-    program = "import sys\nimport freeflyer\nprint(sorted(m for m in sys.modules if 'llvmlite' in m or 'kernels.compiler' in m))"
-    done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60, check=True)
-    assert done.stdout.strip() == "[]"
-
-
-def test_a_cold_call_needs_no_process(tmp_path, expected):
     program = "subprocess.Popen = ahead.subprocess.Popen = None\nprint(integrated())"
     assert run(program, FREEFLYER_CACHE_DIR=str(tmp_path)).stdout == expected
     assert list(tmp_path.rglob("ff_integrate_*.o"))
+    lines = run(LAYOUT.replace("ff.kernels", "__import__('freeflyer.kernels.entries').kernels")).stdout.splitlines()
+    assert lines == [expected.strip(), "function"]
 
 
 AHEAD = """
@@ -91,11 +79,6 @@ python_calls.layouts_are_known = lambda: False
 print(integrated())
 print(type(ff.kernels.entries.INTEGRATE.call).__name__)
 """
-
-
-def test_where_layouts_are_not_known_ctypes_serves(expected):
-    lines = run(LAYOUT.replace("ff.kernels", "__import__('freeflyer.kernels.entries').kernels")).stdout.splitlines()
-    assert lines == [expected.strip(), "function"]
 
 
 def test_a_compiling_process_whose_caller_is_gone_says_nothing():

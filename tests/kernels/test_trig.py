@@ -1,18 +1,15 @@
 """sin and cos: at most 2 units in the last place up to 1e5, and right beyond, alike for floats, rows and Packs."""
 
 import math
-
 import mpmath
 import numpy as np
 import pytest
 from compiled_parts import aligned, compiled, numbers, packs
-from seeds import fresh
-
 from freeflyer.kernels.backend import LANES, load, store
 from freeflyer.kernels.math import trig
+from seeds import fresh
 
 ULP = 2.0
-
 
 sincos_rows = compiled(lambda work, angles, sines, cosines, n: trig.sincos_row(work, angles, sines, cosines, n))
 
@@ -95,28 +92,18 @@ def multiples(count, of=np.pi / 2):
 @pytest.mark.parametrize("way", WAYS)
 def test_random_angles(way):
     rng = fresh(0)
-    x = np.concatenate([
-        rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
-        10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200),
-    ])  # fmt: skip
+    x = np.concatenate([rng.uniform(-np.pi, np.pi, 500), rng.uniform(-1e5, 1e5, 500),
+                        10.0 ** rng.uniform(-300, 5, 300) * rng.choice([-1, 1], 300), multiples(200)])  # fmt: skip
     assert_within(way, x)
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_around_the_limit_of_the_reduction(way):
+def test_large_angles(way):
     x = np.array([np.nextafter(trig.LIMIT, 0.0), trig.LIMIT, np.nextafter(trig.LIMIT, np.inf), 1.5 * trig.LIMIT])
     assert_within(way, np.concatenate([x, -x]))
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_huge_angles(way):
     rng = fresh(3)
     assert_within(way, np.append(10.0 ** rng.uniform(5, 22, 300) * rng.choice([-1, 1], 300), 1e22))
-
-
-@pytest.mark.parametrize("way", WAYS)
-def test_beyond_all_measure_as_the_library(way):
-    """Also for the double nearest to a multiple of pi/2, whose cosine the library itself misses by some ulp."""
+    # Also for the double nearest to a multiple of pi/2, whose cosine the library itself misses by some ulp
     x = np.array([1e300, 1.7976931348623157e308, 6381956970095103.0 * 2.0**797])
     s, c = way(x)
     np.testing.assert_array_equal(s, [math.sin(v) for v in x])
@@ -137,22 +124,19 @@ def test_a_neighbour_out_of_range_leaves_others_right(way):
         assert np.isfinite(odd) or (np.isnan(s[3]) and np.isnan(c[3]))
 
 
-def test_floats_rows_and_packs_agree_to_the_bit():
+def test_ways_agree_to_the_bit():
     """One source: what a lane holds does not depend on how it came there."""
     x = fresh(5).uniform(-1e5, 1e5, 4096)
     for other in (rows, pack_lanes):
         np.testing.assert_array_equal(floats(x), other(x))
+    values = np.array([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan, 0.3, -2.5])
+    y, x = (m.ravel() for m in np.meshgrid(values, values))
+    out = np.full(y.size, 7.0)
+    angles(numbers(y), numbers(x), numbers(out), y.size)
+    np.testing.assert_array_equal(out, np.arctan2(y, x))
 
 
 @compiled
 def angles(y, x, out, n):
     for i in range(n):
         store(out, i, trig.atan2(load(y, i), load(x, i)))
-
-
-def test_atan2_is_the_library_s():
-    values = np.array([0.0, -0.0, 1.0, -1.0, 1e-300, 1e300, np.inf, -np.inf, np.nan, 0.3, -2.5])
-    y, x = (m.ravel() for m in np.meshgrid(values, values))
-    out = np.full(y.size, 7.0)
-    angles(numbers(y), numbers(x), numbers(out), y.size)
-    np.testing.assert_array_equal(out, np.arctan2(y, x))

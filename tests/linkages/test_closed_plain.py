@@ -1,15 +1,11 @@
 """Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack; derivatives by complex steps."""
 
-import inspect
-from fractions import Fraction
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, shared, state
-from closeness import close
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh, refused
+from fractions import Fraction
 from freeflyer import linkages
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
@@ -29,12 +25,6 @@ def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
 
 def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
     return entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]
-
-
-def test_every_entry_has_a_docstring() -> None:
-    for entry in ENTRIES.values():
-        assert len(inspect.signature(entry.function).parameters) == 2 + len(entry.inputs) + len(entry.outputs)
-        assert inspect.getdoc(entry.function)
 
 
 @pytest.mark.parametrize("row_step", [1, 8])
@@ -66,17 +56,6 @@ def test_packs_are_as_single_states(name: str) -> None:
         assert running.state(entry, linked.handle, *map(np.ascontiguousarray, rows), *alone)[0] == 0
         for a, b in zip(together, alone, strict=True):
             close(a[k], b, 1e-10)
-
-
-@pytest.mark.parametrize("name", ["coupled", "weld", "hinge"])
-def test_other_linkages_too(name: str) -> None:
-    model = robot(name)
-    s = state(model, fresh(21), 0.02)
-    M, h = plain.run("projected_equations", ff.close_loops(model), s.q, s.u)
-    close(M.astype(float), ff.mass_matrix(ff.close_loops(model), s.q), 1e-11)
-    close(h.astype(float), ff.bias_forces(ff.close_loops(model), s.q, s.u), 1e-11)
-    d = plain.run("projected_derivatives", ff.close_loops(model), s.q, s.u, s.u_dot)
-    close(d[0].astype(float), ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot).dq, 1e-10)
 
 
 def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
@@ -117,7 +96,7 @@ def test_derivatives_of_real_linkages_by_complex_steps(name: str, models_folder)
     close(by_u, d.dv[:, k], 1e-10)
 
 
-def test_velocities_of_symbols_are_formulas() -> None:
+def test_symbols_and_what_is_missing() -> None:
     sympy = pytest.importorskip("sympy")
     model = robot("point")
     s = state(model, fresh(24), 0.0)
@@ -126,13 +105,7 @@ def test_velocities_of_symbols_are_formulas() -> None:
     v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
     J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
     close(J[linkages.partition(model).dependent], linkages.mapping_jacobian(model, s.q), 1e-12)
-
-
-def test_what_is_missing_is_refused() -> None:
-    model = robot("point")
-    with pytest.raises(ValueError, match="close_loops"):
-        plain.run("projected_mass", model, np.array(linkages.partition(model).q))
-    with pytest.raises(LookupError, match="projected_mass"):
-        plain.run("projected_masses", model)
+    refused(ValueError, "close_loops", lambda: plain.run("projected_mass", model, np.array(linkages.partition(model).q)))
+    refused(LookupError, "projected_mass", plain.run, "projected_masses", model)
     with pytest.raises(ValueError, match="9 scalars"):
         plain.run("projected_inverse_dynamics", ff.close_loops(model), linkages.partition(model).q, [0] * 9, [Fraction(0)] * 3)

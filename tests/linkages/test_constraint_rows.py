@@ -1,15 +1,11 @@
 """Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling."""
 
+import freeflyer as ff
 import itertools
-from dataclasses import replace
-
 import numpy as np
 import pytest
-from closeness import central
-from linkage_samples import MASKS, planar, random_linkage
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import central, fresh
+from dataclasses import replace
 from freeflyer.kernels import plain
 from freeflyer.linkages.rows import (
     constraint_bias,
@@ -19,13 +15,14 @@ from freeflyer.linkages.rows import (
     constraint_residual,
     constraints,
 )  # fmt: skip
+from linkage_samples import MASKS, planar, random_linkage
 
 STEP = 1e-5
 EVERY_MASK = [mask for mask in itertools.product((0, 1), repeat=6) if any(mask)]
 
 
 @pytest.mark.parametrize("seed", range(4))
-def test_residual_s_rate_is_J_v_at_closure_for_every_mask(seed):
+def test_rows_and_bias_are_rates_for_every_mask(seed):
     rng = fresh(seed)
     model, q = random_linkage(rng, tuple(EVERY_MASK), n=12, base=("free", "fixed", "planar", "free")[seed])
     residual, J = constraints(model, q)
@@ -33,6 +30,12 @@ def test_residual_s_rate_is_J_v_at_closure_for_every_mask(seed):
     v = rng.standard_normal(model.nv)
     rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     np.testing.assert_allclose(J @ v, rate, atol=1e-9 * max(1.0, np.abs(rate).max()))
+    model, closed = random_linkage(rng, tuple(EVERY_MASK), n=12)
+    for q in (closed, ff.random_configuration(model, rng)):
+        v = rng.standard_normal(model.nv)
+        rate = central(lambda h, q=q, v=v: constraint_jacobian(model, ff.integrate(model, q, h * v)) @ v, STEP)
+        bias = constraint_bias(model, q, v)
+        np.testing.assert_allclose(bias, rate, atol=1e-7 * np.abs(rate).max())
 
 
 @pytest.mark.parametrize("seed", range(3))
@@ -49,18 +52,7 @@ def test_away_from_closure_linear_rows_and_single_turns_stay_exact_and_J_T_r_is_
         assert residual[here] @ rate[here] == pytest.approx(residual[here] @ J[here] @ v, rel=1e-7, abs=1e-7)
 
 
-@pytest.mark.parametrize("seed", range(4))
-def test_bias_is_the_rate_of_J_v_everywhere(seed):
-    rng = fresh(seed)
-    model, closed = random_linkage(rng, tuple(EVERY_MASK), n=12)
-    for q in (closed, ff.random_configuration(model, rng)):
-        v = rng.standard_normal(model.nv)
-        rate = central(lambda h, q=q, v=v: constraint_jacobian(model, ff.integrate(model, q, h * v)) @ v, STEP)
-        bias = constraint_bias(model, q, v)
-        np.testing.assert_allclose(bias, rate, atol=1e-7 * np.abs(rate).max())
-
-
-def test_swing_is_smooth_however_far_the_hinge_turns():
+def test_hinges_turn_without_end():
     """A hinge's rows across half a turn and a whole one."""
     model = planar((0.3,), (0.3,), 0.0, MASKS["hinge"])
     v = np.array([1.0, -0.4])
@@ -70,9 +62,6 @@ def test_swing_is_smooth_however_far_the_hinge_turns():
         np.testing.assert_allclose(rows, 0.0, atol=1e-12)
         np.testing.assert_allclose(constraint_residual(model, q)[3:], 0.0, atol=1e-12)
         np.testing.assert_allclose(constraint_bias(model, q, v)[3:], 0.0, atol=1e-12)
-
-
-def test_turned_over_hinge_is_half_a_turn_open():
     model, q = random_linkage(fresh(3), ((0, 0, 0, 1, 1, 0),), n=1, kinds=("spherical",))
     X_WA = ff.frame_pose(model, q, "a0")
     for angle in (1e-9, 1e-5, 1e-3, 1.0, 3.0, np.pi - 1e-5, np.pi - 1e-9):
@@ -88,14 +77,12 @@ def test_turned_over_hinge_is_half_a_turn_open():
 
 def coupled() -> ff.Model:
     model = planar((0.3, 0.2), (0.3,), 0.4)
-    couplings = (
-        ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)), ff.Coupling("held", "l1", "", (0.4,)),
-        ff.Coupling("line", "r0", "l1", (0.0, 2.0)),
-    )  # fmt: skip
+    couplings = (ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)), ff.Coupling("held", "l1", "", (0.4,)),
+                 ff.Coupling("line", "r0", "l1", (0.0, 2.0)))  # fmt: skip
     return ff.build(replace(model.description, couplings=couplings))
 
 
-def test_couplings_are_polynomials_and_held_joints_count():
+def test_couplings():
     model = coupled()
     q, v = np.array([0.3, -0.7, 1.1]), np.array([0.5, 2.0, -1.5])
     residual, J = constraints(model, q)
@@ -104,9 +91,6 @@ def test_couplings_are_polynomials_and_held_joints_count():
     np.testing.assert_allclose(J[3:], [[1.0, 0.0, -p.deriv()(q[2])], [0.0, 1.0, 0.0], [0.0, -2.0, 1.0]], rtol=1e-14)
     np.testing.assert_allclose(constraint_bias(model, q, v)[3:], [-p.deriv(2)(q[2]) * v[2] ** 2, 0.0, 0.0], rtol=1e-14)
     assert constraint_names(model) == ("tips.x", "tips.y", "tips.z", "cubic", "held", "line")
-
-
-def test_couplings_of_mimic_joints_count_ratio_and_offset():
     base = planar((0.3, 0.2), (0.3,), 0.4)
     joints = tuple(
         replace(j, mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints
@@ -120,25 +104,6 @@ def test_couplings_of_mimic_joints_count_ratio_and_offset():
         assert np.all(np.isfinite(row))
     rate = central(lambda h: constraint_residual(model, ff.integrate(model, q, h * v)), STEP)
     np.testing.assert_allclose(J @ v, rate, atol=1e-9)
-
-
-def test_far_from_the_origin_no_digit_is_lost():
-    rng = fresh(8)
-    model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
-    inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in _on_the_world(model))))
-    far = q.copy()
-    far[:3] += 1e6
-    v = rng.standard_normal(model.nv)
-    np.testing.assert_allclose(constraint_residual(inner, far), constraint_residual(inner, q), atol=1e-14)
-    np.testing.assert_allclose(constraint_jacobian(inner, far), constraint_jacobian(inner, q), atol=1e-13)
-    np.testing.assert_allclose(constraint_bias(inner, far, v), constraint_bias(inner, q, v), atol=1e-11)
-
-
-def _on_the_world(model: ff.Model) -> set[str]:
-    return {s.name for s in model.description.sites if s.link == "world"}
-
-
-def test_complex_step_through_the_plain_kernel_agrees():
     rng = fresh(6)
     model = coupled()
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
@@ -147,7 +112,17 @@ def test_complex_step_through_the_plain_kernel_agrees():
     np.testing.assert_allclose(constraint_jacobian(model, q) @ v, rate, rtol=1e-13, atol=1e-15)
 
 
-def test_without_loops_there_are_no_rows():
+def test_far_from_the_origin_and_without_loops():
+    rng = fresh(8)
+    model, q = random_linkage(rng, tuple(EVERY_MASK[:40]), n=10)
+    on_the_world = {s.name for s in model.description.sites if s.link == "world"}
+    inner = ff.build(replace(model.description, loops=tuple(x for x in model.loops if x.frame_a not in on_the_world)))
+    far = q.copy()
+    far[:3] += 1e6
+    v = rng.standard_normal(model.nv)
+    np.testing.assert_allclose(constraint_residual(inner, far), constraint_residual(inner, q), atol=1e-14)
+    np.testing.assert_allclose(constraint_jacobian(inner, far), constraint_jacobian(inner, q), atol=1e-13)
+    np.testing.assert_allclose(constraint_bias(inner, far, v), constraint_bias(inner, q, v), atol=1e-11)
     model = ff.robots.chain(3)
     q = ff.neutral(model)
     assert constraint_residual(model, q).shape == (0,)

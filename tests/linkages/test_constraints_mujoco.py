@@ -1,13 +1,12 @@
 """Constraint rows against MuJoCo's equality rows, on MJCF linkages, and the split of real robots."""
 
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.linkages import assemble
-from freeflyer.linkages.rows import constraint_bias, constraint_residual, constraints
+from freeflyer.linkages.closure import file_posture
+from freeflyer.linkages.rows import constraints
+from mujoco_peer import named, peer
 
 pytestmark = pytest.mark.peers
 
@@ -37,100 +36,26 @@ CLOSED_CHAIN = """
 """
 
 
-def theirs_of(model: ff.Model, m: mujoco.MjModel, q: np.ndarray) -> tuple[mujoco.MjData, np.ndarray]:
-    """(data at q, T) with v_mj = T v; rows of all equalities are active."""
-    d = mujoco.MjData(m)
-    T = np.zeros((m.nv, model.nv))
-    for k in range(m.njnt):
-        kind, at, av = m.jnt_type[k], m.jnt_qposadr[k], m.jnt_dofadr[k]
-        name = m.joint(k).name
-        joint = model.joint(name if name in model.joint_names else model.joint_names[0])
-        nq, nv = {0: (7, 6), 1: (4, 3), 2: (1, 1), 3: (1, 1)}[int(kind)]
-        T[av : av + nv, joint.iv : joint.iv + nv] = np.eye(nv)
-        x = q[joint.iq : joint.iq + joint.nq]
-        d.qpos[at : at + nq] = x
-        if kind < 2:
-            d.qpos[at + nq - 4 : at + nq] = x[[nq - 1, nq - 4, nq - 3, nq - 2]]
-        if kind == 0:
-            R = np.empty(9)
-            mujoco.mju_quat2Mat(R, d.qpos[at + 3 : at + 7])
-            T[av : av + 3, joint.iv : joint.iv + 3] = R.reshape(3, 3)
+def test_connect_weld_and_joint_equalities_are_mujoco_s():
+    """MuJoCo's connect is p_1 - p_2 in world axes, its weld also turns otherwise: spans are compared."""
+    model, m = ff.load(CLOSED_CHAIN), mujoco.MjModel.from_xml_string(CLOSED_CHAIN)
+    q, p = file_posture(model), peer(model, m, named(model))
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-    m.dof_frictionloss[:] = 0.0
-    mujoco.mj_fwdPosition(m, d)
-    return d, T
-
-
-def equality_rows(m: mujoco.MjModel, d: mujoco.MjData, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(J, residual) of equality k."""
-    rows = (d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (d.efc_id == k)
-    J = d.efc_J.reshape(-1, m.nv) if d.efc_J.ndim == 1 else d.efc_J
-    return J[: d.nefc][rows[: d.nefc]], d.efc_pos[: d.nefc][rows[: d.nefc]]
-
-
-def compare(model: ff.Model, m: mujoco.MjModel, q: np.ndarray, tolerance: float) -> int:
-    """How many rows agreed. MuJoCo's connect is p_1 - p_2 in world axes, its weld also turns otherwise: spans are compared."""
-    d, T = theirs_of(model, m, q)
-    residual, J = constraints(model, q)
-    names = [loop.name for loop in model.loops]
-    row = agreed = 0
-    equalities = {m.equality(k).name or f"connect_{k}": k for k in range(m.neq)}
-    for name, loop in zip(names, model.loops):
-        n = sum(loop.mask)
-        J_mj, open_by = equality_rows(m, d, equalities[name])
+    T, _ = p.set_state(q, np.zeros(model.nv))
+    mujoco.mj_fwdPosition(m, p.data)
+    d, (residual, J) = p.data, constraints(model, q)
+    assert np.abs(residual[:12]).max() < 1e-14, "MuJoCo closes loops at its reference posture"
+    row, all_rows = 0, d.efc_J.reshape(-1, m.nv)
+    for x in (*model.loops, *model.description.couplings):
+        theirs = np.flatnonzero((d.efc_type == mujoco.mjtConstraint.mjCNSTR_EQUALITY) & (d.efc_id == m.equality(x.name).id))
+        J_mj, open_by, n = all_rows[theirs] @ T, d.efc_pos[theirs], len(theirs)
         ours, here = J[row : row + n], residual[row : row + n]
-        R = ff.frame_pose(model, q, loop.frame_a)[:3, :3]
-        np.testing.assert_allclose(-R @ here[:3], open_by[:3], atol=tolerance)
-        np.testing.assert_allclose(-R @ ours[:3], (J_mj @ T)[:3], atol=tolerance)
+        R = -ff.frame_pose(model, q, x.frame_a)[:3, :3] if isinstance(x, ff.Loop) else np.eye(1)
+        np.testing.assert_allclose(R @ here[:3], open_by[:3], atol=1e-9)
+        np.testing.assert_allclose(R @ ours[:3], J_mj[:3], atol=1e-9)
         if n == 6:
-            a, b = (np.linalg.qr(x.T)[0] for x in (ours[3:], (J_mj @ T)[3:]))
+            a, b = (np.linalg.qr(x.T)[0] for x in (ours[3:], J_mj[3:]))
             np.testing.assert_allclose(a @ a.T, b @ b.T, atol=1e-9)
-        row, agreed = row + n, agreed + n
-    for c in model.description.couplings:
-        J_mj, open_by = equality_rows(m, d, equalities[c.name])
-        np.testing.assert_allclose(residual[row], open_by[0], atol=1e-12)
-        np.testing.assert_allclose(J[row], (J_mj @ T)[0], atol=1e-12)
-        row, agreed = row + 1, agreed + 1
-    return agreed
-
-
-def test_connect_weld_and_joint_equalities_are_mujoco_s():
-    model = ff.load(CLOSED_CHAIN)
-    m = mujoco.MjModel.from_xml_string(CLOSED_CHAIN)
-    from freeflyer.linkages.closure import file_posture
-
-    q = file_posture(model)
-    assert np.abs(constraint_residual(model, q)[:12]).max() < 1e-14, "MuJoCo closes loops at its reference posture"
-    assert compare(model, m, q, 1e-9) == len(constraint_residual(model, q)) == 14
-
-
-@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
-def test_real_robots_rows_are_mujoco_s_where_closed(models_folder, robot):
-    path = models_folder / robot
-    model, m = ff.load(path), mujoco.MjModel.from_xml_path(str(path))
-    q = assemble(model).q.copy()
-    q[:3] = 0.3, -0.2, 0.8
-    q[3:7] = np.array([0.1, -0.4, 0.3, 0.8]) / np.linalg.norm([0.1, -0.4, 0.3, 0.8])
-    assert compare(model, m, q, 1e-9) == model.constraint_rows[0]
-
-
-def test_bias_is_what_mujoco_s_moving_linkage_has(models_folder):
-    """Along MuJoCo's own step of positions: J v changes by bias dt where v stays."""
-    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    m = mujoco.MjModel.from_xml_path(str(models_folder / "kangaroo" / "kangaroo.xml"))
-    rng = fresh(0)
-    q, v = assemble(model).q, rng.standard_normal(model.nv)
-    h, rows = 1e-5, []
-    for s in (-h, h):
-        x = ff.integrate(model, q, s * v)
-        d, T = theirs_of(model, m, x)
-        each = []
-        for loop in model.loops:
-            J_mj, open_by = equality_rows(m, d, [m.equality(k).name for k in range(m.neq)].index(loop.name))
-            R = ff.frame_pose(model, x, loop.frame_a)[:3, :3]
-            w = ff.frame_velocity(model, x, v, loop.frame_a)[3:]
-            each.append(-R.T @ (J_mj @ T @ v) - np.cross(w, -R.T @ open_by))
-        rows.append(np.concatenate(each))
-    bias = constraint_bias(model, q, v)
-    np.testing.assert_allclose((rows[1] - rows[0]) / (2 * h), bias, atol=1e-6 * np.abs(bias).max())
+        row += n
+    assert row == len(residual) == 14

@@ -1,19 +1,15 @@
 """Motions through a singularity without sign change of the whole determinant: two parallelograms that fold together."""
 
+import freeflyer as ff
 import functools
-from dataclasses import replace
-from types import SimpleNamespace
-
 import numpy as np
 import pytest
+from dataclasses import replace
+from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
 from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
 from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.linkages import first_singularity, partition, sweep
-from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
-from freeflyer.linkages.rows import constraint_jacobian
+from types import SimpleNamespace
 
 CRANK, GROUND = 0.2, 0.5
 START = 0.5  # rad
@@ -27,10 +23,9 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
     by how much followers are too long, as rounded digits make them.
     """
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
-    joints = [
-        ff.Joint("root", "fixed", "world", "ground"), ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
-        ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
-    ]  # fmt: skip
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
+              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,))]  # fmt: skip
     sites, loops = [], []
     for k, side in enumerate(sides):
         links += [ff.Link(f"coupler{k}", BAR), ff.Link(f"follower{k}", BAR)]
@@ -42,29 +37,36 @@ def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.M
         sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * (CRANK + error))))
         loops.append(ff.Loop(f"loop{k}", f"tip{k}", f"end{k}", (1, 1, 0, 0, 0, 0)))
     gear = ff.Coupling("gear", "crank", "motor", (0.0, 1.0))
-    return ff.build(ff.Description(
-        "mirrored", tuple(links), tuple(joints), tuple(sites), tuple(loops), (gear,), actuated=("motor",)
-    ))  # fmt: skip
+    return ff.build(ff.Description("mirrored", tuple(links), tuple(joints), tuple(sites), tuple(loops), (gear,),
+                                   actuated=("motor",)))  # fmt: skip
 
 
-def test_the_whole_determinant_does_not_change_sign():
+def test_blocks_that_do_not_come_apart():
     """The sample is one sub-mechanism, and its determinant keeps its sign where both parallelograms have folded."""
     model = mirrored()
-    (block,) = partition(model).blocks
+    (block,) = ff.linkages.partition(model).blocks
     q = np.array([_posture(model, a) for a in (0.1, -0.1)])
-    J = constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
+    J = ff.linkages.constraint_jacobian(model, q)[:, block.rows[:, None], block.dependent]
     signs = np.linalg.slogdet(J)[0]
     assert signs[0] == signs[1] != 0
+    # As one matrix, the same folds are a pair of eigenvalues that change their signs
+    p = close_with_partition(model, ff.linkages.partition(model))
+    assert len(p.reduction.blocks) > 1
+    one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
+    whole = SimpleNamespace(tree=p.tree, reduction=one)
+    q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
+    assert crosses_singularity(whole, q[:2], q[1:]).tolist() == [False, True]
+    assert crosses_singularity(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
 
 
 @pytest.mark.parametrize("sides", [(1.0,), (1.0, -1.0), (1.0, 1.0), (1.0, -1.0, 1.0, -1.0)])
 def test_folds_at_one_place_are_found(sides):
     model = mirrored(sides)
     x = np.linspace(START, -0.45, 22)
-    swept = sweep(model, {"motor": x})
+    swept = ff.linkages.sweep(model, {"motor": x})
     np.testing.assert_array_equal(swept.reached, x > 0.0)
     np.testing.assert_allclose(swept.q[x > 0], [_posture(model, a) for a in x[x > 0]], atol=1e-7)
-    found = first_singularity(model, {"motor": -1.0}, 1.0)
+    found = ff.linkages.first_singularity(model, {"motor": -1.0}, 1.0)
     assert found.distance == pytest.approx(START, abs=2e-6)
     assert found.independence < 1e-3
     assert found.loops == tuple(f"loop{k}" for k in range(len(sides)))
@@ -77,37 +79,21 @@ def test_rounded_digits_do_not_decide(count, error):
     model = mirrored((1.0,), error)
     x = np.linspace(START, -0.45, count)
     clear = np.abs(x) > 2e-3
-    np.testing.assert_array_equal(sweep(model, {"motor": x}).reached[clear], x[clear] > 0.0)
-    assert first_singularity(model, {"motor": -1.0}, 1.0).distance == pytest.approx(START, abs=2e-3)
-
-
-def test_blocks_that_do_not_come_apart():
-    """As one matrix, the same folds are a pair of eigenvalues that change their signs."""
-    model = mirrored()
-    p = close_with_partition(model, partition(model))
-    assert len(p.reduction.blocks) > 1
-    one = replace(p.reduction, blocks=((p.reduction.split.rows, p.reduction.split.dependent),))
-    whole = SimpleNamespace(tree=p.tree, reduction=one)
-    q = np.array([_posture(model, a) for a in (0.3, 0.1, -0.1)])
-    assert crosses_singularity(whole, q[:2], q[1:]).tolist() == [False, True]
-    assert crosses_singularity(whole, q[:1], _posture(model, 0.0)[None]).tolist() == [True]
+    np.testing.assert_array_equal(ff.linkages.sweep(model, {"motor": x}).reached[clear], x[clear] > 0.0)
+    assert ff.linkages.first_singularity(model, {"motor": -1.0}, 1.0).distance == pytest.approx(START, abs=2e-3)
 
 
 def test_long_steps_come_out_as_short_ones():
     """One step over a whole stroke is cut until its ends are near enough to each other to decide."""
-    p = close_with_partition(leg(), partition(leg()))
+    p = close_with_partition(leg(), ff.linkages.partition(leg()))
     at = [p.joint(name).iv for name in ("left_length_motor", "left_yaw_motor")]
     du = np.zeros((3, p.nv))
     du[:, at] = [[0.15, 0.0], [0.07, 0.02], [0.0, -0.09]]
     q, fine = step_closed(p, np.repeat(p.reduction.split.q[None], 3, axis=0), du)
     assert fine.tolist() == [True, True, False]  # no rod is that short
-    expected = sweep(leg(), {"left_length_motor": [0.15, 0.07], "left_yaw_motor": [0.0, 0.02]}).q
+    expected = ff.linkages.sweep(leg(), {"left_length_motor": [0.15, 0.07], "left_yaw_motor": [0.0, 0.02]}).q
     np.testing.assert_allclose(q[:2], [expected[0, 0], expected[1, 1]], atol=1e-8)
-
-
-def test_states_do_not_feel_their_neighbours():
-    """Eight states go side by side through compiled code; one that does not close leaves the others as they are alone."""
-    p = close_with_partition(leg(), partition(leg()))
+    # Eight states go side by side through compiled code; one that does not close leaves the others as they are alone
     rng = fresh(0)
     du = 0.01 * rng.standard_normal((11, p.nv))
     du[4] = 0.2

@@ -1,15 +1,14 @@
-"""The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none."""
-
-from dataclasses import replace
-
-import numpy as np
-import pytest
-from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
-from seeds import fresh
+"""The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none. Sub-mechanisms of
+known robots: how many motors, passive joints and constraints each has."""
 
 import freeflyer as ff
+import numpy as np
+import pytest
+from closeness import fresh, refused
+from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
+from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 
@@ -103,48 +102,38 @@ def test_couplings_and_held_joints_take_freedom():
     x, y = found.q[coupled.joint("r0").iq], found.q[coupled.joint("l0").iq]
     assert x == pytest.approx(0.2 - y + 0.1 * y * y, abs=1e-12)
     assert found.rank == 3
-
-
-def test_no_loops_nothing_depends():
     found = partition(ff.robots.chain(4))
     assert found.rank == 0
     assert found.condition == 1.0
     assert len(found.independent) == 4
-
-
-def test_file_posture_is_found_once():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     assert partition(model) is partition(model)
     at = partition(model, partition(model).q)
     assert np.array_equal(at.rows, partition(model).rows)
 
 
-def test_too_many_motors_are_named():
+def test_motors_that_do_not_fit_are_named():
     with pytest.raises(LinkageError, match=r"too many motors: of 'l0', 'r0' .* only 1 can move"):
         partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=("l0", "r0")))
-
-
-def test_a_file_without_motors_is_refused():
-    with pytest.raises(LinkageError, match="names no motors"):
-        partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=()))
-
-
-def test_too_few_motors_are_refused_on_demand():
+    refused(LinkageError, "names no motors", lambda: partition(planar((0.2, 0.5), (0.4,), 0.45, actuated=())))
     model = planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0",))
     assert len(partition(model).free) == 1
-    with pytest.raises(LinkageError, match=r"too few motors: nothing determines '(l1|r0|r1)'"):
-        partition(model, underactuated=False)
+    refused(LinkageError, r"too few motors: nothing determines '(l1|r0|r1)'", partition, model, underactuated=False)
     assert not len(partition(planar((0.2, 0.3), (0.2, 0.3), 0.3, actuated=("l0", "r0")), underactuated=False).free)
-
-
-def test_over_constrained_motors_cannot_move():
     model = planar((0.2, 0.5), (0.4,), 0.45)
     rigid = ff.Coupling("held", "r0", "", (float(partition(model).q[model.joint("r0").iq]),))
     with pytest.raises(LinkageError, match=r"over-constrain it: its motors 'l0' cannot move"):
         partition(ff.build(replace(model.description, couplings=(rigid,))))
+    bar = ff.Link("a", ff.Inertia(1.0)), ff.Link("b", ff.Inertia(1.0))
+    joint = ff.Joint("j", "revolute", "a", "b", shifted(0.1))
+    sites = (ff.Site("s1", "b"), ff.Site("s2", "b", shifted(0.2)))
+    for a, b in (("a", "nowhere"), ("s1", "s1"), ("s1", "s2")):
+        words = "no frame is named 'nowhere'" if b == "nowhere" else "both of link"
+        with pytest.raises(ff.DescriptionError, match=words):
+            ff.load(ff.Description("r", bar, (joint,), sites, (ff.Loop("l", a, b),)))
 
 
-def test_singular_postures_are_distinguished_from_too_many_motors():
+def test_singular_and_open_postures():
     """Coupler and rocker in one line: the rocker cannot be driven by the crank there."""
     crank, coupler, rocker, width = 0.2, 0.3, 0.25, 0.45
     model = planar((crank, coupler), (rocker,), width)
@@ -155,34 +144,16 @@ def test_singular_postures_are_distinguished_from_too_many_motors():
     along = np.arctan2(-tip[1], width - tip[0])
     q = np.array([l0, along - l0, along + np.pi])
     assert np.abs(constraint_residual(model, q)).max() < 1e-12
-    with pytest.raises(LinkageError, match=r"singular: here the loops 'tips' .* motors 'l0'"):
-        partition(model, q)
+    refused(LinkageError, r"singular: here the loops 'tips' .* motors 'l0'", partition, model, q)
     assert d.all()
-
-
-def test_reference_beside_a_singular_file_posture():
-    """Drawn flat, as files do: the split is that of a posture near by, which it names."""
+    # Drawn flat, as files do: the split is that of a posture near by, which it names
     model = planar((0.2, 0.5), (0.2,), 0.5)
     assert np.abs(constraint_residual(model, np.zeros(3))).max() < 1e-15
     found = partition(model)
     assert found.rank == 2
     assert np.linalg.norm(found.q) > 1e-3
-
-
-def test_open_postures_are_refused():
     model = planar((0.2, 0.5), (0.4,), 0.45)
-    with pytest.raises(LinkageError, match=r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble"):
-        partition(model, np.zeros(3))
-
-
-def test_loops_between_wrong_frames_are_refused():
-    bar = ff.Link("a", ff.Inertia(1.0)), ff.Link("b", ff.Inertia(1.0))
-    joint = ff.Joint("j", "revolute", "a", "b", shifted(0.1))
-    sites = (ff.Site("s1", "b"), ff.Site("s2", "b", shifted(0.2)))
-    for a, b in (("a", "nowhere"), ("s1", "s1"), ("s1", "s2")):
-        words = "no frame is named 'nowhere'" if b == "nowhere" else "both of link"
-        with pytest.raises(ff.DescriptionError, match=words):
-            ff.load(ff.Description("r", bar, (joint,), sites, (ff.Loop("l", a, b),)))
+    refused(LinkageError, r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble", partition, model, np.zeros(3))
 
 
 @pytest.mark.parametrize(("robot", "options", "rank", "rows", "motors", "free"), [
@@ -266,5 +237,35 @@ def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, ro
 def test_two_motors_on_a_flat_parallelogram_are_one_too_many(actuated):
     """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it decides."""
     model = planar((0.2, 0.5), (0.2,), 0.5, actuated=actuated)
-    with pytest.raises(LinkageError, match=f"too many motors: of '{actuated[0]}', '{actuated[1]}' in the loops 'tips' only 1"):
-        partition(model)
+    refused(LinkageError, f"too many motors: of '{actuated[0]}', '{actuated[1]}' in the loops 'tips' only 1", partition, model)
+
+
+def check(model: ff.Model) -> None:
+    table, split = ff.linkages.mechanisms(model), ff.linkages.partition(model)
+    assert sum(m.constraints for m in table.parts) == table.rank == split.rank
+    assert sum(m.rows for m in table.parts) == model.constraint_rows[0]
+    assert sum(m.passive for m in table.parts) <= len(split.passive)
+    assert all(0.0 < m.singularity <= 1.0 + 1e-12 and m.condition >= 1.0 for m in table.parts)
+    assert all(m.mobility - m.gruebler == m.redundancy == m.rows - m.constraints for m in table.parts)
+    loops = [name for m in table.parts for name in m.loops]
+    assert sorted(loops) == sorted([x.name for x in model.loops])
+    for m in table.parts:
+        assert m.name in str(table)
+
+
+def test_four_bar_is_one_mechanism():
+    model = planar((0.2, 0.5), (0.4,), 0.45, MASKS["hinge"])
+    check(model)
+    (only,) = ff.linkages.mechanisms(model).parts
+    assert (only.name, only.passive, only.constraints, only.rows, only.mobility, only.gruebler) == ("l0", 2, 2, 5, 1, -2)
+    assert only.strokes.tolist() == [[-10.0, 10.0]]
+
+
+@pytest.mark.parametrize(("robot", "expected"), [("kangaroo/kangaroo.xml", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
+                                                 ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)])])  # fmt: skip
+def test_real_legs(models_folder, robot, expected):
+    """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
+    model = ff.load(models_folder / robot)
+    check(model)
+    found = sorted((len(m.strokes), m.passive, m.constraints) for m in ff.linkages.mechanisms(model).parts)
+    assert found == sorted(2 * expected)

@@ -1,31 +1,22 @@
-"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals."""
-
-import numpy as np
-import pytest
-from closed_robots import reference, robot, robots, shared, state
-from closeness import close
-from seeds import fresh
+"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals. on_failure="nan" of
+closed linkages: postures at which the linkage is singular give NaN."""
 
 import freeflyer as ff
+import numpy as np
+import pytest
+from closed_robots import reference, robot, robots, state
+from closeness import close, fresh, refused
 from freeflyer import ConstraintSet, constrained_dynamics
-from freeflyer.errors import LinkageError
-from freeflyer.linkages.motion import (
-    constraint_multipliers,
-    dependent_accelerations,
-    dependent_velocities,
-    mapping_jacobian,
-    reduce_forces,
-)
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
+from linkage_samples import BAR, shifted
 
 
 def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
     rows, n = partition(model).rows, model.nv
-    J = constraint_jacobian(model, q)
+    J = ff.linkages.constraint_jacobian(model, q)
     K = np.block([[ff.mass_matrix(model, q), -J[rows].T], [J[rows], np.zeros((len(rows), len(rows)))]])
-    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -constraint_bias(model, q, v)[rows]]))
+    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -ff.linkages.constraint_bias(model, q, v)[rows]]))
     multipliers = np.zeros(len(J))
     multipliers[rows] = x[n:]
     return x[:n], multipliers
@@ -38,23 +29,15 @@ def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
     r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
     a, multipliers = solved(model, s.q, r.v, tau)
     close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, a, 1e-9)
-    close(constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
-    close(mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
-    close(dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
-    close(dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
-    close(reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
+    close(ff.linkages.constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
+    close(ff.linkages.mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
+    close(ff.linkages.dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
+    close(ff.linkages.dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
+    close(ff.linkages.reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
     drive = np.zeros(model.nv)
     drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
-    shares = constraint_multipliers(model, s.q, r.v, a=r.a)
-    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, constraint_jacobian(model, s.q).T @ shares, 1e-10)
-
-
-@pytest.mark.parametrize("name", ["kangaroo", "cassie", "five_bar", "battobot"])
-def test_accelerations_of_shared_robots(name: str, models_folder) -> None:
-    model, rng = shared(models_folder, name), fresh(16)
-    s = state(model, rng, 0.002)
-    r, tau = reference(model, s), rng.standard_normal(model.nv)
-    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, solved(model, s.q, r.v, tau)[0], 1e-8)
+    shares = ff.linkages.constraint_multipliers(model, s.q, r.v, a=r.a)
+    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, ff.linkages.constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
 
 def test_refusals_name_the_fault() -> None:
@@ -62,16 +45,53 @@ def test_refusals_name_the_fault() -> None:
     s = state(model, fresh(17), 0.02)
     open_q = s.q.copy()
     open_q[-1] += 1e-3
-    with pytest.raises(LinkageError, match="loop 'loop0' is open"):
-        ff.mass_matrix(ff.close_loops(model), open_q)
-    with pytest.raises(LinkageError, match="q\\[3\\]"):
-        ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q]))
-    with pytest.raises(ff.InputError, match="nv = 9"):
-        ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv))
+    refused(ff.errors.LinkageError, "loop 'loop0' is open", lambda: ff.mass_matrix(ff.close_loops(model), open_q))
+    refused(ff.errors.LinkageError, "q\\[3\\]", lambda: ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q])))
+    refused(ff.InputError, "nv = 9", lambda: ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv)))
     tied = robot("held")  # to the world: its hull cannot leave
-    with pytest.raises(LinkageError, match="do not close again"):
+    with pytest.raises(ff.errors.LinkageError, match="do not close again"):
         ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
-    with pytest.raises(LinkageError, match="does not keep the loops closed"):
-        constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
-    with pytest.raises(ff.InputError, match="either"):
-        constraint_multipliers(model, s.q, np.zeros(model.nv))
+    with pytest.raises(ff.errors.LinkageError, match="does not keep the loops closed"):
+        ff.linkages.constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
+    refused(ff.InputError, "either", ff.linkages.constraint_multipliers, model, s.q, np.zeros(model.nv))
+
+
+CRANK, GROUND, START = 0.2, 0.5, 0.5
+FLAT = (0, 3, 8, 21)
+
+
+def parallelogram() -> ff.Model:
+    """Its coupler stays parallel to the ground: angles (a, -a, a); at zero all bars lie in one line."""
+    links = [ff.Link(n, BAR) for n in ("ground", "crank", "coupler", "follower")]
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,)),
+              ff.Joint("coupler", "revolute", "crank", "coupler", shifted(CRANK), initial=(-START,)),
+              ff.Joint("follower", "revolute", "ground", "follower", shifted(GROUND), initial=(START,))]  # fmt: skip
+    sites = ff.Site("tip", "coupler", shifted(GROUND)), ff.Site("end", "follower", shifted(CRANK))
+    loop = ff.Loop("loop", "tip", "end", (1, 1, 0, 0, 0, 0))
+    return ff.build(ff.Description("parallelogram", tuple(links), tuple(joints), sites, (loop,), actuated=("crank",)))
+
+
+def arrays(result) -> list[np.ndarray]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize("loads", [{}, {"gravity": (1.0, 0.0, -3.0)}, {"external": {"coupler": np.arange(6.0)}}])
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix", "forward_dynamics_derivatives"])
+def test_flat_postures_give_nan(name, loads):
+    model = parallelogram()
+    angle = np.linspace(0.2, 1.0, 30)
+    angle[list(FLAT)] = 0.0
+    q = angle[:, None] * [1.0, -1.0, 1.0]
+    u, tau = fresh(0).standard_normal((2, 30, 1))
+    inputs, loads = ((q,), {}) if name == "inverse_mass_matrix" else ((q, u, tau), loads)
+    call = getattr(ff, name)
+    result = call(ff.close_loops(model), *inputs, on_failure="nan", **loads)
+    failed = np.isin(np.arange(30), FLAT)
+    refused(ff.FreeflyerError, "singular", lambda: call(ff.close_loops(model), *inputs, **loads))
+    expected = call(ff.close_loops(model), *(x[~failed] for x in inputs), **loads)
+    for x, y in zip(arrays(result), arrays(expected), strict=True):
+        assert np.isnan(x[failed]).all()
+        np.testing.assert_allclose(x[~failed], y, rtol=1e-12)
+    one = call(ff.close_loops(model), *(x[0] for x in inputs), on_failure="nan", **loads)
+    assert all(np.isnan(x).all() for x in arrays(one))

@@ -1,15 +1,12 @@
 """Exact derivatives of the projected dynamics against central differences of the assembled motion; linearisation."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import State, robot, robots, shared, state
-from closeness import close, close_to_differences, close_to_rate, close_to_slopes, rounding, slopes
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, close_to_differences, close_to_rate, close_to_slopes, fresh, rounding, slopes
 from freeflyer import close_loops
 from freeflyer.dynamics.closed import project_forces
-from freeflyer.linkages import partition
 
 
 def check(model: ff.Model, s: State, h: float, tolerance: float, wrenches: dict[str, np.ndarray] | None = None,
@@ -47,29 +44,18 @@ def test_loads_of_closed_linkages(name: str, expressed: str) -> None:
     close(line.B[n:], d.dtau, 1e-12)
 
 
-@pytest.mark.parametrize(("name", "h", "tolerance"), [
-    ("kangaroo", 2e-5, 1e-6), ("cassie", 1e-4, 1e-8), ("five_bar", 1e-3, 1e-8), ("battobot", 1e-3, 1e-8),
+@pytest.mark.parametrize(("name", "steps", "tolerances"), [
+    ("kangaroo", (2e-5, 2e-5), (1e-6, 1e-6)), ("cassie", (1e-4, 3e-3), (1e-8, 1e-6)), ("battobot", (1e-3, 1e-4), (1e-8, 1e-7)),
 ])  # fmt: skip
-def test_derivatives_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
+def test_derivatives_of_shared_robots(name: str, steps: tuple[float, ...], tolerances: tuple[float, ...], models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
-    model = shared(models_folder, name)
-    check(model, state(model, fresh(10), 0.002), h, tolerance)
-
-
-@pytest.mark.parametrize(
-    ("name", "h", "tolerance"), [("kangaroo", 2e-5, 1e-6), ("cassie", 3e-3, 1e-6), ("battobot", 1e-4, 1e-7)]
-)
-def test_derivatives_of_forward_dynamics_of_shared_robots(name: str, h: float, tolerance: float, models_folder) -> None:
-    model, rng = shared(models_folder, name), fresh(18)
-    s = state(model, rng, 0.002)
+    tree, rng = shared(models_folder, name), fresh(18)
+    s, model = state(tree, rng, 0.002), ff.close_loops(tree)
+    check(tree, s, steps[0], tolerances[0])
     tau = rng.standard_normal(len(s.u))
-    d = ff.forward_dynamics_derivatives(ff.close_loops(model), s.q, s.u, tau)
-
-    def moved(e: np.ndarray) -> np.ndarray:
-        return ff.forward_dynamics(ff.close_loops(model), ff.integrate(ff.close_loops(model), s.q, e), s.u, tau)
-
-    close_to_slopes(d.dq, moved, h, tolerance)
-    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(ff.close_loops(model), s.q, s.u + e, tau), 1e-2, 1e-8)
+    d = ff.forward_dynamics_derivatives(model, s.q, s.u, tau)
+    close_to_slopes(d.dq, lambda e: ff.forward_dynamics(model, ff.integrate(model, s.q, e), s.u, tau), steps[1], tolerances[1])
+    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(model, s.q, s.u + e, tau), 1e-2, 1e-8)
 
 
 @pytest.mark.parametrize("name", ["weld", "nested", "coupled", "turn"])
@@ -138,14 +124,14 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
     """Its rods hang between balls: independent in one coordinate of three. One state, and the same within a batch."""
     model = ff.load(models_folder / "cassie/cassie.xml")
     rng, t = fresh(15), 2e-3
-    n = len(partition(model).independent)
-    q = ff.integrate(ff.close_loops(model), partition(model).q, 0.05 * rng.standard_normal(n))
+    n = len(ff.linkages.partition(model).independent)
+    q = ff.integrate(ff.close_loops(model), ff.linkages.partition(model).q, 0.05 * rng.standard_normal(n))
     q = np.stack([q, ff.integrate(ff.close_loops(model), q, 0.05 * rng.standard_normal(n))])
     u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
     direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
     both = ff.linearize(ff.close_loops(model), q, u, tau, dt=t, integrator=integrator)
     one = ff.linearize(ff.close_loops(model), q[1], u[1], tau[1], dt=t, integrator=integrator)
-    close(both.A[1], one.A, rounding(4500, partition(model, q[1]).condition))
+    close(both.A[1], one.A, rounding(4500, ff.linkages.partition(model, q[1]).condition))
     q0, u0 = ff.step(ff.close_loops(model), q[1], u[1], tau[1], t, integrator)
 
     def flow(x: float) -> np.ndarray:

@@ -1,16 +1,13 @@
 """The laws of closed linkages on random ones: trees of all joint kinds, tied where they are by loops of any mask and couplings."""
 
-from functools import cache
-
+import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import State, reference, state
-from closeness import STEP, close, close_to_rate, close_to_slopes, rounding
-from linkage_samples import driven_linkage
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import STEP, close, close_to_rate, close_to_slopes, fresh, rounding
 from freeflyer import linkages
+from functools import cache
+from linkage_samples import driven_linkage
 
 BASES = ("free", "fixed", "planar", "free")
 COUNT = 12
@@ -43,10 +40,6 @@ def test_motions_keep_all_loops_closed(k: int) -> None:
     close(a, r.a, 10.0 * error)
     bias = ff.velocity_map_bias(model, s.q, s.u)
     close_to_rate(bias, lambda t: ff.velocity_map(model, ff.integrate(model, s.q, t * s.u)) @ s.u, h, 1e-7)
-
-
-@each
-def test_steps_are_undone(k: int) -> None:
     tree, s, condition, _ = linkage(k)
     model = ff.close_loops(tree)
     step = 1e-3 * s.u / np.abs(s.u).max()
@@ -67,10 +60,6 @@ def test_equations_are_those_of_the_tree_projected(k: int) -> None:
     tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)
     close(tau, r.G.T @ ff.inverse_dynamics(tree, s.q, r.v, r.a), error)
     close(ff.forward_dynamics(model, s.q, s.u, tau), s.u_dot, rounding(4500, condition * np.linalg.cond(M)))
-
-
-@each
-def test_power_is_the_rate_of_energy(k: int) -> None:
     tree, s, _, h = linkage(k)
     model = ff.close_loops(tree)
     tau = ff.inverse_dynamics(model, s.q, s.u, s.u_dot)

@@ -1,24 +1,11 @@
 """Random robots as hypothesis draws them, with everything that a Description can hold, in names and numbers of every kind."""
 
+import freeflyer as ff
 import numpy as np
+from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
+from freeflyer.model.validate_numbers import ONE_DOF, WITH_AXIS
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
-
-from freeflyer.model.description import (
-    JOINT_KINDS,
-    WORLD,
-    Coupling,
-    Description,
-    Inertia,
-    Joint,
-    Link,
-    Loop,
-    Mimic,
-    Site,
-    joint_sizes,
-)  # fmt: skip
-from freeflyer.model.recorded_states import Keyframe
-from freeflyer.model.validate_numbers import ONE_DOF, WITH_AXIS
 
 NUMBERS = st.floats(-1e6, 1e6).map(lambda x: x if abs(x) > 1e-90 else 0.0)  # smaller inertias are refused
 POSITIVE = NUMBERS.map(abs)
@@ -55,21 +42,20 @@ def position(draw: st.DrawFn, kind: str) -> tuple[float, ...]:
     return tuple(q.tolist())
 
 
-def link(draw: st.DrawFn, name: str) -> Link:
+def link(draw: st.DrawFn, name: str) -> ff.Link:
     if draw(st.booleans()):
-        return Link(name)
+        return ff.Link(name)
     a, b, c, d, e, f = vector(draw, NUMBERS, 6)
     J = np.array([[a, b, c], [b, d, e], [c, e, f]])
-    return Link(name, Inertia(draw(POSITIVE), np.array(vector(draw, NUMBERS, 3)), J))
+    return ff.Link(name, ff.Inertia(draw(POSITIVE), np.array(vector(draw, NUMBERS, 3)), J))
 
 
-def joint(draw: st.DrawFn, name: str, parent: str, child: str, leaders: list[Joint]) -> Joint:
+def joint(draw: st.DrawFn, name: str, parent: str, child: str, leaders: list[ff.Joint]) -> ff.Joint:
     kind = draw(st.sampled_from(JOINT_KINDS))
     nv = joint_sizes(kind)[1]
     given = {}
-    fields = {
-        "velocity": LIMITS, "effort": LIMITS, "armature": POSITIVE, "damping": POSITIVE, "friction": POSITIVE, "stiffness": NUMBERS,
-    }  # fmt: skip
+    fields = {"velocity": LIMITS, "effort": LIMITS, "armature": POSITIVE, "damping": POSITIVE, "friction": POSITIVE,
+              "stiffness": NUMBERS}  # fmt: skip
     for field, numbers in fields.items():
         given[field] = vector(draw, numbers, nv if draw(st.booleans()) else 0)
     if draw(st.booleans()):
@@ -84,12 +70,12 @@ def joint(draw: st.DrawFn, name: str, parent: str, child: str, leaders: list[Joi
     if kind == "helical":
         given["pitch"] = draw(NUMBERS) or 0.5
     if kind in ONE_DOF and leaders and draw(st.booleans()):
-        given["mimic"] = Mimic(draw(st.sampled_from(leaders)).name, draw(NUMBERS), draw(NUMBERS))
-    return Joint(name, kind, parent, child, draw(placements()), **given)
+        given["mimic"] = ff.Mimic(draw(st.sampled_from(leaders)).name, draw(NUMBERS), draw(NUMBERS))
+    return ff.Joint(name, kind, parent, child, draw(placements()), **given)
 
 
 @st.composite
-def descriptions(draw: st.DrawFn, most: int = 5) -> Description:
+def descriptions(draw: st.DrawFn, most: int = 5) -> ff.Description:
     """A robot of up to `most` links, with or without a joint to the world."""
     n = draw(st.integers(1, most))
     name, *names = draw(st.lists(NAMES, min_size=n + 4, max_size=n + 4, unique=True))
@@ -104,10 +90,8 @@ def descriptions(draw: st.DrawFn, most: int = 5) -> Description:
     others = [one for one in names if one != frame]
     positions = [(j.name, position(draw, j.kind)) for j in joints if j.kind != "fixed" and draw(st.booleans())]
     coefficients = tuple(draw(st.lists(NUMBERS, min_size=1, max_size=11)))
-    return Description(
-        name, tuple(links), tuple(joints), sites=(Site(site, frame, draw(placements())),),
-        loops=tuple(Loop(loop, site, other, mask) for other in others[:1]),
-        couplings=tuple(Coupling("coupling", one, single[-1], coefficients) for one in single[:1]),
-        actuated=tuple(moving[: draw(st.integers(0, len(moving)))]), gravity=vector(draw, NUMBERS, 3),
-        keyframes=(Keyframe(key, tuple(positions)),),
-    )  # fmt: skip
+    return ff.Description(name, tuple(links), tuple(joints), sites=(ff.Site(site, frame, draw(placements())),),
+                       loops=tuple(ff.Loop(loop, site, other, mask) for other in others[:1]),
+                       couplings=tuple(ff.Coupling("coupling", one, single[-1], coefficients) for one in single[:1]),
+                       actuated=tuple(moving[: draw(st.integers(0, len(moving)))]), gravity=vector(draw, NUMBERS, 3),
+                       keyframes=(ff.Keyframe(key, tuple(positions)),))  # fmt: skip

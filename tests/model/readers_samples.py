@@ -1,26 +1,12 @@
 """For tests of readers and writers: robots, forward kinematics without the library's kernels, a comparison."""
 
 import dataclasses
-
+import freeflyer as ff
 import numpy as np
+from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
+from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement
 from scipy.spatial.transform import Rotation
 from seeds import fresh
-
-from freeflyer.model.description import (
-    HINGE,
-    POINT,
-    WELD,
-    WORLD,
-    Coupling,
-    Description,
-    Inertia,
-    Joint,
-    Link,
-    Loop,
-    Mimic,
-    Site,
-    joint_sizes,
-)  # fmt: skip
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
 PENDULUM = """<robot name="pendulum"><link name="base"/>
@@ -32,33 +18,13 @@ PENDULUM = """<robot name="pendulum"><link name="base"/>
 MJ_PENDULUM = """<mujoco model="pendulum"><worldbody><body name="rod" pos="0 0 1"><joint name="pin" axis="0 1 0"/>
 <inertial pos="0 0 -0.5" mass="2" diaginertia="0.1 0.1 0.05"/></body></worldbody></mujoco>"""
 
-
-def placement(rng, spread=1.0):
-    X = np.eye(4)
-    X[:3, :3] = Rotation.random(random_state=rng).as_matrix()
-    X[:3, 3] = rng.uniform(-spread, spread, 3)
-    return X
-
-
-def inertia(rng):
-    """A solid: principal moments from a point cloud, so that they obey the triangle inequality."""
-    points = rng.normal(size=(8, 3)) * rng.uniform(0.05, 0.3, 3)
-    J = sum(np.dot(p, p) * np.eye(3) - np.outer(p, p) for p in points)
-    return Inertia(float(rng.uniform(0.5, 3.0)), rng.uniform(-0.2, 0.2, 3), J)
-
-
-def direction(rng):
-    axis = rng.normal(size=3)
-    return axis / np.linalg.norm(axis)
-
-
 KINDS = ("revolute", "continuous", "prismatic", "spherical", "cylindrical", "planar", "universal", "fixed")
 
 
 def zoo(seed=0, kinds=KINDS, base="free"):
     """A branched robot with a joint of each kind, limits and losses of each, a mimic, sites, loops and motors."""
     rng = fresh(seed)
-    links, joints = [Link("trunk", inertia(rng))], [Joint("root_joint", base, WORLD, "trunk")]
+    links, joints = [ff.Link("trunk", inertia(rng))], [ff.Joint("root_joint", base, WORLD, "trunk")]
     for k, kind in enumerate(kinds):
         nv = joint_sizes(kind)[1]
         limits = {}
@@ -69,23 +35,23 @@ def zoo(seed=0, kinds=KINDS, base="free"):
             limits |= {n: tuple(rng.uniform(1.0, 9.0, nv)) for n in ("velocity", "effort")}
             limits |= {n: (float(rng.uniform(0.1, 1.0)),) * nv for n in ("armature", "damping", "friction")}
         parent = links[int(rng.integers(len(links)))].name
-        links.append(Link(f"link_{k}_{kind}", inertia(rng)))
+        links.append(ff.Link(f"link_{k}_{kind}", inertia(rng)))
         joints.append(
-            Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), direction(rng), direction(rng),
+            ff.Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), direction(rng), direction(rng),
                   0.1 if kind == "helical" else 0.0, **limits))  # fmt: skip
     for name, ratio in (("leader", None), ("follower", -1.5)):
-        links.append(Link(name, inertia(rng)))
-        mimic = Mimic("joint_leader", ratio, 0.25) if ratio else None
-        joints.append(Joint(f"joint_{name}", "revolute", "trunk", name, placement(rng), mimic=mimic))
-    sites = (Site("tip", links[1].name, placement(rng)), Site("anchor", WORLD, placement(rng)))
-    loops = (Loop("pin", "tip", "leader", POINT), Loop("weld", links[2].name, "anchor", WELD))
-    couplings = (Coupling("cam", "joint_leader", "joint_follower", (0.1, 0.2, 0.3)),)
+        links.append(ff.Link(name, inertia(rng)))
+        mimic = ff.Mimic("joint_leader", ratio, 0.25) if ratio else None
+        joints.append(ff.Joint(f"joint_{name}", "revolute", "trunk", name, placement(rng), mimic=mimic))
+    sites = (ff.Site("tip", links[1].name, placement(rng)), ff.Site("anchor", WORLD, placement(rng)))
+    loops = (ff.Loop("pin", "tip", "leader", POINT), ff.Loop("weld", links[2].name, "anchor", WELD))
+    couplings = (ff.Coupling("cam", "joint_leader", "joint_follower", (0.1, 0.2, 0.3)),)
     motors = (joints[1].name, "joint_leader")
-    return Description("zoo", tuple(links), tuple(joints), sites, loops, couplings, motors, (0.5, 0.25, -9.5))
+    return ff.Description("zoo", tuple(links), tuple(joints), sites, loops, couplings, motors, (0.5, 0.25, -9.5))
 
 
 def with_hinge_loop(description):
-    return dataclasses.replace(description, loops=(*description.loops, Loop("hinge", "tip", "follower", HINGE)))
+    return dataclasses.replace(description, loops=(*description.loops, ff.Loop("hinge", "tip", "follower", HINGE)))
 
 
 def displacement(joint, q):

@@ -1,18 +1,16 @@
-"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
-
-from dataclasses import replace
-
-import numpy as np
-import pytest
-from closeness import close
-from seeds import fresh
+"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload. The x axes
+that build chooses: what the recursions rely on, without effect on results."""
 
 import freeflyer as ff
+import numpy as np
+import pytest
+import sympy as sp
+from closeness import close, fresh, refused
+from dataclasses import replace
 from freeflyer import robots
-from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.model.build import build
-from freeflyer.model.description import Mimic
-from freeflyer.model.edits import attach_payload, lock_joints, merge_fixed, with_gravity
+from freeflyer.kernels import plain
+from freeflyer.kernels.model import layout as L
+from freeflyer.model.flatten import Body, align
 from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
@@ -41,19 +39,17 @@ def random_state(model, seed=0):
 def following():
     """A chain whose joint_3 follows joint_1, and joint_5 follows joint_3."""
     description = robots.chain(6).description
-    for name, mimic in (("joint_3", Mimic("joint_1", -2.0, 0.3)), ("joint_5", Mimic("joint_3", 0.5, 0.1))):
+    for name, mimic in (("joint_3", ff.Mimic("joint_1", -2.0, 0.3)), ("joint_5", ff.Mimic("joint_3", 0.5, 0.1))):
         description = description.with_joint(replace(description.joint(name), mimic=mimic))
     actuated = tuple(n for n in description.actuated if n not in ("joint_3", "joint_5"))
-    return build(validate(replace(description, actuated=actuated)))
+    return ff.build(validate(replace(description, actuated=actuated)))
 
 
-LOCKED = {
-    "humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
-    "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
-    **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
-    "zoo's base": (zoo, ("root_joint",)), "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
-    "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",)),
-}  # fmt: skip
+LOCKED = {"humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wrist_roll", "left_ankle_roll")),
+          "humanoid's base": (robots.humanoid, ("root_joint", "left_knee")),
+          **{f"zoo's {kind}": (zoo, (f"joint_{i}",)) for i, kind in enumerate(KINDS, start=1)},
+          "zoo's base": (zoo, ("root_joint",)), "several of the zoo": (zoo, ("joint_2", "joint_3", "joint_5", "joint_8")),
+          "base of a mobile robot": (robots.holonomic_manipulator, ("root_joint",))}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", LOCKED)
@@ -61,7 +57,7 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     maker, names = LOCKED[name]
     model = maker()
     q, v = random_state(model)
-    small = lock_joints(model, names, q)
+    small = ff.lock_joints(model, names, q)
     in_q, in_v = kept(model, small)
     v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
     assert set(small.joint_names) == set(model.joint_names) - set(names)
@@ -76,29 +72,21 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     validate(small.description)
 
 
-def test_positions_by_name_are_those_of_a_configuration():
+def test_positions_by_name_and_neutral():
     model = zoo()
     q, _ = random_state(model)
     names = ("joint_1", "joint_2", "joint_5")
     by_name = {n: q[model.joint(n).iq : model.joint(n).iq + model.joint(n).nq] for n in names}
     by_name["joint_1"] = float(by_name["joint_1"][0])
-    at_q, given = lock_joints(model, names, q), lock_joints(model, by_name)
+    at_q, given = ff.lock_joints(model, names, q), ff.lock_joints(model, by_name)
     for name in names:
         a, b = at_q.description.joint(name), given.description.joint(name)
         assert a.kind == b.kind == "fixed"
         np.testing.assert_array_equal(a.placement, b.placement)
-
-
-def test_without_a_configuration_joints_lock_at_neutral():
-    model = zoo()
-    small = lock_joints(model, ["joint_2", "joint_4"])
+    small = ff.lock_joints(model, ["joint_2", "joint_4"])
     for name in ("joint_2", "joint_4"):
         np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
-    assert lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
-
-
-def test_joint_transform_is_the_pose_that_the_kernels_compute():
-    model = zoo()
+    assert ff.lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
     q, _ = random_state(model, 3)
     for joint in model.description.joints[1:]:
         info = model.joint(joint.name)
@@ -109,57 +97,53 @@ def test_joint_transform_is_the_pose_that_the_kernels_compute():
 
 def test_followers_lock_with_their_leader():
     model = following()
-    small = lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
-    plain = lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
+    small = ff.lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
+    plain = ff.lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
     assert small.joint_names == ("joint_2", "joint_4", "joint_6") == plain.joint_names
     q, v = random_state(small)
     close(ff.mass_matrix(small, q), ff.mass_matrix(plain, q))
     close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
-    again = lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
+    again = ff.lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
-
-
-def test_locking_others_leaves_followers_following():
-    model = following()
     q, v = random_state(model)
-    small = lock_joints(model, ["joint_2"], q)
+    small = ff.lock_joints(model, ["joint_2"], q)
     in_q, in_v = kept(model, small)
     v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
     close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
     close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
+    with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
+        ff.lock_joints(following(), {"joint_5": 0.1})
+    with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
+        ff.lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
 
 
 def test_an_edit_leaves_the_model_alone():
     model = robots.quadruped()
     before = model.parameters.copy(), model.topology.copy()
-    lock_joints(model, ["front_left_knee"])
-    attach_payload(model, "trunk", 3.0)
-    with_gravity(model, (0.0, 0.0, -1.62))
-    merge_fixed(model)
+    ff.lock_joints(model, ["front_left_knee"])
+    ff.attach_payload(model, "trunk", 3.0)
+    ff.with_gravity(model, (0.0, 0.0, -1.62))
+    ff.merge_fixed(model)
     assert model.nv == 18
     np.testing.assert_array_equal(model.parameters, before[0])
     np.testing.assert_array_equal(model.topology, before[1])
-
-
-def test_a_follower_alone_cannot_be_locked():
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
-        lock_joints(following(), {"joint_5": 0.1})
-    with pytest.raises(InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):
-        lock_joints(following(), {"joint_1": 0.4, "joint_5": 0.2})
-
-
-def test_locking_the_last_motor_of_passive_joints_is_refused():
-    model = build(replace(robots.chain(3).description, actuated=("joint_2",)))
-    with pytest.raises(InputError, match=r"leaves passive ones free \(joint_1, joint_3\)"):
-        lock_joints(model, ["joint_2"])
-    assert lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
+    model = ff.build(replace(robots.chain(3).description, actuated=("joint_2",)))
+    refused(ff.InputError, r"leaves passive ones free \(joint_1, joint_3\)", ff.lock_joints, model, ["joint_2"])
+    assert ff.lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
+    model = robots.humanoid()
+    q, _ = random_state(model)
+    forces = ff.gravity_forces(model, q)
+    assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
+    close(ff.gravity_forces(ff.with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
+    close(ff.gravity_forces(ff.with_gravity(model, (0, 0, -9.81)), q), forces)
+    assert (ff.gravity_forces(ff.with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
 
 
 def test_merging_changes_no_number():
     whole = robots.humanoid(45)
     names = ["left_elbow", "waist_yaw", "neck_roll", "left_wrist_roll", "right_thumb"]
-    model = lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
-    merged = merge_fixed(model)
+    model = ff.lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
+    merged = ff.merge_fixed(model)
     assert len(merged.description.links) == model.nv - 5 == 41  # one per joint, the pelvis among them
     assert not [j for j in merged.description.joints if j.kind == "fixed"]
     assert set(merged.frame_names) == set(model.frame_names)
@@ -171,11 +155,8 @@ def test_merging_changes_no_number():
     for frame in model.frame_names:
         close(ff.frame_pose(merged, q, frame), ff.frame_pose(model, q, frame))
     validate(merged.description)
-
-
-def test_merging_keeps_what_is_fixed_to_the_world():
-    model = lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
-    merged = merge_fixed(model)
+    model = ff.lock_joints(robots.quadruped(), ["root_joint", "front_left_hip_roll"])
+    merged = ff.merge_fixed(model)
     assert merged.description.link("trunk").inertia.mass == pytest.approx(17.5 + 1.6, rel=1e-14)
     assert [j.name for j in merged.description.joints if j.kind == "fixed"] == ["root_joint"]
     q, _ = random_state(model)
@@ -183,7 +164,6 @@ def test_merging_keeps_what_is_fixed_to_the_world():
 
 
 BOX = np.diag([0.02, 0.03, 0.04])
-
 
 PLACES = {"left_hand": robots.humanoid, "left_palm": robots.humanoid, "arm_mount": robots.space_manipulator}
 
@@ -193,7 +173,7 @@ PLACES = {"left_hand": robots.humanoid, "left_palm": robots.humanoid, "arm_mount
 @pytest.mark.parametrize("inertia", [None, BOX])
 def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, inertia):
     model, com = PLACES[frame](), np.array([0.05, -0.02, -0.1])
-    loaded = attach_payload(model, frame, 2.5, com, inertia, name=name)
+    loaded = ff.attach_payload(model, frame, 2.5, com, inertia, name=name)
     assert loaded.mass == pytest.approx(model.mass + 2.5, rel=1e-14)
     q, _ = random_state(model)
     J = ff.frame_jacobian(model, q, frame)
@@ -209,30 +189,80 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 
 
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
-    (("left_hnd", 1.0), {}, UnknownNameError, "mean 'left_hand'"),
-    (("world", 1.0), {}, UnknownNameError, "is fixed to a link of the robot"),
-    (("pelvis", -1.0), {}, InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, InputError, "the mass is 0 kg"),
-    (("pelvis", float("nan")), {}, InputError, r"mass is .*: every entry must be finite"),
-    (("pelvis", [1.0, 2.0]), {}, InputError, r"payload's mass has shape .*, expected \(\)"),
-    (("pelvis", 1.0, [0.0, 0.0]), {}, InputError, r"payload's com has shape .*, expected \(3,\)"),
-    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, InputError, r"com.* every entry must be finite"),
-    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
-    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, InputError, "exceeds the sum of the other two"),
-    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, InputError, "one is negative"),
-    (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, InputError, "symmetric"),
-    (("pelvis", 1.0), {"name": "camera"}, InputError, "'camera' is used"),
-    (("pelvis", 1.0), {"name": "left_foot"}, InputError, "'left_foot' is used"),
+    (("left_hnd", 1.0), {}, ff.UnknownNameError, "mean 'left_hand'"),
+    (("world", 1.0), {}, ff.UnknownNameError, "is fixed to a link of the robot"),
+    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
+    (("pelvis", float("nan")), {}, ff.InputError, r"mass is .*: every entry must be finite"),
+    (("pelvis", [1.0, 2.0]), {}, ff.InputError, r"payload's mass has shape .*, expected \(\)"),
+    (("pelvis", 1.0, [0.0, 0.0]), {}, ff.InputError, r"payload's com has shape .*, expected \(3,\)"),
+    (("pelvis", 1.0, [0.0, 0.0, np.inf]), {}, ff.InputError, r"com.* every entry must be finite"),
+    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, ff.InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, ff.InputError, "exceeds the sum of the other two"),
+    (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, ff.InputError, "one is negative"),
+    (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, ff.InputError, "symmetric"),
+    (("pelvis", 1.0), {"name": "camera"}, ff.InputError, "'camera' is used"),
+    (("pelvis", 1.0), {"name": "left_foot"}, ff.InputError, "'left_foot' is used"),
 ])  # fmt: skip
 def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
-    with pytest.raises(error, match=text):
-        attach_payload(robots.humanoid(), *arguments, **options)
+    refused(error, text, lambda: ff.attach_payload(robots.humanoid(), *arguments, **options))
 
 
-def test_gravity_scales_its_forces():
-    model = robots.humanoid()
-    q, _ = random_state(model)
-    forces = ff.gravity_forces(model, q)
-    assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
-    close(ff.gravity_forces(with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
-    close(ff.gravity_forces(with_gravity(model, (0, 0, -9.81)), q), forces)
-    assert (ff.gravity_forces(with_gravity(model, (0.0, 0.0, 0.0)), q) == 0.0).all()
+def turned(seed: int) -> np.ndarray:
+    X = np.eye(4)
+    X[:3, :3] = np.linalg.qr(fresh(seed).standard_normal((3, 3)))[0]
+    X[:3, :3] *= np.linalg.det(X[:3, :3])
+    X[:3, 3] = [0.1, 0.2, 0.3]
+    return X
+
+
+def tree(placements):
+    """A world, a floating base, a screw on it, and two screws on that."""
+    bodies = [Body(0, L.SCREW, 0, (), np.eye(4)), Body(0, L.FLOATING, 0, tuple(range(6)), np.eye(4))]
+    for parent, X in zip((1, 2, 2), placements):
+        bodies.append(Body(parent, L.SCREW, 0, (0,), X, (1.0, 0.5, 0.2, 0.0), 2.0, np.ones(3), np.diag([1.0, 2.0, 3.0])))
+    return bodies
+
+
+HALF = np.diag([1.0, -1.0, -1.0, 1.0])
+CASES = {"generic": (turned(1), turned(2), turned(3)), "parallel": (np.eye(4), np.eye(4), HALF)}
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_a_twist_is_left_and_an_azimuth_at_branches(case):
+    bodies = tree(CASES[case])
+    result, frames = align(bodies, [("tip", 4, turned(4))])
+    for b in result[2:]:
+        R = b.placement[:3, :3]
+        azimuth, twist = R[:, 0], np.array([[1.0, 0, 0], [0, R[2, 2], -R[2, 1]], [0, R[2, 1], R[2, 2]]])
+        Rz = np.array([[azimuth[0], -azimuth[1], 0], [azimuth[1], azimuth[0], 0], [0, 0, 1.0]])
+        np.testing.assert_allclose(Rz @ twist, R, atol=1e-15)
+        assert R[2, 0] == 0.0
+    np.testing.assert_array_equal(result[3].placement[:3, 0], [1.0, 0.0, 0.0])  # the first child of a screw
+    q = 0.7
+    for before, after in ((pose(bodies, 4, q) @ turned(4), pose(result, 4, q) @ frames[0][2]),):
+        np.testing.assert_allclose(after, before, atol=1e-14)
+    for a, b in zip(bodies, result):
+        np.testing.assert_allclose(np.linalg.eigvalsh(b.rotational), np.linalg.eigvalsh(a.rotational), atol=1e-14)
+
+
+def pose(bodies, i, q):
+    X = np.eye(4)
+    while i > 1:
+        b = bodies[i]
+        angle, slide = b.screw[0] * q + b.screw[2], b.screw[1] * q + b.screw[3]
+        c, s = np.cos(angle), np.sin(angle)
+        X = b.placement @ np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, slide], [0, 0, 0, 1.0]]) @ X
+        i = b.parent
+    return X
+
+
+def test_symbols_meet_whole_quarter_turns():
+    """Offsets that alignment brings in are multiples of pi / 2 here, and disappear from closed forms."""
+    model = ff.robots.chain(3, ["revolute"])
+    q = sp.symbols("q1:4")
+    G = sp.Matrix(plain.run("gravity", model, q))
+    assert G.free_symbols <= set(q)
+    assert not any(abs(abs(x) - sp.pi / 2) < 1e-6 for x in G.atoms(sp.Float))
+    point = [0.3, -0.2, 0.5]
+    expected = ff.gravity_forces(model, np.array(point))
+    np.testing.assert_allclose(np.array(G.subs(dict(zip(q, point))), float).ravel(), expected, atol=1e-12)

@@ -1,127 +1,84 @@
 """Locking and merging where loops and couplings are involved."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-
+from closeness import refused
+from dataclasses import replace
 from freeflyer import robots
-from freeflyer.errors import InputError
-from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Site
-from freeflyer.model.edits import lock_joints, merge_fixed
 from freeflyer.model.validate import validate
-
-
-def shifted(x, z):
-    X = np.eye(4)
-    X[:3, 3] = x, 0.0, z
-    return X
+from linkage_samples import shifted
 
 
 def four_bar():
     """A parallelogram: two cranks of 0.3 m on the ground, 0.5 m apart, and a coupler whose end meets crank b's."""
-    body = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3))
-    y = np.array([0.0, 1.0, 0.0])
-    return validate(
-        Description(
-            "four_bar",
-            tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler")),
-            (
-                Joint("a", "revolute", WORLD, "crank_a", axis=y),
-                Joint("b", "revolute", WORLD, "crank_b", shifted(0.5, 0.0), axis=y),
-                Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.3), axis=y),
-            ),
-            (Site("coupler_end", "coupler", shifted(0.5, 0.0)), Site("crank_end", "crank_b", shifted(0.0, 0.3))),
-            (Loop("closure", "coupler_end", "crank_end"),),
-            actuated=("a",),
-        )
-    )
+    body, y = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3)), np.array([0.0, 1.0, 0.0])
+    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y), Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
+              Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.0, 0.3), axis=y))  # fmt: skip
+    sites = Site("coupler_end", "coupler", shifted(0.5)), Site("crank_end", "crank_b", shifted(0.0, 0.0, 0.3))
+    links = tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler"))
+    return validate(Description("four_bar", links, joints, sites, (Loop("closure", "coupler_end", "crank_end"),), actuated=("a",)))
 
 
-def test_a_loop_that_still_moves_stays():
-    model = lock_joints(build(replace(four_bar(), actuated=())), {"a": 0.4})
+def test_loops_that_became_rigid():
+    model = ff.lock_joints(ff.build(replace(four_bar(), actuated=())), {"a": 0.4})
     assert [loop.name for loop in model.loops] == ["closure"]
-
-
-def test_a_loop_that_became_rigid_and_is_closed_goes():
-    model = lock_joints(build(four_bar()), {"a": 0.4, "b": 0.4, "c": -0.4})
+    model = ff.lock_joints(ff.build(four_bar()), {"a": 0.4, "b": 0.4, "c": -0.4})
     assert model.loops == ()
     validate(model.description)
-
-
-def test_a_loop_that_became_rigid_while_open_is_refused():
-    with pytest.raises(InputError, match=r"loop 'closure' rigid while it is open by 0.0[0-9]+"):
-        lock_joints(build(four_bar()), {"a": 0.4, "b": 0.5, "c": -0.4})
+    with pytest.raises(ff.InputError, match=r"loop 'closure' rigid while it is open by 0.0[0-9]+"):
+        ff.lock_joints(ff.build(four_bar()), {"a": 0.4, "b": 0.5, "c": -0.4})
+    description = four_bar()
+    joints = tuple(replace(j, kind="fixed") if j.name == "c" else j for j in description.joints)
+    loops = (*description.loops, Loop("brace", "crank_a", "coupler", (0, 1, 0, 0, 0, 0)))
+    merged = ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
+    assert [loop.name for loop in merged.loops] == ["closure"]
+    assert [link.name for link in merged.description.links] == ["crank_a", "crank_b"]
+    assert "coupler" in merged.frame_names
+    validate(merged.description)
+    loops = (Loop("brace", "crank_a", "coupler", (0, 0, 1, 0, 0, 0)),)  # 0.3 m apart along z
+    with pytest.raises(ff.InputError, match=r"loop 'brace' rigid while it is open by 0\.3"):
+        ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
+    model = ff.lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
+    assert model.description.couplings == ()
+    assert model.joint_names == ("joint_3", "joint_4")
+    assert ff.lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
+    held = coupled(Coupling("held", "joint_1", "", (0.25,)))
+    assert ff.lock_joints(held, {"joint_1": 0.25}).description.couplings == ()
+    refused(ff.InputError, r"makes 'joint_1' a constant: that is 0\.25 here, not 0\.3", ff.lock_joints, held, {"joint_1": 0.3})
 
 
 def test_only_the_directions_of_the_mask_must_be_closed():
     turned = {"a": 0.4, "b": 0.4, "c": -0.4 + 1e-3}  # the coupler's end is off, by 0.5 mm along z
     for mask, closed in (((0, 1, 0, 0, 0, 0), True), ((0, 0, 1, 0, 0, 0), False), ((0, 0, 0, 1, 0, 1), True),
                          ((0, 0, 0, 0, 1, 0), False)):  # fmt: skip
-        model = build(replace(four_bar(), loops=(Loop("closure", "coupler_end", "crank_end", mask),)))
+        model = ff.build(replace(four_bar(), loops=(Loop("closure", "coupler_end", "crank_end", mask),)))
         if closed:
-            assert lock_joints(model, turned).loops == ()
+            assert ff.lock_joints(model, turned).loops == ()
         else:
-            with pytest.raises(InputError, match="rigid while it is open"):
-                lock_joints(model, turned)
-
-
-def test_directions_are_those_of_the_first_frame():
+            refused(ff.InputError, "rigid while it is open", ff.lock_joints, model, turned)
     description = four_bar()
-    long = replace(description.sites[0], placement=shifted(0.6, 0.0))  # the coupler overshoots by 0.1 m along its own x
+    long = replace(description.sites[0], placement=shifted(0.6))  # the coupler overshoots by 0.1 m along its own x
     for a, b, closed in (("coupler_end", "crank_end", True), ("crank_end", "coupler_end", False)):
         loops = (Loop("closure", a, b, (0, 0, 1, 0, 0, 0)),)
-        model = build(replace(description, sites=(long, description.sites[1]), loops=loops))
+        model = ff.build(replace(description, sites=(long, description.sites[1]), loops=loops))
         if closed:
-            assert lock_joints(model, {"a": 0.4, "b": 0.4, "c": -0.4}).loops == ()
+            assert ff.lock_joints(model, {"a": 0.4, "b": 0.4, "c": -0.4}).loops == ()
         else:
-            with pytest.raises(InputError, match=r"rigid while it is open by 0\.03"):  # 0.1 sin 0.4
-                lock_joints(model, {"a": 0.4, "b": 0.4, "c": -0.4})
-
-
-def test_merging_drops_a_closed_loop_within_one_body():
-    description = four_bar()
-    joints = tuple(replace(j, kind="fixed") if j.name == "c" else j for j in description.joints)
-    loops = (*description.loops, Loop("brace", "crank_a", "coupler", (0, 1, 0, 0, 0, 0)))
-    merged = merge_fixed(build(validate(replace(description, joints=joints, loops=loops))))
-    assert [loop.name for loop in merged.loops] == ["closure"]
-    assert [link.name for link in merged.description.links] == ["crank_a", "crank_b"]
-    assert "coupler" in merged.frame_names
-    validate(merged.description)
-    loops = (Loop("brace", "crank_a", "coupler", (0, 0, 1, 0, 0, 0)),)  # 0.3 m apart along z
-    with pytest.raises(InputError, match=r"loop 'brace' rigid while it is open by 0\.3"):
-        merge_fixed(build(validate(replace(description, joints=joints, loops=loops))))
+            with pytest.raises(ff.InputError, match=r"rigid while it is open by 0\.03"):  # 0.1 sin 0.4
+                ff.lock_joints(model, {"a": 0.4, "b": 0.4, "c": -0.4})
 
 
 def coupled(*couplings):
-    return build(validate(replace(robots.chain(4).description, couplings=couplings)))
+    return ff.build(validate(replace(robots.chain(4).description, couplings=couplings)))
 
 
 RULE = Coupling("rule", "joint_1", "joint_2", (0.1, 2.0, 0.0, 1.0))  # q1 = 0.1 + 2 q2 + q2^3
 
 
-def test_coupling_between_locked_joints_becomes_a_fact():
-    model = lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
-    assert model.description.couplings == ()
-    assert model.joint_names == ("joint_3", "joint_4")
-
-
-def test_coupling_of_other_joints_stays():
-    assert lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
-
-
-def test_coupling_held_at_a_constant():
-    held = coupled(Coupling("held", "joint_1", "", (0.25,)))
-    assert lock_joints(held, {"joint_1": 0.25}).description.couplings == ()
-    with pytest.raises(InputError, match=r"makes 'joint_1' a constant: that is 0\.25 here, not 0\.3"):
-        lock_joints(held, {"joint_1": 0.3})
-
-
-@pytest.mark.parametrize(("positions", "text"), [
-    ({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"), ({"joint_1": 0.2}, "lock both or none"),
-    ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2"),
-])  # fmt: skip
+@pytest.mark.parametrize(("positions", "text"), [({"joint_2": 0.2}, "lock 'joint_1' too, at 0.508"),
+                                                 ({"joint_1": 0.2}, "lock both or none"),
+                                                 ({"joint_1": 0.2, "joint_2": 0.2}, "that is 0.508 here, not 0.2")])  # fmt: skip
 def test_coupling_that_locking_breaks_is_refused(positions, text):
-    with pytest.raises(InputError, match=text):
-        lock_joints(coupled(RULE), positions)
+    refused(ff.InputError, text, lambda: ff.lock_joints(coupled(RULE), positions))

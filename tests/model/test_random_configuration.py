@@ -1,11 +1,10 @@
 """Random postures lie within limits, and near zero where limits are so wide that they are none."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
+from seeds import fresh
 
 UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
 

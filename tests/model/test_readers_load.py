@@ -1,18 +1,15 @@
 """`load` distinguishes formats, adds bases, and passes its options on."""
 
-import subprocess
-import sys
-from dataclasses import replace
-from pathlib import Path
-
 import numpy as np
 import pytest
-from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
-from scipy.spatial.transform import Rotation
-
+from closeness import refused
+from dataclasses import replace
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import POINT, WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe, load, read, with_base
+from processes import python
+from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
+from scipy.spatial.transform import Rotation
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'
 FLOATER = f"""<mujoco><worldbody><body name="trunk" pos="1 2 3" euler="30 0 0"><freejoint name="float"/>{INERTIAL}
@@ -34,17 +31,18 @@ def test_base_of_a_robot_with_a_root(base):
     np.testing.assert_array_equal(root.placement, np.eye(4))
 
 
-def test_no_base_keeps_that_of_the_file():
+def test_the_base_of_the_file_is_kept():
     for text in (PENDULUM, MJ_PENDULUM, FLOATER, BOLTED, TWO):
         assert [j.name for j in describe(text, base=None).joints] == [j.name for j in read(text).joints]
     assert load(PENDULUM, base=None).nv == 1
     assert load(FLOATER, base=None).nv == 7
-
-
-def test_free_joint_of_the_file_is_kept():
     description = describe(FLOATER)
     assert description.joint("float").kind == "free"
     assert description.joint("float").initial[:3] == (1.0, 2.0, 3.0)
+    taken = PENDULUM.replace('"pin"', '"root_joint"')
+    assert describe(taken).joints[0].name == "root_joint_"
+    description = replace(read(FLOATER), actuated=("float", "hip"))
+    assert with_base(description, "fixed").actuated == ("hip",)
 
 
 @pytest.mark.parametrize("base", ["fixed", "planar"])
@@ -59,16 +57,13 @@ def test_free_joint_of_the_file_is_replaced_where_it_is_drawn(base):
         np.testing.assert_allclose(R @ joint.axis, [0, 0, 1], atol=1e-15)
 
 
-def test_bolted_robot_is_let_go():
+def test_bolted_robots_and_scenery():
     free = describe(BOLTED, base="free")
     assert describe(BOLTED).joints[0].kind == "fixed"  # as in the file
     assert (free.joints[0].name, free.joints[0].kind, free.joints[0].child) == ("root_joint", "free", "trunk")
     np.testing.assert_allclose(free.joints[0].initial, describe(FLOATER).joint("float").initial, atol=1e-15)
     assert describe(BOLTED, base="fixed").joint("trunk_fixed").kind == "fixed"
     assert load(BOLTED, base="planar").nv == 4
-
-
-def test_urdf_with_a_world_link():
     fixed = describe(WORLD_URDF, base="fixed")
     assert fixed.joint("bolt").kind == "fixed"
     assert WORLD not in [x.name for x in fixed.links]  # the world is always there
@@ -78,106 +73,61 @@ def test_urdf_with_a_world_link():
     heavy = WORLD_URDF.replace('<link name="world"/>', '<link name="world"><inertial><mass value="1"/>'
         '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>')  # fmt: skip
     assert load(heavy, base="fixed").nv == 1
-    with pytest.raises(DescriptionError, match="'world' has a mass but never moves: give it another name"):
-        load(heavy)
-
-
-def test_scenery_does_not_count_as_a_base():
+    refused(DescriptionError, "'world' has a mass but never moves: give it another name", load, heavy)
     assert describe(TABLE, base="fixed").joint("table_fixed").child == "table"
     assert load(TABLE, base="fixed").nv == 1
     assert load(TABLE).nv == 7
 
 
-def test_several_bases():
+def test_several_bases_and_others():
     assert load(TWO).nv == 13  # both float already
-    with pytest.raises(DescriptionError, match=r"replaces one free joint.*'float' \(free\), 'fly' \(free\)"):
-        load(TWO, base="fixed")
+    refused(DescriptionError, r"replaces one free joint.*'float' \(free\), 'fly' \(free\)", load, TWO, base="fixed")
     forest = PENDULUM.replace("</robot>", '<link name="alone"/></robot>')
     for base in ("free", "fixed", None):
-        with pytest.raises(DescriptionError, match="disconnected: 'base', 'alone'"):
-            load(forest, base=base)
-    with pytest.raises(DescriptionError, match="needs one root, but base, alone have no parent"):
-        with_base(read(forest), "free")
-
-
-def test_base_that_moves_in_another_way():
-    with pytest.raises(DescriptionError, match=r"by 'pin' \(continuous\): pass base=None"):
-        load(MJ_PENDULUM, base="free")
+        refused(DescriptionError, "disconnected: 'base', 'alone'", load, forest, base=base)
+    refused(DescriptionError, "needs one root, but base, alone have no parent", lambda: with_base(read(forest), "free"))
+    refused(DescriptionError, r"by 'pin' \(continuous\): pass base=None", load, MJ_PENDULUM, base="free")
     assert load(MJ_PENDULUM).nv == 1
-    with pytest.raises(DescriptionError, match='base="planar" needs one base'):
-        load(MJ_PENDULUM, base="planar")
+    refused(DescriptionError, 'base="planar" needs one base', load, MJ_PENDULUM, base="planar")
     assert load(MJ_PENDULUM, base="fixed").nv == 1
-
-
-def test_name_of_the_root_joint_gives_way():
-    taken = PENDULUM.replace('"pin"', '"root_joint"')
-    assert describe(taken).joints[0].name == "root_joint_"
-
-
-def test_unknown_base():
     with pytest.raises(InputError, match="base is 'floating'; expected one of free, fixed, planar, 'auto', or None"):
         load(PENDULUM, base="floating")
 
 
-def test_motor_on_a_replaced_joint_goes():
-    description = replace(read(FLOATER), actuated=("float", "hip"))
-    assert with_base(description, "fixed").actuated == ("hip",)
-
-
-def test_gravity():
+def test_options_of_load(tmp_path):
     np.testing.assert_array_equal(load(PENDULUM, gravity=(0, 0, -1.62)).gravity, [0, 0, -1.62])
     np.testing.assert_array_equal(load(PENDULUM).gravity, [0, 0, -9.81])
     for bad in ((0, 0), (0, 0, np.nan), "down", 9.81):
-        with pytest.raises(InputError, match=r"gravity (must|is)"):
-            load(PENDULUM, gravity=bad)
-
-
-def test_loops_file(tmp_path):
+        refused(InputError, r"gravity (must|is)", load, PENDULUM, gravity=bad)
     path = tmp_path / "loops.yaml"
     path.write_text("loops: [{name: l, frame_a: rod, frame_b: world, type: point}]\nactuated: [pin]")
     model = load(PENDULUM, base="fixed", loops=path)
     assert (model.loops[0].mask, model.actuated) == (POINT, ("pin",))
-
-
-def test_inertias_option():
     negative = PENDULUM.replace('izz="0.01"', 'izz="-0.01"')
-    with pytest.raises(DescriptionError, match=r'link .rod. has the negative eigenvalue -0.01.*inertias="as-is"'):
-        load(negative)
+    refused(DescriptionError, r'link .rod. has the negative eigenvalue -0.01.*inertias="as-is"', load, negative)
     assert load(negative, inertias="as-is").nv == 7
+    description = replace(read(PENDULUM), links=(Link("base"), Link("rod", Inertia(1.0))), joints=(
+        Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
+    assert load(description).nv == 9
+    # MuJoCo and lxml are imported by the first file, not by the package
+    code = (
+        "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
+        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
+    )
+    assert python(code).stdout.strip() == "[]"
 
 
-def test_formats_follow_from_the_root_element(tmp_path):
+def test_formats_and_encodings(tmp_path):
     for name, text in (("robot.xml", PENDULUM), ("robot.urdf", MJ_PENDULUM), ("noext", PENDULUM)):
         path = tmp_path / name
         path.write_text(text)
         assert load(path, base="fixed").joint_names == ("pin",)
         assert load(str(path), base="fixed").joint_names == ("pin",)
-    with pytest.raises(FileError, match="root element <sdf>; robots are read from URDF"):
-        load("<sdf/>")
-    with pytest.raises(FileError, match="is YAML: give the robot's URDF or MJCF file"):
-        load("loops.yaml")
-
-
-def test_a_description_loads_too():
-    description = replace(read(PENDULUM), links=(Link("base"), Link("rod", Inertia(1.0))), joints=(
-        Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
-    assert load(description).nv == 9
-
-
-def test_encodings_and_marks(tmp_path):
+    refused(FileError, "root element <sdf>; robots are read from URDF", load, "<sdf/>")
+    refused(FileError, "is YAML: give the robot's URDF or MJCF file", load, "loops.yaml")
     path = tmp_path / "r.urdf"
     for encoding in ("utf-8-sig", "utf-16", "latin-1"):
         head = '<?xml version="1.0" encoding="ISO-8859-1"?>' if encoding == "latin-1" else ""
         path.write_bytes((head + PENDULUM.replace("pin", "pín")).encode(encoding))
         assert load(path, base="fixed").joint_names == ("pín",)
     assert load('\ufeff <?xml version="1.0" encoding="latin-1"?>' + PENDULUM.replace("pin", "pín"), base="fixed")
-
-
-def test_importing_the_readers_imports_no_parser():
-    """MuJoCo and lxml are imported by the first file, not by the package."""
-    code = (
-        "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
-        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
-    )
-    result = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True, cwd=Path.cwd())
-    assert result.stdout.strip() == "[]"

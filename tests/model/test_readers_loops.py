@@ -1,19 +1,15 @@
 """Loop files: both formats, and words for each way in which they can be wrong."""
 
-from dataclasses import replace
-from itertools import pairwise
-
+import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import fresh, refused
+from dataclasses import replace
+from freeflyer.model.description import HINGE, POINT, WELD, Loop
+from freeflyer.model.readers import read_loops
+from itertools import pairwise
 from readers_samples import link_poses, zoo
 from robots_on_disk import MODELS, needs_models
-from seeds import fresh
-
-from freeflyer.errors import FileError
-from freeflyer.model.description import HINGE, POINT, WELD, Loop
-from freeflyer.model.load import load
-from freeflyer.model.readers import read_loops
-from freeflyer.model.writers import to_urdf
 
 BARE = zoo()
 OURS = """
@@ -37,7 +33,7 @@ def read(tmp_path, text, encoding="utf-8"):
     return read_loops(path, BARE)
 
 
-def test_our_format(tmp_path):
+def test_both_formats(tmp_path):
     description = read(tmp_path, OURS)
     assert description.loops == (
         *BARE.loops,
@@ -45,22 +41,13 @@ def test_our_format(tmp_path):
         Loop("loop_2", "trunk", "world", (1, 1, 0, 1, 0, 0)),
     )
     assert description.actuated == ("joint_leader", "joint_0_revolute")
-
-
-def test_types_of_loops(tmp_path):
     masks = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1)}
     for name, mask in masks.items():
         loops = read(tmp_path, f"loops: [{{frame_a: tip, frame_b: leader, type: {name}}}]").loops
         assert loops[-1].mask == mask
     assert read(tmp_path, "loops: []").actuated == BARE.actuated  # nothing said of motors: as before
-
-
-def test_their_format(tmp_path):
     description = read(tmp_path, THEIRS)
-    assert description.loops[2:] == (
-        Loop("tip~trunk", "tip", "trunk", POINT),
-        Loop("leader~world", "leader", "world", WELD),
-    )
+    assert description.loops[2:] == (Loop("tip~trunk", "tip", "trunk", POINT), Loop("leader~world", "leader", "world", WELD))
     assert description.actuated == ("joint_leader",)
     kinds = [description.joint(f"joint_{n}").kind for n in ("0_revolute", "1_continuous", "2_prismatic")]
     assert kinds == ["spherical", "universal", "fixed"]
@@ -70,73 +57,60 @@ def test_their_format(tmp_path):
     assert read(tmp_path, "closed_loop: [[tip, trunk]]").loops[-1].mask == WELD
 
 
-WRONG = {
-    "empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mapping"),
-    "a word": ("loops", "expected a mapping"),
-    "unknown key": ("closed_loops: []", "has the key 'closed_loops'; known keys: loops"),
-    "mixed formats": ("loops: []\nname_mot: []", "mixes two formats"),
-    "key twice": ("loops: []\nloops: []", "the key 'loops' is written twice"),
-    "loops not a list": ("loops: {a: 1}", "expected a list"),
-    "loop not a mapping": ("loops: [3]", "loop 1 holds '3'; expected a mapping"),
-    "loop without frame": ("loops: [{frame_a: tip, type: point}]", "has no frame_b"),
-    "loop without type": ("loops: [{frame_a: tip, frame_b: leader}]", "either type .* or mask"),
-    "type and mask": ("loops: [{frame_a: tip, frame_b: leader, type: weld, mask: [1,1,1,1,1,1]}]", "either type"),
-    "unknown type": ("loops: [{frame_a: tip, frame_b: leader, type: glue}]", "has the type 'glue'; known types: point"),
-    "unknown frame": ("loops: [{frame_a: tipp, frame_b: leader, type: weld}]", "no frame is named 'tipp'. Did you"),
-    "frame is a list": ("loops: [{frame_a: [tip], frame_b: leader, type: weld}]", "expected a name"),
-    "short mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [1, 1]}]", "six of 0 and 1"),
-    "zero mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [0,0,0,0,0,0]}]", "not all 0"),
-    "mask of words": ("loops: [{frame_a: tip, frame_b: leader, mask: xyz}]", "expected a list"),
-    "extra key": ("loops: [{frame_a: tip, frame_b: leader, type: weld, k: 1}]", "has the key 'k'"),
-    "unknown motor": ("actuated: [moto]", "no joint is named 'moto'"),
-    "motors not a list": ("actuated: joint_leader", "expected a list"),
-    "loop of three": ("closed_loop: [[tip, trunk, leader]]", "expected two frames"),
-    "too few types": ("closed_loop: [[tip, trunk]]\ntype: []", "1 entries, type has 0"),
-    "unknown joint": ("joint_name: [x]\njoint_type: [FIXED]", "no joint is named 'x'"),
-    "too few joint types": ("joint_name: [joint_leader]", "1 entries, joint_type has 0"),
-    "joint twice": ("joint_name: [joint_leader, joint_leader]\njoint_type: [FIXED, FIXED]", "lists a joint twice"),
-    "unknown joint type": ("joint_name: [joint_leader]\njoint_type: [CARDAN]", "known: SPHERICAL, FIXED, UJOINT_"),
-    "same axis twice": ("joint_name: [joint_leader]\njoint_type: [UJOINT_XX]", "two different axes"),
-    "alias": ("loops: &a []\nactuated: *a", "uses a YAML alias"),
-    "bomb": ("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n", "uses a YAML alias"),
-    "deep": ("[" * 2000, "deeper than 12 levels"), "broken": ("loops: [", "not YAML"),
-    "tab": ("loops:\n\t- 1", "not YAML"),
-    "tag": ("loops: !!python/object/apply:os.system ['true']", "known types|expected a mapping|expected a list|holds"),
-    "binary": (b"\x00\x01\x02\xff", "not YAML"), "half a character": (b"loops: \xff\xfe", "not YAML"),
-}  # fmt: skip
+WRONG = {"empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mapping"),
+         "a word": ("loops", "expected a mapping"),
+         "unknown key": ("closed_loops: []", "has the key 'closed_loops'; known keys: loops"),
+         "mixed formats": ("loops: []\nname_mot: []", "mixes two formats"),
+         "key twice": ("loops: []\nloops: []", "the key 'loops' is written twice"),
+         "loops not a list": ("loops: {a: 1}", "expected a list"),
+         "loop not a mapping": ("loops: [3]", "loop 1 holds '3'; expected a mapping"),
+         "loop without frame": ("loops: [{frame_a: tip, type: point}]", "has no frame_b"),
+         "loop without type": ("loops: [{frame_a: tip, frame_b: leader}]", "either type .* or mask"),
+         "type and mask": ("loops: [{frame_a: tip, frame_b: leader, type: weld, mask: [1,1,1,1,1,1]}]", "either type"),
+         "unknown type": ("loops: [{frame_a: tip, frame_b: leader, type: glue}]", "has the type 'glue'; known types: point"),
+         "unknown frame": ("loops: [{frame_a: tipp, frame_b: leader, type: weld}]", "no frame is named 'tipp'. Did you"),
+         "frame is a list": ("loops: [{frame_a: [tip], frame_b: leader, type: weld}]", "expected a name"),
+         "short mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [1, 1]}]", "six of 0 and 1"),
+         "zero mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [0,0,0,0,0,0]}]", "not all 0"),
+         "mask of words": ("loops: [{frame_a: tip, frame_b: leader, mask: xyz}]", "expected a list"),
+         "extra key": ("loops: [{frame_a: tip, frame_b: leader, type: weld, k: 1}]", "has the key 'k'"),
+         "unknown motor": ("actuated: [moto]", "no joint is named 'moto'"),
+         "motors not a list": ("actuated: joint_leader", "expected a list"),
+         "loop of three": ("closed_loop: [[tip, trunk, leader]]", "expected two frames"),
+         "too few types": ("closed_loop: [[tip, trunk]]\ntype: []", "1 entries, type has 0"),
+         "unknown joint": ("joint_name: [x]\njoint_type: [FIXED]", "no joint is named 'x'"),
+         "too few joint types": ("joint_name: [joint_leader]", "1 entries, joint_type has 0"),
+         "joint twice": ("joint_name: [joint_leader, joint_leader]\njoint_type: [FIXED, FIXED]", "lists a joint twice"),
+         "unknown joint type": ("joint_name: [joint_leader]\njoint_type: [CARDAN]", "known: SPHERICAL, FIXED, UJOINT_"),
+         "same axis twice": ("joint_name: [joint_leader]\njoint_type: [UJOINT_XX]", "two different axes"),
+         "alias": ("loops: &a []\nactuated: *a", "uses a YAML alias"),
+         "bomb": ("a: &a [x,x]\nb: &b [*a,*a]\nc: &c [*b,*b]\n", "uses a YAML alias"),
+         "deep": ("[" * 2000, "deeper than 12 levels"), "broken": ("loops: [", "not YAML"),
+         "tab": ("loops:\n\t- 1", "not YAML"),
+         "tag": ("loops: !!python/object/apply:os.system ['true']", "known types|expected a mapping|expected a list|holds"),
+         "binary": (b"\x00\x01\x02\xff", "not YAML"), "half a character": (b"loops: \xff\xfe", "not YAML")}  # fmt: skip
 
 
 @pytest.mark.parametrize("fault", WRONG)
 def test_wrong_file_is_refused_in_words(tmp_path, fault):
     text, words = WRONG[fault]
-    with pytest.raises(FileError, match=words):
-        read(tmp_path, text)
+    refused(ff.FileError, words, read, tmp_path, text)
 
 
-def test_big_file_is_refused(tmp_path):
-    with pytest.raises(FileError, match="may have at most"):
-        read(tmp_path, "#" * 2**19)
-    with pytest.raises(FileError, match="more than 20000 entries"):
-        read(tmp_path, "actuated: [" + "a," * 30_000 + "]")
-
-
-def test_missing_file(tmp_path):
-    with pytest.raises(FileError, match="no loop file at"):
-        read_loops(tmp_path / "none.yaml", BARE)
+def test_big_and_missing_files_are_refused(tmp_path):
+    refused(ff.FileError, "may have at most", read, tmp_path, "#" * 2**19)
+    refused(ff.FileError, "more than 20000 entries", read, tmp_path, "actuated: [" + "a," * 30_000 + "]")
+    refused(ff.FileError, "no loop file at", read_loops, tmp_path / "none.yaml", BARE)
 
 
 @needs_models
-def test_battobot():
+def test_public_robots():
     folder = MODELS / "battobot"
-    model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
+    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, len(model.loops), len(model.actuated)) == (54, 48, 6, 12)
     assert {loop.mask for loop in model.loops} == {WELD}
-
-
-@needs_models
-def test_five_bar():
     folder = MODELS / "five_bar"
-    model = load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
+    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
     assert (model.nq, model.nv, sorted(model.actuated)) == (5, 5, ["mot1", "mot2"])
     assert model.loops == (Loop("closedloop3D_1B~closedloop3D_1A", "closedloop3D_1B", "closedloop3D_1A", POINT),)
 
@@ -146,26 +120,20 @@ def at_link(*pairs):
     return f"closed_loop: [{', '.join(f'[{a}, {b}]' for a, b in pairs)}]"
 
 
-def test_a_joint_names_the_frame_of_its_child(tmp_path):
+def test_joints_name_frames(tmp_path):
     """Moving and fixed joints, in both formats; the loop keeps the name as written."""
     loop = read(tmp_path, at_link(("joint_0_revolute", "joint_7_fixed"))).loops[-1]
     assert loop == Loop("joint_0_revolute~joint_7_fixed", "link_0_revolute", "link_7_fixed", WELD)
     loop = read(tmp_path, "loops: [{frame_a: joint_leader, frame_b: world, type: point}]").loops[-1]
     assert (loop.frame_a, loop.frame_b) == ("leader", "world")
-    with pytest.raises(FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
+    with pytest.raises(ff.FileError, match=r"no frame is named 'joint_9'\. Did you mean .*joint_"):
         read(tmp_path, at_link(("joint_9", "tip")))
-
-
-def test_pinocchios_own_frames(tmp_path):
-    """Pinocchio calls the world "universe" and the joint of the base "root_joint"."""
+    # Pinocchio calls the world "universe" and the joint of the base "root_joint"
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(("universe", "root_joint")))
     rooted = replace(BARE, joints=BARE.joints[1:])
     assert read_loops(path, rooted).loops[-1] == Loop("universe~root_joint", "world", "trunk", WELD)
     assert read_loops(path, BARE).loops[-1].frame_b == "trunk"
-
-
-def test_a_link_goes_before_a_joint_of_the_same_name(tmp_path):
     twin = replace(BARE, joints=tuple(replace(j, name="tip") if j.name == "joint_leader" else j for j in BARE.joints))
     twin = replace(twin, couplings=(), actuated=(), joints=tuple(replace(j, mimic=None) for j in twin.joints))
     path = tmp_path / "loops.yaml"
@@ -185,7 +153,7 @@ def test_joint_frames_are_pinocchios(tmp_path):
     path = tmp_path / "loops.yaml"
     path.write_text(at_link(*pairwise(names)))
     description = read_loops(path, bare)
-    model = pin.buildModelFromXML(to_urdf(bare))
+    model = pin.buildModelFromXML(ff.to_urdf(bare))
     data, rng = model.createData(), fresh(3)
     q, positions = pin.neutral(model), {}
     for j in bare.joints:

@@ -1,17 +1,14 @@
 """Inertias that come from mesh geoms: MuJoCo's own where the files are, words where they are not."""
 
-import os
-import struct
-
+import freeflyer as ff
 import mujoco
 import numpy as np
+import os
 import pytest
-from scipy.spatial import ConvexHull
-from seeds import fresh
-
-from freeflyer.errors import FileError
-from freeflyer.model.load import load
+import struct
+from closeness import fresh, refused
 from freeflyer.model.readers import read_mjcf
+from scipy.spatial import ConvexHull
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 ARM = """<mujoco model="arm">{compiler}<default><mesh scale=".5 .5 .5"/><default class="heavy"><geom density="3000"/></default>
@@ -77,15 +74,29 @@ def test_inertias_are_mujocos(tmp_path, monkeypatch, case):
         assert inertia.mass == pytest.approx(body.mass[0], rel=1e-14)
         np.testing.assert_allclose(inertia.com, body.ipos, atol=1e-14)
         np.testing.assert_allclose(inertia.rotational, (R * body.inertia) @ R.T, atol=1e-13 * body.inertia.max())
-    assert load(path).mass == pytest.approx(m.body_mass.sum())
+    assert ff.load(path).mass == pytest.approx(m.body_mass.sum())
     assert os.listdir(".") == []
 
 
 @pytest.mark.peers
-def test_vertices_in_the_file_need_no_folder():
+def test_vertices_in_the_file_need_no_folder(tmp_path):
     text = ARM.format(compiler="", file="m.stl", file2="other.stl")
     text = text.replace('file="m.stl"', 'vertex="0 0 0 1 0 0 0 1 0 0 0 1"').replace('mesh="other"', 'mesh="m"')
     assert read_mjcf(text).link("b").inertia.mass == pytest.approx(3000 / 6 / 8 + 1000 * _capsule(text), rel=1e-5)
+    # Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not
+    path = robot(tmp_path)
+    path.write_text(path.read_text().replace('<texture name="t" type="2d" file="t.png"/>', ""))
+    mass = ff.load(path).mass
+    (alone := tmp_path / "alone").mkdir()
+    for compiler in ("", '<compiler saveinertial="true"/>'):
+        path.write_text(path.read_text().replace('<mujoco model="arm">', f'<mujoco model="arm">{compiler}'))
+        mujoco.mj_saveLastXML(str(alone / "saved.xml"), mujoco.MjModel.from_xml_path(str(path)))
+        if compiler:
+            assert ff.load(alone / "saved.xml").mass == pytest.approx(mass, rel=1e-5)
+        else:
+            with pytest.raises(ff.FileError, match=r"no mesh file at .*Put the mesh file there, or write an <inertial>.*"
+                               r'<compiler saveinertial="true"/>: mujoco.mj_saveLastXML'):  # fmt: skip
+                ff.load(alone / "saved.xml")
 
 
 def _capsule(text):
@@ -98,34 +109,24 @@ def _capsule(text):
     return 4 / 3 * np.pi * r**3 + 2 * np.pi * r**2 * half
 
 
-def test_meshes_in_included_files(tmp_path):
+def test_meshes_in_included_files_and_text(tmp_path, monkeypatch):
     """Names of files are below the folder of the main file, as in MuJoCo."""
     path = robot(tmp_path, "meshdir")
     text = path.read_text()
     begin, end = text.index("<asset>"), text.index("</asset>") + len("</asset>")
     (tmp_path / "sub").mkdir()
     (tmp_path / "sub" / "assets.xml").write_text(f"<mujocoinclude>{text[begin:end]}</mujocoinclude>")
-    mass = load(path).mass
+    mass = ff.load(path).mass
     path.write_text(text[:begin] + '<include file="sub/assets.xml"/>' + text[end:])
-    assert load(path).mass == mass
-
-
-@pytest.mark.peers
-def test_the_advice_leads_out(tmp_path):
-    """Where the files are not, MuJoCo's saved XML with saveinertial is read; without it, it is not."""
+    assert ff.load(path).mass == mass
     path = robot(tmp_path)
-    path.write_text(path.read_text().replace('<texture name="t" type="2d" file="t.png"/>', ""))
-    mass = load(path).mass
-    (alone := tmp_path / "alone").mkdir()
-    for compiler in ("", '<compiler saveinertial="true"/>'):
-        path.write_text(path.read_text().replace('<mujoco model="arm">', f'<mujoco model="arm">{compiler}'))
-        mujoco.mj_saveLastXML(str(alone / "saved.xml"), mujoco.MjModel.from_xml_path(str(path)))
-        if compiler:
-            assert load(alone / "saved.xml").mass == pytest.approx(mass, rel=1e-5)
-        else:
-            with pytest.raises(FileError, match=r"no mesh file at .*Put the mesh file there, or write an <inertial>.*"
-                               r'<compiler saveinertial="true"/>: mujoco.mj_saveLastXML'):  # fmt: skip
-                load(alone / "saved.xml")
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(ff.FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
+        ff.load(path.read_text())
+    text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
+    <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
+    (tmp_path / "robot.xml").write_text(text)
+    assert read_mjcf(tmp_path / "robot.xml").link("b").inertia.mass == 2.0
 
 
 def hostile(folder):
@@ -137,12 +138,10 @@ def hostile(folder):
     os.mkfifo(folder / "pipe.stl")
     with open(folder / "huge.stl", "wb") as stream:
         stream.truncate(2**40)
-    return {
-        "../outside.stl": "outside the folder", "link.stl": "outside the folder", "/etc/passwd": "outside the folder",
-        "..\\outside.stl": "outside the folder", "pipe.stl": "not a regular file", "huge.stl": "1099511627776 bytes",
-        "gone.stl": "no mesh file at", "empty.stl": "is empty", "": "is a folder", "noise.stl": "MuJoCo",
-        ".": "is a folder", "http://example.org/x.stl": "no mesh file at", "/dev/zero": "outside the folder",
-    }  # fmt: skip
+    return {"../outside.stl": "outside the folder", "link.stl": "outside the folder", "/etc/passwd": "outside the folder",
+            "..\\outside.stl": "outside the folder", "pipe.stl": "not a regular file", "huge.stl": "1099511627776 bytes",
+            "gone.stl": "no mesh file at", "empty.stl": "is empty", "": "is a folder", "noise.stl": "MuJoCo",
+            ".": "is a folder", "http://example.org/x.stl": "no mesh file at", "/dev/zero": "outside the folder"}  # fmt: skip
 
 
 def test_hostile_mesh_files(tmp_path):
@@ -152,11 +151,9 @@ def test_hostile_mesh_files(tmp_path):
     text = path.read_text()
     for name, words in hostile(folder).items():
         path.write_text(text.replace('file="m.stl"', f'file="{name}"'))
-        with pytest.raises(FileError, match=words):
-            load(path)
+        refused(ff.FileError, words, ff.load, path)
     path.write_text(text.replace("<asset>", '<compiler meshdir=".."/><asset>'))
-    with pytest.raises(FileError, match="outside the folder"):
-        load(path)
+    refused(ff.FileError, "outside the folder", ff.load, path)
 
 
 @pytest.mark.parametrize(("old", "new", "words"), [
@@ -170,19 +167,4 @@ def test_meshes_that_are_refused(tmp_path, old, new, words):
     path = robot(tmp_path)
     assert old in path.read_text()
     path.write_text(path.read_text().replace(old, new))
-    with pytest.raises(FileError, match=words):
-        load(path)
-
-
-def test_text_has_no_folder(tmp_path, monkeypatch):
-    path = robot(tmp_path)
-    monkeypatch.chdir(tmp_path)
-    with pytest.raises(FileError, match=r"takes its inertia from the mesh .*MJCF text has no folder to look for"):
-        load(path.read_text())
-
-
-def test_meshes_that_shape_no_inertia_are_not_opened(tmp_path):
-    text = f"""<mujoco><asset><mesh name="m" file="gone.stl"/></asset><worldbody><geom type="mesh" mesh="m"/><body name="b">
-    <joint/>{INERTIAL}<geom type="mesh" mesh="m"/></body></worldbody></mujoco>"""
-    (tmp_path / "robot.xml").write_text(text)
-    assert read_mjcf(tmp_path / "robot.xml").link("b").inertia.mass == 2.0
+    refused(ff.FileError, words, ff.load, path)

@@ -1,20 +1,17 @@
 """MJCF: poses, inertias, joint data and equalities are MuJoCo's own, at every configuration."""
 
+import freeflyer as ff
 import mujoco
 import numpy as np
 import pytest
-from readers_samples import MJ_PENDULUM, link_poses
-from robots_on_disk import MODELS, needs_models
-from seeds import fresh
-
-import freeflyer as ff
-from freeflyer.errors import FileError
+from closeness import fresh, refused
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
-from freeflyer.model.load import load
 from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
+from readers_samples import MJ_PENDULUM, link_poses
+from robots_on_disk import MODELS, needs_models
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 # Anchors off the origin, references, several joints in a body, ball and slide, degrees, Euler angles, frames, classes.
@@ -53,12 +50,6 @@ def compiled(text):
     return spec.compile()
 
 
-def joint_name(m, j, description):
-    """What the reader calls joint j: the joints come in the same order."""
-    moving = [x.name for x in description.joints if x.kind != "fixed"]
-    return moving[j]
-
-
 def random_positions(m, description, rng):
     """A random qpos, and the same by joint name in our order (quaternion x, y, z, w)."""
     qpos, positions = rng.uniform(-1.0, 1.0, m.nq), {}
@@ -71,7 +62,7 @@ def random_positions(m, description, rng):
         x = qpos[a : a + size].copy()
         if at is not None:
             x[at - a :] = x[at - a :][[1, 2, 3, 0]]
-        positions[joint_name(m, j, description)] = x
+        positions[[x.name for x in description.joints if x.kind != "fixed"][j]] = x  # joints come in the same order
     return qpos, positions
 
 
@@ -109,6 +100,14 @@ def test_kinematics_and_inertias_are_mujocos():
     assert_same_robot(compiled(text), description)
     assert description.gravity == (1.0, 2.0, -3.0)
     assert description.name == "many"
+    # A body named as a hidden link would be, a joint named as a fixed one would be
+    text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
+    <body name="arm/p"><joint name="plate_fixed" axis="0 1 0"/>{INERTIAL}<body name="plate" pos="1 0 0"/></body>
+    </body></worldbody></mujoco>"""
+    description = validate(read_mjcf(text))
+    assert [x.name for x in description.links] == ["arm/p_2", "arm", "arm/p", "plate"]
+    assert [j.name for j in description.joints] == ["p", "q", "plate_fixed", "plate_fixed_2"]
+    assert_same_robot(compiled(text), description)
 
 
 @pytest.mark.peers
@@ -116,7 +115,7 @@ def test_mass_matrix_and_gravity_are_mujocos():
     """M(q), its armature included, and the gravity forces at q = qpos, entry by entry; on a bolted base all agree."""
     text = MANY.format("").replace('<freejoint name="root"/>', "")
     text = text.replace('gear="3"', 'gear="3" armature="0.2"')
-    model, m = load(text, base=None), compiled(text)
+    model, m = ff.load(text, base=None), compiled(text)
     data, rng = mujoco.MjData(m), fresh(5)
     for _ in range(3):
         qpos, positions = random_positions(m, model.description, rng)
@@ -128,9 +127,31 @@ def test_mass_matrix_and_gravity_are_mujocos():
             mujoco.mj_mulM(m, data, row, unit)
         np.testing.assert_allclose(ff.mass_matrix(model, q), M, atol=1e-12)
         np.testing.assert_allclose(ff.gravity_forces(model, q), data.qfrc_bias, atol=1e-12)
+    text = MJ_PENDULUM.replace("</worldbody>", '</worldbody><actuator><motor joint="pin" gear="3" armature="0.5" '
+                               'damping="0.2"/></actuator>')  # fmt: skip
+    pin = read_mjcf(text).joint("pin")
+    m = mujoco.MjModel.from_xml_string(text)
+    data = mujoco.MjData(m)
+    mujoco.mj_forward(m, data)
+    assert pin.armature == pytest.approx((4.5,))
+    assert pin.damping == pytest.approx((1.8,))
+    # q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual
+    text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
+    description = validate(read_mjcf(text))
+    mimic = description.joint("f0").mimic
+    ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
+    assert (mimic.joint, mimic.ratio) == ("a1", 2.0)
+    assert mimic.offset == pytest.approx(ref1 + 0.1 - 2 * ref2, abs=1e-15)
+    m = compiled(text)
+    data = mujoco.MjData(m)
+    q2 = 0.37
+    data.qpos[m.jnt_qposadr[m.joint("a1").id]] = q2
+    data.qpos[m.jnt_qposadr[m.joint("f0").id]] = mimic.ratio * q2 + mimic.offset
+    mujoco.mj_forward(m, data)
+    assert abs(data.efc_pos[0]) < 1e-14
 
 
-def test_joint_data():
+def test_joint_data_and_names():
     description = read_mjcf(MANY.format(""))
     a1, a2, wrist = (description.joint(n) for n in ("a1", "a2", "wrist"))
     assert (a1.kind, a2.kind, wrist.kind) == ("revolute", "prismatic", "spherical")
@@ -141,10 +162,6 @@ def test_joint_data():
     assert (a1.damping, a1.armature, a1.friction, wrist.damping) == ((0.5,), (0.1,), (0.3,), (0.5,) * 3)
     np.testing.assert_allclose(a1.initial, np.deg2rad([20]), atol=1e-15)
     np.testing.assert_allclose(description.joint("root").initial[:3], [0.1, 0.2, 1.0])
-
-
-def test_names():
-    description = read_mjcf(MANY.format(""))
     links = [x.name for x in description.links]
     assert {"arm/a1", "arm/a2", "arm/a3", "hand/wrist", "finger0", "finger1", "plate", "table"} <= set(links)
     assert description.joint("arm/anchor").kind == "fixed"
@@ -153,29 +170,17 @@ def test_names():
     assert description.joint("plate_fixed").parent == unnamed.child
     free = read_mjcf(MANY.format("").replace(' name="root"', ""))
     assert free.joint("root_joint").child == "base"
+    table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
+    assert (table.kind, table.parent) == ("fixed", WORLD)
+    np.testing.assert_array_equal(table.placement[:3, 3], [3, 0, 0])
 
 
-@pytest.mark.peers
-def test_names_that_are_made_give_way():
-    """A body named as a hidden link would be, a joint named as a fixed one would be."""
-    text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
-    <body name="arm/p"><joint name="plate_fixed" axis="0 1 0"/>{INERTIAL}<body name="plate" pos="1 0 0"/></body>
-    </body></worldbody></mujoco>"""
-    description = validate(read_mjcf(text))
-    assert [x.name for x in description.links] == ["arm/p_2", "arm", "arm/p", "plate"]
-    assert [j.name for j in description.joints] == ["p", "q", "plate_fixed", "plate_fixed_2"]
-    assert_same_robot(compiled(text), description)
-
-
-def test_motors():
+def test_motors_and_force_limits():
     description = read_mjcf(MANY.format(""))
     assert description.actuated == ("a1", "a2", "f0")
     assert "spherical joint 'wrist' has only 1 actuators: not counted as actuated" in description.notes
     three = MANY.format("").replace('gear="1 0 0"/>', 'gear="1 0 0"/><motor joint="wrist"/><motor joint="wrist"/>')
     assert read_mjcf(three).actuated == ("a1", "a2", "f0", "wrist")
-
-
-def test_force_limits_of_joints():
     text = MJ_PENDULUM.replace("<joint ", '<joint actuatorfrcrange="-7 7" ')
     assert read_mjcf(text).joint("pin").effort == (7.0,)
     lopsided = read_mjcf(MJ_PENDULUM.replace("<joint ", '<joint actuatorfrcrange="-7 9" '))
@@ -187,18 +192,6 @@ def test_force_limits_of_joints():
     assert read_mjcf(both.format("")).joint("pin").effort == (7.0,)
 
 
-@pytest.mark.peers
-def test_armature_and_damping_of_actuators_count():
-    text = MJ_PENDULUM.replace("</worldbody>", '</worldbody><actuator><motor joint="pin" gear="3" armature="0.5" '
-                               'damping="0.2"/></actuator>')  # fmt: skip
-    pin = read_mjcf(text).joint("pin")
-    m = mujoco.MjModel.from_xml_string(text)
-    data = mujoco.MjData(m)
-    mujoco.mj_forward(m, data)
-    assert pin.armature == pytest.approx((4.5,))
-    assert pin.damping == pytest.approx((1.8,))
-
-
 CONNECT = '<connect name="c" body1="hand" body2="finger0" anchor="0 0 .1"/>'
 SITES = '<connect name="c" site1="tip" site2="sb"/>'
 WELD_BODIES = '<weld name="c" body1="hand" body2="finger1" anchor=".1 .2 .3" relpose=".4 .5 .6 .1 .2 .3 .9"/>'
@@ -206,9 +199,7 @@ WELD_DRAWN = '<weld name="c" body1="arm" anchor=".1 .2 .3"/>'
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize(
-    ("equality", "mask"), [(CONNECT, POINT), (SITES, POINT), (WELD_BODIES, WELD), (WELD_DRAWN, WELD)]
-)
+@pytest.mark.parametrize(("equality", "mask"), [(CONNECT, POINT), (SITES, POINT), (WELD_BODIES, WELD), (WELD_DRAWN, WELD)])
 def test_loops_have_mujocos_residual(equality, mask):
     """The distance and the angle between the two frames of a loop are those of MuJoCo's constraint."""
     text = MANY.format(equality)
@@ -231,32 +222,11 @@ def test_loops_have_mujocos_residual(equality, mask):
             np.testing.assert_allclose(np.sin(angle / 2), np.linalg.norm(rows[3:6]), atol=1e-7)
 
 
-def test_inactive_and_point_only_equalities():
+def test_other_equalities():
     assert read_mjcf(MANY.format(CONNECT.replace("<connect", '<connect active="false"'))).loops == ()
     point = read_mjcf(MANY.format(WELD_BODIES.replace("<weld", '<weld torquescale="0"')))
     assert point.loops[0].mask == POINT
     assert "torquescale 0" in point.notes[-1] or any("torquescale 0" in n for n in point.notes)
-
-
-@pytest.mark.peers
-def test_linear_joint_equality_is_a_mimic_and_refs_count():
-    """q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual."""
-    text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
-    description = validate(read_mjcf(text))
-    mimic = description.joint("f0").mimic
-    ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
-    assert (mimic.joint, mimic.ratio) == ("a1", 2.0)
-    assert mimic.offset == pytest.approx(ref1 + 0.1 - 2 * ref2, abs=1e-15)
-    m = compiled(text)
-    data = mujoco.MjData(m)
-    q2 = 0.37
-    data.qpos[m.jnt_qposadr[m.joint("a1").id]] = q2
-    data.qpos[m.jnt_qposadr[m.joint("f0").id]] = mimic.ratio * q2 + mimic.offset
-    mujoco.mj_forward(m, data)
-    assert abs(data.efc_pos[0]) < 1e-14
-
-
-def test_other_joint_equalities_are_couplings():
     e = '<joint name="{}" joint1="{}" {} polycoef="{}"/>'
     curved = read_mjcf(MANY.format(e.format("e", "f0", 'joint2="a1"', ".1 2 .3 0 0")))
     ref1, ref2 = np.deg2rad(15), np.deg2rad(20)
@@ -274,39 +244,24 @@ def test_other_joint_equalities_are_couplings():
     validate(twice)
 
 
-def test_static_bodies_hang_on_the_world():
-    table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
-    assert (table.kind, table.parent) == ("fixed", WORLD)
-    np.testing.assert_array_equal(table.placement[:3, 3], [3, 0, 0])
-
-
 MESHES = """<mujoco><asset><mesh name="m" file="{}"/></asset><worldbody><body name="b">{}<joint/>{}
 <geom name="g" type="mesh" mesh="m" {}/></body></worldbody></mujoco>"""
 
 
-def test_meshes_are_not_needed():
+def test_meshes_and_included_files(tmp_path):
     for path in ("absent.stl", "../../etc/passwd", "http://example.org/x.stl"):
         assert read_mjcf(MESHES.format(path, INERTIAL, "", "")).link("b").inertia.mass == 2.0
     assert read_mjcf(MESHES.format("m.stl", "", '<geom size="1" mass="3"/>', 'mass="0"')).link("b").inertia.mass == 3.0
     assert read_mjcf(MESHES.format("m.stl", "", "", "").replace("<joint/>", "")).link("b").inertia.mass == 0.0
-
-
-def test_inertia_from_a_mesh_needs_its_file():
-    with pytest.raises(FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
+    with pytest.raises(ff.FileError, match=r"body 'b' has no <inertial> and takes its inertia from the mesh 'm'.*no folder"):
         read_mjcf(MESHES.format("m.stl", "", "", ""))
     always = '<compiler inertiafromgeom="true"/>'
-    with pytest.raises(FileError, match="takes its inertia from the mesh"):
+    with pytest.raises(ff.FileError, match="takes its inertia from the mesh"):
         read_mjcf(MESHES.format("m.stl", INERTIAL, "", "").replace("<asset>", always + "<asset>"))
-
-
-def test_compiler_options_that_change_inertias():
     text = MJ_PENDULUM.replace("<worldbody>", '<compiler boundmass="5" balanceinertia="true"/><worldbody>')
     inertia = read_mjcf(text.replace("0.1 0.1 0.05", "0.1 0.1 0.9")).link("rod").inertia
     assert inertia.mass == 5.0
     np.testing.assert_allclose(np.diag(inertia.rotational), np.full(3, 1.1 / 3))
-
-
-def test_included_files(tmp_path):
     (tmp_path / "parts").mkdir()
     (tmp_path / "parts" / "rod.xml").write_text(
         f'<mujocoinclude><body name="rod"><joint name="pin" axis="0 1 0"/>{INERTIAL}</body></mujocoinclude>'
@@ -316,10 +271,8 @@ def test_included_files(tmp_path):
     assert read_mjcf(main).joint("pin").kind == "continuous"
     twice = '<mujoco><worldbody><include file="parts/rod.xml"/><include file="parts/rod.xml"/></worldbody></mujoco>'
     main.write_text(twice)
-    with pytest.raises(FileError, match="included twice"):
-        read_mjcf(main)
-    with pytest.raises(FileError, match="MJCF text has no folder"):
-        read_mjcf(twice)
+    refused(ff.FileError, "included twice", read_mjcf, main)
+    refused(ff.FileError, "MJCF text has no folder", read_mjcf, twice)
 
 
 @pytest.mark.parametrize(("change", "words"), [
@@ -338,8 +291,7 @@ def test_included_files(tmp_path):
 def test_refusals(change, words):
     text = f'<mujoco><worldbody><body name="rod"><joint name="pin"/>{INERTIAL}</body></worldbody></mujoco>'
     assert change[0] in text
-    with pytest.raises(FileError, match=words):
-        read_mjcf(text.replace(*change))
+    refused(ff.FileError, words, lambda: read_mjcf(text.replace(*change)))
 
 
 @pytest.mark.peers
@@ -349,7 +301,7 @@ def test_robot_on_disk(name):
     path = MODELS / name / f"{name}.xml"
     description = validate(read_mjcf(path))
     assert_same_robot(compiled(path.read_text()), description)
-    model = load(path)
+    model = ff.load(path)
     sizes = {"kangaroo": (79, 78, 12, 28, 42.1996), "cassie": (35, 32, 10, 4, 33.312)}[name]
     assert (model.nq, model.nv, len(model.actuated), len(model.loops)) == sizes[:4]
     assert model.mass == pytest.approx(sizes[4], abs=1e-3)

@@ -1,11 +1,10 @@
 """Posture files: every form that is read, and the hostile ones that are refused."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-
-import freeflyer as ff
+from closeness import refused
 from freeflyer.model.readers.posture_yaml import read_posture
-from freeflyer.spatial import quaternion
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
 NAMES = ROBOT.joint_names
@@ -22,11 +21,20 @@ def test_every_form(tmp_path) -> None:
     text += f"{NAMES[1]}: [0, 0, 0.6, 0.8]\n{NAMES[2]}: -4e-1\n"
     q = read(tmp_path, text + f"{NAMES[3]}: [1, 2.5, 3]\n")
     np.testing.assert_allclose(q[:3], [1, 2, 3])
-    np.testing.assert_allclose(q[3:7], quaternion.from_rpy([0.1, np.pi / 2, 0]))
+    np.testing.assert_allclose(q[3:7], ff.spatial.quaternion.from_rpy([0.1, np.pi / 2, 0]))
     np.testing.assert_allclose(q[7:], [0, 0, 0.6, 0.8, -0.4, 1, 2.5, 3])
     np.testing.assert_array_equal(read(tmp_path, f"{NAMES[2]}: [0.5]\n")[:11], ff.neutral(ROBOT)[:11])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: [0, 0, 1, 0, 1, 0, 0]\n")[:7], [0, 0, 1, 0, 1, 0, 0])
     np.testing.assert_allclose(read(tmp_path, f"{NAMES[0]}: {{position: [0, 0, 1]}}\n")[:7], [0, 0, 1, 0, 0, 0, 1])
+    from dataclasses import replace
+    from freeflyer.model.description import Mimic
+    description = ff.robots.chain(3).description
+    joints = list(description.joints)
+    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
+    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
+    path = tmp_path / "posture.yaml"
+    path.write_text(f"{joints[-1].name}: 1\n")
+    refused(ff.FileError, "follows", read_posture, path, model)
 
 
 @pytest.mark.parametrize(("text", "word"), [
@@ -41,26 +49,9 @@ def test_every_form(tmp_path) -> None:
     (b"\xff\xfe\x00", "YAML"), (b"a: \x00", "YAML"), ("x: 1\n" * 30_000, "refused"), ("x" * (2**20 + 1), "at most"),
 ])  # fmt: skip
 def test_what_is_no_posture_is_refused(tmp_path, text: str | bytes, word: str) -> None:
-    with pytest.raises(ff.FileError, match=word):
-        read(tmp_path, text)
+    refused(ff.FileError, word, read, tmp_path, text)
 
 
 @pytest.mark.parametrize("path", [None, 3, "", "nowhere.yaml", ".", "/dev/zero", "a\0b"])
 def test_what_is_no_file_is_refused(path: object) -> None:
-    with pytest.raises(ff.FreeflyerError):
-        read_posture(path, ROBOT)
-
-
-def test_followers_have_no_place_of_their_own(tmp_path) -> None:
-    from dataclasses import replace
-
-    from freeflyer.model.description import Mimic
-
-    description = ff.robots.chain(3).description
-    joints = list(description.joints)
-    joints[-1] = replace(joints[-1], mimic=Mimic(joints[-2].name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=tuple(joints), actuated=()))
-    path = tmp_path / "posture.yaml"
-    path.write_text(f"{joints[-1].name}: 1\n")
-    with pytest.raises(ff.FileError, match="follows"):
-        read_posture(path, model)
+    refused(ff.FreeflyerError, "", read_posture, path, ROBOT)

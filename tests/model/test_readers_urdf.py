@@ -1,17 +1,15 @@
 """URDF: every number is read into its field, nothing broken is filled in, and the robots in use load."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from readers_samples import PENDULUM, link_poses
-from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
-from scipy.spatial.transform import Rotation
-from seeds import fresh
-
-from freeflyer.errors import DescriptionError, FileError
+from closeness import refused
 from freeflyer.model.description import POINT, Coupling, Loop, Mimic
-from freeflyer.model.load import load
 from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import validate
+from readers_samples import PENDULUM
+from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from scipy.spatial.transform import Rotation
 
 TWO_LINKS = '<robot name="r"><link name="a"/><link name="b"/>{}</robot>'
 JOINT = '<joint name="j" type="{}"><parent link="a"/><child link="b"/>{}</joint>'
@@ -21,7 +19,7 @@ def joint(kind, inside=""):
     return read_urdf(TWO_LINKS.format(JOINT.format(kind, inside))).joint("j")
 
 
-def test_numbers_of_a_joint():
+def test_numbers_of_a_joint_and_a_link():
     j = read_urdf(PENDULUM).joint("pin")
     assert (j.kind, j.parent, j.child, j.mimic) == ("revolute", "base", "rod", None)
     assert (j.lower, j.upper, j.effort, j.velocity) == ((-1.0,), (2.0,), (3.0,), (4.0,))
@@ -29,31 +27,27 @@ def test_numbers_of_a_joint():
     np.testing.assert_allclose(j.placement[:3, :3], Rotation.from_euler("y", 0.5).as_matrix(), atol=1e-15)
     np.testing.assert_array_equal(j.placement[:, 3], [0, 0, 1, 1])
     np.testing.assert_array_equal(j.axis, [0, 1, 0])
-
-
-def test_inertia_is_turned_into_link_axes():
     rpy = (0.3, -0.7, 1.9)
-    text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace(
-        'ixy="0"', 'ixy="0.02"'
-    )
+    text = PENDULUM.replace('xyz="0 0 -0.5"', f'xyz="1 2 3" rpy="{rpy[0]} {rpy[1]} {rpy[2]}"').replace('ixy="0"', 'ixy="0.02"')
     inertia = read_urdf(text).link("rod").inertia
     R = Rotation.from_euler("xyz", rpy).as_matrix()  # about fixed axes
     J = np.array([[0.1, 0.02, 0], [0.02, 0.1, 0], [0, 0, 0.01]])
     np.testing.assert_allclose(inertia.rotational, R @ J @ R.T, atol=1e-16)
     np.testing.assert_array_equal(inertia.com, [1, 2, 3])
     assert inertia.mass == 2.0
+    j = joint("continuous", '<limit lower="-1" upper="1" effort="5" velocity="6"/>')
+    assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
 
 
-@pytest.mark.parametrize(("type_", "kind"), [
-    ("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"), ("prismatic", "prismatic"),
-    ("planar", "planar"), ("floating", "free"), ("spherical", "spherical"), ("ball", "spherical"),
-    ("cylindrical", "cylindrical"),
-])  # fmt: skip
+@pytest.mark.parametrize(("type_", "kind"), [("fixed", "fixed"), ("revolute", "revolute"), ("continuous", "continuous"),
+                                             ("prismatic", "prismatic"), ("planar", "planar"), ("floating", "free"),
+                                             ("spherical", "spherical"), ("ball", "spherical"),
+                                             ("cylindrical", "cylindrical")])  # fmt: skip
 def test_joint_types(type_, kind):
     assert joint(type_).kind == kind
 
 
-def test_defaults_are_those_of_the_format():
+def test_defaults_axes_and_mimics():
     j = joint("revolute")
     np.testing.assert_array_equal(j.axis, [1, 0, 0])
     np.testing.assert_array_equal(j.placement, np.eye(4))
@@ -63,20 +57,9 @@ def test_defaults_are_those_of_the_format():
     half = read_urdf(TWO_LINKS.format(JOINT.format("prismatic", '<limit upper="1" effort="1" velocity="1"/>')))
     assert (half.joint("j").lower, half.joint("j").upper) == ((0.0,), (1.0,))
     assert half.notes == ("joint 'j' has no lower limit: 0, URDF's default",)
-
-
-def test_axes_get_length_one():
     np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3 4"/>').axis, [0, 0.6, 0.8], atol=1e-16)
     np.testing.assert_allclose(joint("revolute", '<axis xyz="0 3e299 4e299"/>').axis, [0, 0.6, 0.8], atol=1e-16)
     np.testing.assert_array_equal(joint("fixed", '<axis xyz="0 0 0"/>').axis, [0, 0, 1])  # as many files write it
-
-
-def test_continuous_keeps_effort_and_drops_bounds():
-    j = joint("continuous", '<limit lower="-1" upper="1" effort="5" velocity="6"/>')
-    assert (j.lower, j.upper, j.effort, j.velocity) == ((), (), (5.0,), (6.0,))
-
-
-def test_mimic():
     two = JOINT.format("revolute", '<mimic joint="k" multiplier="-2" offset="0.5"/>')
     text = TWO_LINKS.format('<link name="c"/>' + two + JOINT.format("revolute", "").replace('"j"', '"k"').replace(
         'child link="b"', 'child link="c"'))  # fmt: skip
@@ -84,7 +67,7 @@ def test_mimic():
     assert read_urdf(text.replace('multiplier="-2" offset="0.5"', "")).joint("j").mimic == Mimic("k", 1.0, 0.0)
 
 
-def test_our_own_elements():
+def test_our_own_elements_and_what_is_left_out():
     helical = joint("helical", '<axis xyz="0 0 1"/><pitch value="0.02"/><limit lower="-1" upper="1"/>')
     assert (helical.kind, helical.pitch, helical.lower) == ("helical", 0.02, (-1.0,))
     universal = joint("universal", '<axis xyz="0 0 1"/><axis2 xyz="0 2 0"/>'
@@ -103,21 +86,12 @@ def test_our_own_elements():
     assert description.loops == (Loop("l", "s", "a", POINT),)
     assert description.couplings == (Coupling("c", "j", "j", (1.0, 2.0)),)
     assert (description.actuated, description.gravity) == (("j",), (0.0, 0.0, -1.6))
-
-
-def test_transmissions_do_not_restrict_the_motors():
     text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
     assert read_urdf(text).actuated == ()
-    assert load(text, base="fixed").actuated == ("pin",)
-
-
-def test_meshes_and_looks_are_not_touched():
+    assert ff.load(text, base="fixed").actuated == ("pin",)
     text = PENDULUM.replace("</link>", '<visual><geometry><mesh filename="package://none/x.dae"/></geometry></visual>'
                             '<collision><geometry><box size="broken"/></geometry></collision></link>')  # fmt: skip
     assert read_urdf(text).link("rod").inertia.mass == 2.0
-
-
-def test_default_namespace_is_dropped():
     assert len(read_urdf(PENDULUM.replace("<robot ", '<robot xmlns="http://example.org" ')).joints) == 1
 
 
@@ -144,75 +118,38 @@ BROKEN = {
 def test_broken_file_is_refused_in_words(fault):
     old, new, words = BROKEN[fault]
     assert old in PENDULUM
-    with pytest.raises(FileError, match=words):
-        read_urdf(PENDULUM.replace(old, new))
+    refused(ff.FileError, words, lambda: read_urdf(PENDULUM.replace(old, new)))
 
 
 # Files of example-robot-data that describe no robot, with their errors.
-REFUSED = {
-    "alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
-    "romeo_laas_small.urdf": "negative eigenvalue", "ur3.urdf": "has no name",
-}  # fmt: skip
+REFUSED = {"alex_psyonic_hands.urdf": "mimic of joint 'Left_index_q2': no joint is named 'index_q1'",
+           "romeo_laas_small.urdf": "negative eigenvalue", "ur3.urdf": "has no name"}  # fmt: skip
 
 
 @needs_examples
 @pytest.mark.parametrize("path", example_urdfs(), ids=lambda p: str(p.relative_to(EXAMPLES)))
 def test_example_robot(path):
     if path.name in REFUSED:
-        with pytest.raises((FileError, DescriptionError), match=REFUSED[path.name]):
-            validate(read_urdf(path))
+        refused((ff.FileError, ff.DescriptionError), REFUSED[path.name], lambda: validate(read_urdf(path)))
         return
-    model = load(path)
+    model = ff.load(path)
     assert model.nv >= 6
     assert np.isfinite(model.parameters).all()
 
 
 @needs_examples
-def test_number_of_example_robots():
+def test_romeo_loads_as_is():
     assert len(example_urdfs()) >= 60, "the package should bring its robots"
     assert {p.name for p in example_urdfs()} >= set(REFUSED)
-
-
-@needs_examples
-def test_romeo_loads_as_is():
     path = next(p for p in example_urdfs() if p.name == "romeo_laas_small.urdf")
-    with pytest.raises(DescriptionError) as caught:
-        load(path)
+    with pytest.raises(ff.DescriptionError) as caught:
+        ff.load(path)
     assert caught.value.data["links"] == ("body", "LHipPitch_link", "RHipPitch_link")
-    assert load(path, inertias="as-is").nv == 39
-
-
-@pytest.mark.peers
-@needs_examples
-@pytest.mark.parametrize("name", ["talos_full_v2.urdf", "pr2.urdf", "g1_29dof_rev_1_0.urdf", "centauro.urdf"])
-def test_against_pinocchio(name):
-    """Poses of all links at a random position, masses and inertias, as Pinocchio reads them from the same file."""
-    pin = pytest.importorskip("pinocchio")
-    path = next(p for p in example_urdfs() if p.name == name)
-    description = validate(read_urdf(path))
-    theirs = pin.buildModelFromUrdf(str(path))
-    data, rng = theirs.createData(), fresh(3)
-    positions, q = {}, pin.neutral(theirs)
-    for j in description.joints:
-        if j.kind == "fixed":
-            continue
-        x = rng.uniform(-1.0, 1.0)
-        positions[j.name] = np.array([x])
-        joint = theirs.joints[theirs.getJointId(j.name)]
-        q[joint.idx_q : joint.idx_q + joint.nq] = (np.cos(x), np.sin(x)) if joint.nq == 2 else x
-    pin.framesForwardKinematics(theirs, data, q)
-    poses = link_poses(description, positions)
-    total = np.zeros((6, 6))
-    for link in description.links:
-        X = data.oMf[theirs.getFrameId(link.name)]
-        np.testing.assert_allclose(poses[link.name], X.homogeneous, atol=1e-12, err_msg=link.name)
-        total += X.act(pin.Inertia(link.inertia.mass, link.inertia.com, link.inertia.rotational)).matrix()
-    expected = sum(data.oMi[i].act(theirs.inertias[i]).matrix() for i in range(theirs.njoints))
-    np.testing.assert_allclose(total, expected, atol=1e-9)
+    assert ff.load(path, inertias="as-is").nv == 39
 
 
 @needs_models
 def test_tocabi():
-    model = load(MODELS / "tocabi" / "tocabi.urdf")
+    model = ff.load(MODELS / "tocabi" / "tocabi.urdf")
     assert (model.nq, model.nv, len(model.actuated)) == (40, 39, 33)
     assert model.mass == pytest.approx(104.487, abs=1e-3)

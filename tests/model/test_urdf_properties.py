@@ -1,24 +1,22 @@
 """URDF of random robots: what is written reads back the same, every damage is refused with its line, numbers are plain decimals."""
 
+import freeflyer as ff
 import math
-import re
-from dataclasses import fields, is_dataclass
-
 import numpy as np
 import pytest
+import re
+from closeness import refused
+from dataclasses import fields, is_dataclass
+from freeflyer.model.load import load, read
+from freeflyer.model.readers import read_urdf
 from hypothesis import Phase, assume, given, settings, strategies as st
 from lxml import etree
 from random_descriptions import ANGLES, descriptions
 from readers_samples import PENDULUM
 from scipy.spatial.transform import Rotation
 
-from freeflyer.errors import FileError, FreeflyerError
-from freeflyer.model.load import load, read
-from freeflyer.model.readers import read_urdf
-from freeflyer.model.writers import to_urdf
-
 # A failure prints how to repeat it; shrinking a robot takes minutes.
-few = settings(max_examples=10, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
+few = settings(max_examples=6, deadline=None, print_blob=True, phases=[Phase.explicit, Phase.reuse, Phase.generate])
 ROUNDING = 8 * np.finfo(float).eps  # of sines and cosines of angles that were computed from a rotation
 
 
@@ -43,7 +41,7 @@ def assert_same(a, b, at=""):
 @few
 @given(descriptions())
 def test_what_is_written_reads_back(description):
-    assert_same(description, read(to_urdf(description)))
+    assert_same(description, read(ff.to_urdf(description)))
 
 
 @few
@@ -64,132 +62,101 @@ def test_numbers_are_decimals(word):
     except ValueError:
         expected = None
     if expected is None or not math.isfinite(expected):
-        with pytest.raises(FileError, match="joint 'pin', <origin> at line 4, xyz: "):
-            read_urdf(text)
+        refused(ff.FileError, "joint 'pin', <origin> at line 4, xyz: ", read_urdf, text)
     else:
         assert read_urdf(text).joint("pin").placement[1, 3] == expected
 
 
-# Damages: each changes the tree and answers with the elements of which one must be named by its line; None where it finds nothing.
-
-
-def pick(draw, found):
-    return draw(st.sampled_from(found)) if found else None
-
-
-def attribute_missing(root, draw):
-    names = "parent/@link|child/@link|axis/@xyz|mass/@value|inertia/@ixx|mimic/@joint|pitch/@value|axis2/@xyz|@name"
-    one = pick(draw, root.xpath("|".join(f"joint/{n}|link/{n}|link/inertial/{n}" for n in names.split("|"))))
-    if one is not None:
-        del one.getparent().attrib[one.attrname]
-        return [one.getparent()]
-
-
-def wrong_number(root, draw):
-    names = ("xyz", "rpy", "lower", "upper", "damping", "ixy", "value", "multiplier", "values", "initial", "mask", "coefficients")
-    one = pick(draw, root.xpath("|".join(f"//@{name}" for name in names)))
-    if one is not None:
-        words, wrong = one.split(), ["nan", "infinity", "1_0", "0x1p3", "1,5", "two", "1e999", "${x}"]
-        counted = one.attrname != "coefficients"  # of these there may be any number
-        words[draw(st.integers(0, len(words) - 1))] = draw(
-            st.sampled_from([*wrong, "1 2 3 4 5 6 7 8", ""] if counted else wrong)
-        )
-        one.getparent().set(one.attrname, " ".join(words))
-        return [one.getparent(), one.getparent().getparent()]
-
-
-def attribute_misspelt(root, draw):
-    one = pick(draw, root.xpath("//origin/@*|//axis/@*|//mimic/@*|//coordinates/@*|//inertia/@*|//site/@*"))
-    if one is not None:
-        one.getparent().set(one.attrname + "s", one.getparent().attrib.pop(one.attrname))
-        return [one.getparent()]
-
-
-def unknown_type(root, draw):
-    one = pick(draw, root.xpath("joint"))
-    if one is not None:
-        one.set("type", draw(st.sampled_from(["hinge", "", "Revolute", "free"])))
-        return [one]
-
-
-def name_twice(root, draw):
-    one = pick(draw, root.xpath("joint|link|freeflyer/site|freeflyer/keyframe"))
-    if one is not None:
-        copy = etree.SubElement(one.getparent(), one.tag, one.attrib)
-        copy.extend(etree.fromstring(etree.tostring(one)))
-        return [one, copy]
-
-
-def element_missing(root, draw):
-    one = pick(draw, root.xpath("joint/parent|joint/child|link/inertial/mass|link/inertial/inertia|joint/pitch|joint/axis2"))
-    if one is not None:
-        parent = one.getparent()
+def removed(one, draw):
+    parent = one.getparent()
+    if hasattr(one, "attrname"):
+        del parent.attrib[one.attrname]
+    else:
         parent.remove(one)
-        return [parent]
+    return [parent]
 
 
-def element_twice(root, draw):
-    one = pick(draw, root.xpath("joint/*|link/*|link/inertial/*|freeflyer/site/origin"))
-    if one is not None:
-        one.addnext(etree.fromstring(etree.tostring(one)))
-        return [one.getnext()]
+def wrong_number(one, draw):
+    words, wrong = one.split(), ["nan", "infinity", "1_0", "0x1p3", "1,5", "two", "1e999", "${x}"]
+    counted = one.attrname != "coefficients"  # of these there may be any number
+    words[draw(st.integers(0, len(words) - 1))] = draw(st.sampled_from([*wrong, "1 2 3 4 5 6 7 8", ""] if counted else wrong))
+    one.getparent().set(one.attrname, " ".join(words))
+    return [one.getparent(), one.getparent().getparent()]
 
 
-def unknown_link(root, draw):
-    one = pick(draw, root.xpath("joint/parent|joint/child|freeflyer/site"))
-    if one is not None:
-        one.set("link", "no such link")
-        return [one]
+def misspelt(one, draw):
+    one.getparent().set(one.attrname + "s", one.getparent().attrib.pop(one.attrname))
+    return [one.getparent()]
 
 
-def unknown_joint(root, draw):
-    one = pick(draw, root.xpath("joint/mimic|freeflyer/actuated|freeflyer/keyframe/position"))
-    if one is not None:
-        one.set("joint", "no such joint")
-        return [one, one.getparent()]
+def name_twice(one, draw):
+    copy = etree.SubElement(one.getparent(), one.tag, one.attrib)
+    copy.extend(etree.fromstring(etree.tostring(one)))
+    return [one, copy]
 
 
-def cycle(root, draw):
+def twice(one, draw):
+    one.addnext(etree.fromstring(etree.tostring(one)))
+    return [one.getnext()]
+
+
+def renamed(attribute, *values):
+    """Another value of an attribute."""
+
+    def damage(one, draw):
+        one.set(attribute, draw(st.sampled_from(values)))
+        return [one, one.getparent()] if attribute == "joint" else [one]
+
+    return damage
+
+
+def cycle(one, draw):
     """A joint moves its own parent, or one above."""
-    one = pick(draw, root.xpath("joint[parent/@link != 'world']"))
-    if one is not None:
-        above = {j.find("child").get("link"): j.find("parent").get("link") for j in root.findall("joint")}
-        way = [one.find("child").get("link")]
-        while way[-1] in above:
-            way.append(above[way[-1]])
-        assume(way[-1] != "world")  # that would be a second parent
-        top = draw(st.sampled_from(way))
-        mover = root.xpath("joint[child/@link = $name]", name=top)
-        if mover:
-            mover[0].find("parent").set("link", way[0])
-        else:
-            mover = [etree.SubElement(root, "joint", name="closing", type="fixed")]
-            etree.SubElement(mover[0], "parent", link=way[0])
-            etree.SubElement(mover[0], "child", link=top)
-        return mover
+    root = one.getparent()
+    above = {j.find("child").get("link"): j.find("parent").get("link") for j in root.findall("joint")}
+    way = [one.find("child").get("link")]
+    while way[-1] in above:
+        way.append(above[way[-1]])
+    assume(way[-1] != "world")  # that would be a second parent
+    top = draw(st.sampled_from(way))
+    mover = root.xpath("joint[child/@link = $name]", name=top)
+    if mover:
+        mover[0].find("parent").set("link", way[0])
+    else:
+        mover = [etree.SubElement(root, "joint", name="closing", type="fixed")]
+        etree.SubElement(mover[0], "parent", link=way[0])
+        etree.SubElement(mover[0], "child", link=top)
+    return mover
 
 
-def two_roots(root, draw):
-    one = pick(draw, root.xpath("joint"))
-    if one is not None:
-        new = etree.Element("link", name="alone")
-        one.addprevious(new)
-        return [new]
+def two_roots(one, draw):
+    one.addprevious(etree.Element("link", name="alone"))
+    return [one.getprevious()]
 
 
-def two_parents(root, draw):
-    one = pick(draw, root.xpath("joint[parent/@link != 'world']"))
-    if one is not None:
-        new = etree.SubElement(root, "joint", name="second", type="fixed")
-        for tag in ("parent", "child"):
-            new.append(etree.fromstring(etree.tostring(one.find(tag))))
-        return [one, new]
+def two_parents(one, draw):
+    new = etree.SubElement(one.getparent(), "joint", name="second", type="fixed")
+    new.extend(etree.fromstring(etree.tostring(one.find(tag))) for tag in ("parent", "child"))
+    return [one, new]
 
 
-DAMAGES = (
-    attribute_missing, wrong_number, attribute_misspelt, unknown_type, name_twice, element_missing, element_twice, unknown_link,
-    unknown_joint, cycle, two_roots, two_parents,
-)  # fmt: skip
+DAMAGES = {  # what is damaged, and how: answered with the elements of which one must be named by its line
+    "attribute missing": ("|".join(f"joint/{n}|link/{n}|link/inertial/{n}" for n in (
+        "parent/@link", "child/@link", "axis/@xyz", "mass/@value", "inertia/@ixx", "mimic/@joint", "pitch/@value", "axis2/@xyz",
+        "@name")), removed),
+    "wrong number": ("|".join(f"//@{name}" for name in (
+        "xyz", "rpy", "lower", "upper", "damping", "ixy", "value", "multiplier", "values", "initial", "mask", "coefficients")),
+        wrong_number),
+    "attribute misspelt": ("//origin/@*|//axis/@*|//mimic/@*|//coordinates/@*|//inertia/@*|//site/@*", misspelt),
+    "unknown type": ("joint", renamed("type", "hinge", "", "Revolute", "free")),
+    "name twice": ("joint|link|freeflyer/site|freeflyer/keyframe", name_twice),
+    "element missing": ("joint/parent|joint/child|link/inertial/mass|link/inertial/inertia|joint/pitch|joint/axis2", removed),
+    "element twice": ("joint/*|link/*|link/inertial/*|freeflyer/site/origin", twice),
+    "unknown link": ("joint/parent|joint/child|freeflyer/site", renamed("link", "no such link")),
+    "unknown joint": ("joint/mimic|freeflyer/actuated|freeflyer/keyframe/position", renamed("joint", "no such joint")),
+    "cycle": ("joint[parent/@link != 'world']", cycle), "two roots": ("joint", two_roots),
+    "two parents": ("joint[parent/@link != 'world']", two_parents),
+}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -201,15 +168,17 @@ def path(tmp_path_factory):
 @few
 @given(data=st.data(), description=descriptions())
 def test_damage_is_refused_with_file_and_line(damage, path, data, description):
-    root = etree.fromstring(to_urdf(description))
-    guilty = damage(root, data.draw)
-    assume(guilty is not None)
+    root = etree.fromstring(ff.to_urdf(description))
+    where, change = DAMAGES[damage]
+    found = root.xpath(where)
+    assume(found)
+    guilty = change(data.draw(st.sampled_from(found)), data.draw)
     ways = [root.getroottree().getpath(element) for element in guilty]
     etree.indent(root)
     path.write_bytes(etree.tostring(root, encoding="utf-8"))
     written = etree.parse(path)
     lines = {written.xpath(way)[0].sourceline for way in ways}
-    with pytest.raises(FreeflyerError, match=r"robot file 'robot\.urdf'") as caught:
+    with pytest.raises(ff.FreeflyerError, match=r"robot file 'robot\.urdf'") as caught:
         load(path, base=None)
     told = re.search(r"lines? (\d+(?:(?:, | and )\d+)*)|<(?:site|keyframe)> at line (\d+)", str(caught.value))
     assert told, str(caught.value)

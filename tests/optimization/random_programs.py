@@ -4,9 +4,8 @@ A minimum is chosen first: x, the limits that hold it, their multipliers; g then
 rows are scaled by factors between 1/30 and 30 afterwards.
 """
 
-from dataclasses import dataclass
-
 import numpy as np
+from dataclasses import dataclass
 
 KINDS = ("feasible", "degenerate", "infeasible", "unbounded")
 

@@ -1,19 +1,17 @@
 """The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat
 each other, or differ in scale by decades."""
 
-from threading import Thread
-
 import numpy as np
 import pytest
 from closeness import close
-from qpsolvers import solve_qp as solve
-from seeds import fresh
-
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
 from freeflyer.optimization.compiled import _sizes, solve_levels
+from qpsolvers import solve_qp as solve
+from seeds import fresh
+from threading import Thread
 
 
 def cone(rng, n):

@@ -1,14 +1,13 @@
 """Programs solved from a feasible point: the solver's minimum, where limits meet in one point, and where H is singular."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer.optimization import quadratic
 from freeflyer.optimization.problem import Attempt, quadratic_program, residuals
 from freeflyer.optimization.second_attempts import descend
+from seeds import fresh
 
 
 def program(rng, rank, tight):

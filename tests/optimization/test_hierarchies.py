@@ -2,11 +2,10 @@
 
 import numpy as np
 import pytest
-from scipy.optimize import minimize, nnls
-from seeds import fresh
-
 from freeflyer.errors import InputError
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, NumericalError, solve_hierarchy
+from scipy.optimize import minimize, nnls
+from seeds import fresh
 
 
 def equalities(levels, n):

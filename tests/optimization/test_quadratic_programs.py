@@ -1,15 +1,11 @@
 """Quadratic programs: random ones with known answers by every solver, and what is said where there is no answer. Sums of
 squared residuals by compiled code, beside their definition in NumPy."""
 
-import pickle
-from collections import Counter
-
 import numpy as np
+import pickle
 import pytest
 from closeness import close
-from random_programs import KINDS, known
-from seeds import fresh
-
+from collections import Counter
 from freeflyer.errors import InputError
 from freeflyer.kernels import plain
 from freeflyer.optimization import (
@@ -29,6 +25,8 @@ from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
 from freeflyer.optimization.problem import program_sizes, quadratic_program, residuals, squared_residuals
 from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.second_attempts import equilibrate, polish
+from random_programs import KINDS, known
+from seeds import fresh
 
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))

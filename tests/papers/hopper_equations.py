@@ -1,8 +1,7 @@
 """Equations of both hoppers written by hand, from positions of point masses: independent of the library."""
 
-from dataclasses import dataclass
-
 import numpy as np
+from dataclasses import dataclass
 from scipy.integrate import solve_ivp
 
 GRAVITY, HALF = 9.8, 0.06
@@ -29,10 +28,8 @@ def point_masses(kind: str, q: np.ndarray, v: np.ndarray) -> list[tuple[float, n
         return [trunk, (0.05, foot[1], J, foot[3] + 2.0 * v[3] * w * n)]
     b, u = a + s, w + v[3]
     thigh = [(2 * HALF, a, w, trunk_turns)]
-    return [
-        point(0.835, []), point(0.122, [(HALF, a, w, trunk_turns)]), point(0.05, [*thigh, (HALF, b, u, shank_turns)]),
-        point(0.0, [*thigh, (2 * HALF, b, u, shank_turns)]),
-    ]  # fmt: skip
+    return [point(0.835, []), point(0.122, [(HALF, a, w, trunk_turns)]), point(0.05, [*thigh, (HALF, b, u, shank_turns)]),
+            point(0.0, [*thigh, (2 * HALF, b, u, shank_turns)])]  # fmt: skip
 
 
 @dataclass
@@ -85,10 +82,8 @@ class Hopper:
                 return self.facts(y)[3][1]
 
             height.terminal, height.direction = True, 1.0 if anchor is not None else -1.0
-            found = solve_ivp(
-                lambda _, y, anchor=anchor: self.rates(y, anchor), (t, duration), x, "Radau", rtol=1e-9, atol=1e-11, events=height,
-                first_step=1e-7,
-            )  # fmt: skip
+            found = solve_ivp(lambda _, y, anchor=anchor: self.rates(y, anchor), (t, duration), x, "Radau", rtol=1e-9,
+                              atol=1e-11, events=height, first_step=1e-7)  # fmt: skip
             assert found.success
             t, x = found.t[-1], found.y[:, -1]
             if found.status == 1:

@@ -1,16 +1,13 @@
 """The recursion as the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, rounding
-from geometric_cases import state
-from random_robots import random_robot
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh, rounding
 from freeflyer.spatial import dual_quaternion as D
 from freeflyer_papers.printed import newton_euler as printed
+from geometric_cases import state
+from random_robots import random_robot
 
 BASES = ("free", "fixed", "planar", "two free")
 
@@ -27,7 +24,7 @@ def test_equals_the_other_algorithms_on_random_trees(base, mimics):
     close(found, ff.inverse_dynamics(model, q, v, a), within, least=float(np.abs(size).max()))
 
 
-def test_the_algebra_is_that_of_spatial():
+def test_the_algebra_and_a_joint_of_ones_own():
     a, b = fresh("algebra").standard_normal((2, 8))
     x, h, k = D.normalize(a), D.from_vec6(a[:6]), D.from_vec6(b[:6])
     within = rounding(100)
@@ -36,6 +33,12 @@ def test_the_algebra_is_that_of_spatial():
     close(printed.adjoint(x, h), D.adjoint(x, h), within)
     close(printed.cross(h, k), D.cross(h, k), within)
     close(printed.joint_force(h, k), D.power(h, k), within)
+    # Lagrange: T = (J + m (0.2 cos 2 s)^2) s'^2 / 2, V = m g 0.1 sin 2 s, J about z
+    p, (s, ds, dds), g = Swinging(), fresh("joint").standard_normal(3), 9.81
+    J = p.I[2, 2] + p.mass * float(p.com[:2] @ p.com[:2])
+    inertia, slope = J + p.mass * (0.2 * np.cos(2 * s)) ** 2, p.mass * 0.04 * 2 * np.cos(2 * s) * -2 * np.sin(2 * s)
+    expected = inertia * dds + 0.5 * slope * ds**2 + p.mass * g * 0.2 * np.cos(2 * s)
+    close(np.array(p.force(s, ds, dds, np.array([0, 0, -g]))), np.array(expected), rounding(2000), least=10.0)
 
 
 class Swinging:
@@ -61,12 +64,3 @@ class Swinging:
     def force(self, s: float, ds: float, dds: float, g: np.ndarray) -> float:
         (wrench,) = printed.joint_wrenches([self.body(s, ds, dds)], g)
         return float(printed.joint_force(wrench, self.unit_twist(s)))
-
-
-def test_a_joint_of_ones_own():
-    """Lagrange: T = (J + m (0.2 cos 2 s)^2) s'^2 / 2, V = m g 0.1 sin 2 s, J about z."""
-    p, (s, ds, dds), g = Swinging(), fresh("joint").standard_normal(3), 9.81
-    J = p.I[2, 2] + p.mass * float(p.com[:2] @ p.com[:2])
-    inertia, slope = J + p.mass * (0.2 * np.cos(2 * s)) ** 2, p.mass * 0.04 * 2 * np.cos(2 * s) * -2 * np.sin(2 * s)
-    expected = inertia * dds + 0.5 * slope * ds**2 + p.mass * g * 0.2 * np.cos(2 * s)
-    close(np.array(p.force(s, ds, dds, np.array([0, 0, -g]))), np.array(expected), rounding(2000), least=10.0)

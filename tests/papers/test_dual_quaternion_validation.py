@@ -1,10 +1,9 @@
 """The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
 their force."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-
-import freeflyer as ff
 from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer_papers.dual_quaternion import validation as waveforms, validation as wheels
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
@@ -29,7 +28,7 @@ def result():
     return made
 
 
-def test_no_cell_of_table_2_is_below_the_paper_s(result):
+def test_table_2_and_figure_3(result):
     cells = {(c.robot, c.method): c for c in result.correlations}
     assert len(cells) == 9
     assert set(PAPER) <= set(cells)
@@ -42,93 +41,26 @@ def test_no_cell_of_table_2_is_below_the_paper_s(result):
         assert c.deviation <= deviation
     assert all(c.minimum > 0.9999 for c in cells.values())
     assert {c.robot: len(c.names) for c in result.correlations} == {SERIAL: 50, HOLONOMIC: 9, NONHOLONOMIC: 9}
-
-
-def test_methods_agree_with_each_other(result):
-    """dqGP and dqNE are as accurate as the classic algorithm, as the paper says of its 50-DoF arm."""
+    # dqGP and dqNE are as accurate as the classic algorithm, as the paper says of its 50-DoF arm
     for robot in (SERIAL, HOLONOMIC, NONHOLONOMIC):
         each = [c.each for c in result.correlations if c.robot == robot]
         assert np.ptp(each, axis=0).max() < 1e-9
-
-
-def test_figure_3_has_the_extremes_and_the_middle(result):
     drive = next(c for c in result.correlations if (c.robot, c.method) == (NONHOLONOMIC, "dqGP"))
     least, most, middle = result.waveforms
     assert (least.cmc, most.cmc, middle.cmc) == (drive.minimum, drive.maximum, float(np.median(drive.each)))
     for w in result.waveforms:
         assert multiple_correlation([w.simulated, w.computed]) == pytest.approx(w.cmc, abs=1e-12)
-
-
-def test_wrong_dynamics_show():
-    """Bias forces without velocities, an inertia off by 2 %, a base without its constraint: the CMC of some coordinate falls."""
-    motion = waveforms.drive_motion()
-
-    def still(model, q, v):
-        return ff.mass_matrix(model, q), ff.gravity_forces(model, q)
-
-    def heavy(model, q, v):
-        M, h = waveforms.by_gauss(model, q, v)
-        return 1.02 * M, h
-
-    right = waveforms.correlate("drive", "right", motion, waveforms.accelerations(waveforms.by_gauss, motion))
-    for method in (still, heavy):
-        wrong = waveforms.correlate("drive", "wrong", motion, waveforms.accelerations(method, motion))
-        assert 1.0 - np.nan_to_num(wrong.each).min() > 10.0 * (1.0 - right.minimum)
-    M, h = waveforms.by_gauss(motion.model, motion.q, motion.v)
-    free = np.linalg.solve(M, (motion.tau - h)[..., None])[..., 0]
-    each = waveforms.correlate("drive", "free", motion, free).each
-    assert (np.isnan(each) | (each < 0.9)).any()
-
-
-def test_measured_accelerations_of_a_known_motion():
-    """Of velocities that are sines below the filter's frequency, and of noise far above."""
-    t = np.arange(0.0, 4.0, waveforms.DT)
-    rate = np.array([2.0, 5.0])
-    v = np.sin(np.outer(t, rate))
-    a = waveforms.measured(t, v)[400:-400]
-    np.testing.assert_allclose(a, (rate * np.cos(np.outer(t, rate)))[400:-400], atol=1e-3)
-    noisy = v + 1e-3 * np.sin(np.outer(t, [2e3, 2e3]))
-    np.testing.assert_allclose(waveforms.measured(t, noisy)[400:-400], a, atol=1e-3)
-
-
-def test_the_drive_rolls_in_mujoco():
-    """The floating base in MuJoCo, in the coordinates of the plane: it keeps the rolling constraint, but for its softness."""
-    model = differential_drive()
-    slips = []
-    for softness in (1.0, 0.25):
-        d = drive_in_mujoco(model, softness, 1e-3, 1.0)
-        slips.append(np.abs(rolling_wheels(model).jacobian(d.q) @ d.v[..., None])[200:].max())
-    assert np.abs(d.v[-1, 0]) > 0.5  # it moves, and turns
-    assert np.abs(d.v[-1, 2]) > 0.5
-    assert slips[1] < 0.3 * slips[0] < 0.01  # m/s
-    assert d.sideways[-1] > 10.0
-
-
-def test_the_constraint_holds_for_20_s():
-    """Below 1e-9 m/s, energy conserved, without projection or drift control."""
-    found = wheels.coast("dop853", 0.05, None, 20.0)
-    assert found.violation < 1e-9
-    assert found.energy < 1e-9
-
-
-def test_coasting_of_the_table(result):
     assert [(x.motion, x.drift_control) for x in result.integrations] == [
         ("coasts", "none"), ("coasts", "none"), ("coasts", "0.1 s"), ("driven", "none"),
     ]  # fmt: skip
     assert all(x.violation < 1e-9 for x in result.integrations)
     assert all(x.energy < 1e-8 for x in result.integrations[:3])
     assert result.integrations[3].energy is None
-
-
-def test_the_wheels_sideways_force_is_mujoco_s(result):
     s = result.sideways
     assert list(s.errors) == sorted(s.errors, reverse=True)  # softer contacts differ more
     assert s.error < 0.02
     assert s.error < 0.5 * s.errors[-1]
     assert np.abs(s.computed).max() > 50.0
-
-
-def test_tables_and_pictures(result):
     tables = validation_tables(result)
     assert [len(table.rows) for table in tables] == [9, 4, 4]
     for table in tables:
@@ -142,3 +74,50 @@ def test_tables_and_pictures(result):
     for axes, w in zip(panels, result.waveforms, strict=True):
         np.testing.assert_array_equal(axes.lines[0].get_ydata(), w.simulated)
         np.testing.assert_array_equal(axes.lines[1].get_ydata(), w.computed)
+
+
+def test_wrong_dynamics_show():
+    """Bias forces without velocities, an inertia off by 2 %, a base without its constraint: the CMC of some coordinate falls."""
+    motion = waveforms.drive_motion()
+
+    def still(model, q, v):
+        return ff.mass_matrix(model, q), ff.gravity_forces(model, q)
+
+
+    def heavy(model, q, v):
+        M, h = waveforms.by_gauss(model, q, v)
+        return 1.02 * M, h
+
+    right = waveforms.correlate("drive", "right", motion, waveforms.accelerations(waveforms.by_gauss, motion))
+    for method in (still, heavy):
+        wrong = waveforms.correlate("drive", "wrong", motion, waveforms.accelerations(method, motion))
+        assert 1.0 - np.nan_to_num(wrong.each).min() > 10.0 * (1.0 - right.minimum)
+    M, h = waveforms.by_gauss(motion.model, motion.q, motion.v)
+    free = np.linalg.solve(M, (motion.tau - h)[..., None])[..., 0]
+    each = waveforms.correlate("drive", "free", motion, free).each
+    assert (np.isnan(each) | (each < 0.9)).any()
+    # Of velocities that are sines below the filter's frequency, and of noise far above
+    t = np.arange(0.0, 4.0, waveforms.DT)
+    rate = np.array([2.0, 5.0])
+    v = np.sin(np.outer(t, rate))
+    a = waveforms.measured(t, v)[400:-400]
+    np.testing.assert_allclose(a, (rate * np.cos(np.outer(t, rate)))[400:-400], atol=1e-3)
+    noisy = v + 1e-3 * np.sin(np.outer(t, [2e3, 2e3]))
+    np.testing.assert_allclose(waveforms.measured(t, noisy)[400:-400], a, atol=1e-3)
+
+
+def test_the_drive_rolls():
+    """The floating base in MuJoCo, in the coordinates of the plane: it keeps the rolling constraint, but for its softness."""
+    model = differential_drive()
+    slips = []
+    for softness in (1.0, 0.25):
+        d = drive_in_mujoco(model, softness, 1e-3, 1.0)
+        slips.append(np.abs(rolling_wheels(model).jacobian(d.q) @ d.v[..., None])[200:].max())
+    assert np.abs(d.v[-1, 0]) > 0.5  # it moves, and turns
+    assert np.abs(d.v[-1, 2]) > 0.5
+    assert slips[1] < 0.3 * slips[0] < 0.01  # m/s
+    assert d.sideways[-1] > 10.0
+    # Below 1e-9 m/s, energy conserved, without projection or drift control
+    found = wheels.coast("dop853", 0.05, None, 20.0)
+    assert found.violation < 1e-9
+    assert found.energy < 1e-9

@@ -1,14 +1,12 @@
 """Kangaroo paper, section III-B and Appendix B: the equations written out agree with closed models, solvers and each other."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from robots_on_disk import MODELS, needs_models
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh
 from freeflyer_papers.kangaroo import inverse_dynamics as part, robots
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
+from robots_on_disk import MODELS, needs_models
 
 REAL = MODELS / "kangaroo" / "kangaroo.xml"
 EITHER = [pytest.param(None, id="like"), pytest.param(REAL, id="real", marks=needs_models)]
@@ -52,9 +50,6 @@ def test_motors_carry_the_weight_by_the_ratio_of_the_leg():
     power = solution.tau @ (ff.velocity_map(closed, q) @ v)[motors]
     lifted = 9.81 * closed.mass * (ff.center_of_mass_jacobian(closed, q) @ v)[2]
     close(power, lifted, 1e-9, least=float(np.abs(solution.tau).max() * np.abs(v).max()))
-
-
-def test_tables_show_both_robots():
     found = (part.inverse_dynamics(robots.kangaroo()),)
     programs, agreement, base, forces = part.tables(found)
     assert [row[0] for row in programs.rows] == ["paper", "", found[0].robot, ""]

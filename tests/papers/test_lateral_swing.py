@@ -1,20 +1,14 @@
 """The lateral swing in MuJoCo: wrenches against the simulator's contact forces, feet from files, refusals."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import central
+from closeness import central, refused
+from dataclasses import replace
 from estimation_robots import sensed
-
-import freeflyer as ff
 from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
-from freeflyer.estimation import base_over_soles, contact_model
-from freeflyer.estimation.contact import contact_wrenches
 from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
-from freeflyer.linkages import LinkageError
-from freeflyer.linkages.rows import constraint_residual
 from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
@@ -57,25 +51,32 @@ def test_the_real_robot_swings_from_its_own_file(models_folder):
     assert r.gap.max() < 1e-4
 
 
-def test_errors_that_are_planted_show():
+def test_errors_that_are_planted_show(models_folder):
     """A motor force of the wrong sign, or another weight, is far outside the acceptance."""
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
-    c = contact_model(s.model, q, feet)
+    c = ff.estimation.contact_model(s.model, q, feet)
     y = np.linalg.lstsq(c.resultant, shared_weight(s.model, q, feet).ravel(), rcond=None)[0]
     tau, weight = c.motors - c.A @ y, s.model.mass * 9.81
 
     def carried(t):
-        return sum((X[:3, :3] @ w[:3])[2] for X, w in zip(c.poses, contact_wrenches(c, t).wrenches))
+        return sum((X[:3, :3] @ w[:3])[2] for X, w in zip(c.poses, ff.estimation.contact_wrenches(c, t).wrenches))
 
     assert carried(tau) == pytest.approx(weight, rel=1e-9)
     assert abs(carried(-tau) - weight) > 0.5 * weight
     assert abs(carried(1.05 * tau) - weight) > 0.02 * weight
     assert abs(carried(tau * np.where(np.arange(12) == 1, -1.0, 1.0)) - weight) > 0.1 * weight
+    with pytest.raises(ff.InputError, match="free base"):
+        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
+    one = feet_by_name(s.model)[:1]
+    refused(ff.linkages.LinkageError, "six a foot", standing_posture, s, one, 0.05)
+    refused(ff.InputError, "between two feet", shared_weight, s.model, s.partition.q, one)
+    with pytest.raises(ff.linkages.LinkageError, match=r"beyond its stroke|cannot take its base"):
+        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))
 
 
-def test_feet_are_found_in_the_file(models_folder):
+def test_feet_of_files(models_folder, tmp_path):
     s, path = real(models_folder)
     feet = feet_from_file(s.closed, path)
     assert [f.frame for f in feet] == ["left_ankle_roll", "right_ankle_roll"]
@@ -84,73 +85,38 @@ def test_feet_are_found_in_the_file(models_folder):
     np.testing.assert_allclose(points[:, 2], 0.0, atol=1e-4)
     for p in (points[:4], points[4:]):
         np.testing.assert_allclose(np.sort(np.ptp(p[:, :2], axis=0)), [0.09, 0.21], atol=1e-3)
-
-
-def test_a_file_without_shapes_is_refused(tmp_path, models_folder):
-    s, path = real(models_folder)
     text = path.read_text()
     (bare := tmp_path / "bare.xml").write_text(text.replace('type="box" group="3"', 'type="box" contype="0" conaffinity="0"'))
-    with pytest.raises(ff.InputError, match="no shapes that collide"):
-        feet_from_file(s.closed, bare)
+    refused(ff.InputError, "no shapes that collide", feet_from_file, s.closed, bare)
     (round_ := tmp_path / "round.xml").write_text(text.replace('type="box" group="3"', 'type="capsule"'))
     assert [foot.kind for foot in feet_from_file(s.closed, round_)] == ["line", "line"]
     (broken := tmp_path / "broken.xml").write_text(text[:5000])
-    with pytest.raises(ff.FileError, match="is not well-formed XML"):
-        feet_from_file(s.closed, broken)
-
-
-def test_a_file_of_another_robot_is_refused(tmp_path, models_folder):
-    s, path = real(models_folder)
+    refused(ff.FileError, "is not well-formed XML", feet_from_file, s.closed, broken)
     (heavy := tmp_path / "heavy.xml").write_text(path.read_text().replace('mass="15.2023"', 'mass="17"'))
-    with pytest.raises(ff.InputError, match="another robot"):
-        lateral_swing(s, heavy, sway=SHORT)
+    refused(ff.InputError, "another robot", lateral_swing, s, heavy, sway=SHORT)
     with pytest.raises(ff.InputError, match="other joints"):
         plant(sensed("kangaroo_like").model, path, feet_by_name(sensed("kangaroo_like").model), (), np.zeros((1, 83)), Servos())
 
 
-def test_postures_keep_loops_soles_and_level():
+def test_postures_and_bases():
     s = sensed("kangaroo_like")
     feet = feet_by_name(s.model)
     way = route(s, feet, Sway())
-    assert np.abs(constraint_residual(s.model, way.q)).max() < 1e-8
+    assert np.abs(ff.linkages.constraint_residual(s.model, way.q)).max() < 1e-8
     ground = foot_points(s.model, way.start, feet)
     for q in way.q:
         np.testing.assert_allclose(foot_points(s.model, q, feet), ground, atol=1e-8)
         np.testing.assert_allclose(q[3:7], way.start[3:7], atol=1e-12)
     np.testing.assert_allclose(way.q[:, 1] - way.start[1], way.offsets, atol=1e-12)
     assert ff.center_of_mass(s.model, way.start)[0] == pytest.approx(ground[:, 0].mean(), abs=1e-5)
-
-
-def test_the_base_is_found_over_its_soles_from_anywhere():
-    s = sensed("kangaroo_like")
-    feet = feet_by_name(s.model)
     q = standing_posture(s, feet, 0.05)
     ground = foot_points(s.model, q, feet)
     moved = ff.integrate(s.model, q, np.concatenate([[0.3, -0.2, 0.1, 0.4, -0.7, 2.0], np.zeros(s.model.nv - 6)]))
-    found, misfit = base_over_soles(s.model, moved, feet, ground)
+    found, misfit = ff.estimation.base_over_soles(s.model, moved, feet, ground)
     assert misfit < 1e-12
     np.testing.assert_allclose(ff.difference(s.model, q, found), 0.0, atol=1e-12)
-    with pytest.raises(ff.InputError, match="a place for each point"):
-        base_over_soles(s.model, q, feet, ground[:3])
+    refused(ff.InputError, "a place for each point", ff.estimation.base_over_soles, s.model, q, feet, ground[:3])
     line = [sole("left_sole", np.outer([0.0, 0.1, 0.2], [1.0, 0.0, 0.0]))]
-    with pytest.raises(ff.InputError, match="on one line"):
-        base_over_soles(s.model, q, line, foot_points(s.model, q, line))
-
-
-def test_the_rate_of_the_offset_is_its_derivative():
+    refused(ff.InputError, "on one line", lambda: ff.estimation.base_over_soles(s.model, q, line, foot_points(s.model, q, line)))
     t = np.linspace(0.5, 6.0, 400)
     np.testing.assert_allclose(offset_at(t, Sway())[1], central(lambda h: offset_at(t + h, Sway())[0]), atol=1e-6)
-
-
-def test_robots_that_do_not_stand_on_six_motors_a_foot(models_folder):
-    with pytest.raises(ff.InputError, match="free base"):
-        lateral_swing(sensed("battobot", models_folder), feet=[sole("torso", np.zeros((1, 3)))])
-    s = sensed("kangaroo_like")
-    one = feet_by_name(s.model)[:1]
-    with pytest.raises(LinkageError, match="six a foot"):
-        standing_posture(s, one, 0.05)
-    with pytest.raises(ff.InputError, match="between two feet"):
-        shared_weight(s.model, s.partition.q, one)
-    feet = feet_by_name(s.model)
-    with pytest.raises(LinkageError, match=r"beyond its stroke|cannot take its base"):
-        shift_base(s, standing_posture(s, feet, 0.05), feet, np.array([0.0, 0.0, 0.2]))

@@ -1,14 +1,11 @@
 """Kangaroo paper reproduced: tables and figures, on our robot, on the public model and against TALOS where they are there."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from robots_on_disk import example, needs_examples
-
-import freeflyer as ff
+from closeness import refused
 from freeflyer.analysis import estimators
 from freeflyer.analysis.swing import Sway
-from freeflyer.errors import InputError
-from freeflyer.linkages import partition
 from freeflyer_papers import kangaroo
 from freeflyer_papers.kangaroo import (
     comparison,
@@ -21,6 +18,7 @@ from freeflyer_papers.kangaroo import (
     transmissions,
     workspace,
 )
+from robots_on_disk import example, needs_examples
 
 
 def quiet(text, fraction=None):
@@ -99,10 +97,18 @@ def check_estimation(result, tables):
     assert [row[2] for row in said[1:3]] == ["yes", "yes"]
 
 
-def test_letters_of_type_names_are_the_totals_of_table_ii():
+def test_where_the_robot_comes_from(models_folder, monkeypatch, tmp_path):
     for name, kind in mechanisms.KINDS.items():
         assert mechanisms.letters(kind) == mechanisms.PAPER[name][2]
     assert mechanisms.letters("U-2(RRRP-RRR-UU)") == 22  # as the text writes the ankle: two short of its own table
+    # Without a robot, the file in the folder of models is taken; its name asks for our own
+    monkeypatch.setenv("FREEFLYER_MODELS", str(models_folder))
+    assert robots.find_kangaroo() == models_folder / "kangaroo" / "kangaroo.xml"
+    assert not robots.kangaroo("kangaroo_like").is_real
+    other = tmp_path / "arm.urdf"
+    other.write_text(ff.to_urdf(ff.robots.humanoid()))
+    refused(ff.InputError, r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor", robots.kangaroo, other)
+    refused(ff.InputError, r"arm\.urdf is no TALOS", kangaroo.compute, quiet, peer=other)
 
 
 def test_public_model(models_folder):
@@ -111,9 +117,7 @@ def test_public_model(models_folder):
     found = mechanisms.compute_mechanisms(robot, quiet)
     assert found.passive_in_a_leg == 30
     counts = {m.name: (m.active, m.passive, m.passive + m.pins, m.rows) for m in found.mechanisms}
-    assert counts == {
-        "hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6), "ankle": (2, 14, 20, 14),
-    }  # fmt: skip
+    assert counts == {"hip yaw": (1, 2, 3, 2), "hip roll-pitch": (2, 8, 10, 8), "knee": (1, 6, 8, 6), "ankle": (2, 14, 20, 14)}
     curves = transmissions.compute(robot, quiet)
     assert np.degrees(curves.knee.y[-1]) == pytest.approx(120.0, abs=0.5)
     assert all(np.ptp(x) < 1e-5 for x in curves.level.motors.values())  # Fig 13: the ankle's motors rest
@@ -122,6 +126,37 @@ def test_public_model(models_folder):
     assert force.min() == force[-1]  # Fig 15: least when fully compressed, most half way, in between when stretched
     assert 0.3 < curves.force.position[curves.force.largest] / 0.15 < 0.7
     assert force[-1] < force[0] < force.max()
+    # Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm
+    mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads keyframes in its own order of joints")
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    robot, read = robots.kangaroo(path), mujoco.MjModel.from_xml_path(str(path))
+    q = robots.home_posture(robot)
+    for name in robot.model.actuated:
+        there = read.key("home").qpos[read.joint(name).qposadr[0]]
+        assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
+    assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
+    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    q = ff.linkages.partition(robot.model).q
+    for names in (robot.left, robot.right):
+        X = ff.frame_pose(robot.model, q, names.sole)
+        np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
+    # Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits
+    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
+    hip = found.pop("hip roll-pitch")
+    assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
+    assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant
+    assert 0.3 < np.degrees(hip.moved) < 0.8
+    assert all(max(c.redundant, c.least_squares) < 1e-6 and np.degrees(c.moved) < 1e-3 for c in found.values())
+    # Fig 13 on the floor: length motors alone, the soles flat, the ankles within their stops
+    found = squat.compute(robot, quiet)
+    assert np.degrees(found.tilt.max()) < 0.005
+    assert found.last == pytest.approx(0.0968, abs=2e-4)
+    assert np.degrees(found.soles.max()) < 0.02
+    assert np.abs(found.ankle).max() < abs(found.stop)
+    assert found.others.max() < 5e-4
+    assert np.ptp(found.height) > 0.3
+    np.testing.assert_allclose(found.feet[2:20].sum(axis=1), found.weight, rtol=0.02)
+    assert np.isfinite(found.places).all()
 
 
 @needs_examples
@@ -140,64 +175,3 @@ def test_table_iii(models_folder):
     assert found.chi[k, 2] < 4.6 < found.chi[3, 2]
     assert (found.chi > 1.0).all()
     assert comparison.tables(found)[0].rows[0][0] == "paper"
-
-
-def test_gaps_of_the_public_models_hip(models_folder):
-    """Its over-constrained hip is open by most of a millimetre, its other sub-mechanisms by their digits."""
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = {c.name: c for c in workspace.compute_closure(robot, quiet)}
-    hip = found.pop("hip roll-pitch")
-    assert hip.independent < 1e-8 < 5e-4 < hip.redundant < 1e-3
-    assert 0.3 * hip.redundant < hip.least_squares < 0.7 * hip.redundant
-    assert 0.3 < np.degrees(hip.moved) < 0.8
-    assert all(max(c.redundant, c.least_squares) < 1e-6 and np.degrees(c.moved) < 1e-3 for c in found.values())
-
-
-def test_squat_keeps_the_soles_flat(models_folder):
-    """Fig 13 on the floor: length motors alone, the soles flat, the ankles within their stops."""
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    found = squat.compute(robot, quiet)
-    assert np.degrees(found.tilt.max()) < 0.005
-    assert found.last == pytest.approx(0.0968, abs=2e-4)
-    assert np.degrees(found.soles.max()) < 0.02
-    assert np.abs(found.ankle).max() < abs(found.stop)
-    assert found.others.max() < 5e-4
-    assert np.ptp(found.height) > 0.3
-    np.testing.assert_allclose(found.feet[2:20].sum(axis=1), found.weight, rtol=0.02)
-    assert np.isfinite(found.places).all()
-
-
-def test_where_the_robot_comes_from(models_folder, monkeypatch):
-    """Without a robot, the file in the folder of models is taken; its name asks for our own."""
-    monkeypatch.setenv("FREEFLYER_MODELS", str(models_folder))
-    assert robots.find_kangaroo() == models_folder / "kangaroo" / "kangaroo.xml"
-    assert not robots.kangaroo("kangaroo_like").is_real
-
-
-def test_home_is_the_files_own(models_folder):
-    """Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm."""
-    mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads keyframes in its own order of joints")
-    path = models_folder / "kangaroo" / "kangaroo.xml"
-    robot, read = robots.kangaroo(path), mujoco.MjModel.from_xml_path(str(path))
-    q = robots.home_posture(robot)
-    for name in robot.model.actuated:
-        there = read.key("home").qpos[read.joint(name).qposadr[0]]
-        assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
-    assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
-
-
-def test_soles_of_the_public_model_are_level(models_folder):
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
-    q = partition(robot.model).q
-    for names in (robot.left, robot.right):
-        X = ff.frame_pose(robot.model, q, names.sole)
-        np.testing.assert_allclose(X[:3, :3], np.eye(3), atol=1e-5)
-
-
-def test_wrong_files_are_refused(tmp_path):
-    other = tmp_path / "arm.urdf"
-    other.write_text(ff.to_urdf(ff.robots.humanoid()))
-    with pytest.raises(InputError, match=r"arm\.urdf is no Kangaroo: it has no motors leg_left_1_motor"):
-        robots.kangaroo(other)
-    with pytest.raises(InputError, match=r"arm\.urdf is no TALOS"):
-        kangaroo.compute(quiet, peer=other)

@@ -1,20 +1,16 @@
 """Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
 import dataclasses
-import sys
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from robots_on_disk import MODELS, needs_models
-from seeds import fresh
-
-import freeflyer as ff
+import sys
+from closeness import close, fresh, refused
 from freeflyer.analysis.timing.robots import sway
 from freeflyer.optimization import qpsolvers_solver
-from freeflyer.optimization.quadratic import solve_qp
 from freeflyer_papers import reduced_wbc
 from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
+from robots_on_disk import MODELS, needs_models
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"
 
@@ -58,17 +54,47 @@ def check_counts(found):
     assert [by["single", p, two_programs.VARIABLES].ours for p in two_programs.PROGRAMS] == [45, 24, 27]
 
 
-def test_tables_1_and_2(result):
+def test_the_result(result):
     check_counts(result.counts)
-
-
-def test_the_base_obeys_mechanics(result):
     assert {t.method for t in result.times} == {"conventional", "reduced"}
     assert all(t.base < 1e-9 for t in (*result.times, *result.sizes))
     assert {t.joints for t in result.sizes} == {20, 45}
+    for pair in zip(result.solver_sizes[::2], result.solver_sizes[1::2]):
+        assert [t.method for t in pair] == ["conventional", "reduced"]
+        assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
+    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(cycles.TOLERANCES)
+    first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
+    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
+    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
+    conventional, reduced = result.runs
+    assert cycles.agree(result.runs)
+    assert not conventional.fell
+    assert conventional.solved == reduced.solved == 1.0
+    close(reduced.center, conventional.center, 1e-6, least=1e-3)
+    close(reduced.hand, conventional.hand, 1e-6, least=1e-3)
+    worse = dataclasses.replace(reduced, largest=tuple(1.2 * x for x in conventional.largest))
+    assert not cycles.agree((conventional, worse))
+    made = reduced_wbc.REPRODUCTION.tables(result)
+    assert all(len(row) == len(t.columns) for t in made for row in t.rows)
+    titles = " ".join(t.title for t in made)
+    for word in ("Tables 1 and 2", "Table 3", "Fig 4", "Fig 5", "OSQP alone", "base"):
+        assert word in titles
+    assert not any("FAILS" in row for t in made for row in t.rows)
+    times_table = next(t for t in made if t.title.startswith("Table 3: time"))
+    assert [row[10] for row in times_table.rows if row[0] == "double" and "OSQP" in row[2]] == ["2176", "981"]
+    assert set(reduced_wbc.REPRODUCTION.pictures(result)) == set(reduced_wbc.REPRODUCTION.captions)
 
 
-def test_a_wrong_answer_is_no_identity():
+def test_other_robots(tmp_path):
+    R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
+    given = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, 0.3]) @ R.T)
+    np.testing.assert_allclose(np.linalg.eigvalsh(robot.possible(given).rotational), [0.01, 0.02, 0.03], atol=1e-12)
+    sphere = ff.Inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
+    assert robot.possible(sphere) is sphere
+    path = tmp_path / "chain.urdf"
+    path.write_text(ff.to_urdf(ff.robots.chain(2)))
+    refused(ff.InputError, "not TOCABI", robot.robot, path)
+    refused(ff.InputError, "knee", robot.standing_tocabi, path, knee=3.0)
     st = robot.stance(robot.robot(), "double")
     v = np.zeros(st.problem.model.nv)
     right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])
@@ -99,19 +125,9 @@ def test_recorded_programs_are_the_cycles(method):
     for p in programs:
         assert len(p.lower) == len(p.upper) == len(p.A)  # rows of two sides are one row
         assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
-        found, expected = cycles.solve_by_osqp(p, 1e-10), solve_qp(p.H, p.g, p.A, p.lower, p.upper)
+        found, expected = cycles.solve_by_osqp(p, 1e-10), ff.optimization.solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
         close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
-
-
-def test_savings_of_osqp_alone(result):
-    for pair in zip(result.solver_sizes[::2], result.solver_sizes[1::2]):
-        assert [t.method for t in pair] == ["conventional", "reduced"]
-        assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
-    assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(cycles.TOLERANCES)
-    first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
-    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
-    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
 
 
 def test_without_osqp_its_rows_say_so(monkeypatch):
@@ -131,31 +147,8 @@ def test_without_osqp_its_rows_say_so(monkeypatch):
     assert set(reduced_wbc.REPRODUCTION.pictures(found)) == set(reduced_wbc.REPRODUCTION.captions)
 
 
-def test_both_methods_track_alike(result):
-    conventional, reduced = result.runs
-    assert cycles.agree(result.runs)
-    assert not conventional.fell
-    assert conventional.solved == reduced.solved == 1.0
-    close(reduced.center, conventional.center, 1e-6, least=1e-3)
-    close(reduced.hand, conventional.hand, 1e-6, least=1e-3)
-    worse = dataclasses.replace(reduced, largest=tuple(1.2 * x for x in conventional.largest))
-    assert not cycles.agree((conventional, worse))
-
-
-def test_tables_and_pictures(result):
-    made = reduced_wbc.REPRODUCTION.tables(result)
-    assert all(len(row) == len(t.columns) for t in made for row in t.rows)
-    titles = " ".join(t.title for t in made)
-    for word in ("Tables 1 and 2", "Table 3", "Fig 4", "Fig 5", "OSQP alone", "base"):
-        assert word in titles
-    assert not any("FAILS" in row for t in made for row in t.rows)
-    times_table = next(t for t in made if t.title.startswith("Table 3: time"))
-    assert [row[10] for row in times_table.rows if row[0] == "double" and "OSQP" in row[2]] == ["2176", "981"]
-    assert set(reduced_wbc.REPRODUCTION.pictures(result)) == set(reduced_wbc.REPRODUCTION.captions)
-
-
 @needs_models
-def test_tocabi_stands(models_folder):
+def test_tocabi(models_folder):
     model, q = robot.standing_tocabi(TOCABI)
     for foot, y in zip(ff.contacts.anchored_feet(model, q), (0.1025, -0.1025)):
         X = np.eye(4)
@@ -169,38 +162,12 @@ def test_tocabi_stands(models_folder):
     one = robot.on_one_foot(robot.robot(TOCABI))
     np.testing.assert_allclose(ff.center_of_mass(model, one)[:2], [0.0, 0.1025], atol=1e-7)
     assert ff.frame_pose(model, one, "right_sole")[2, 3] == pytest.approx(robot.LIFT, abs=1e-7)
-
-
-@needs_models
-def test_tocabis_rows(models_folder):
     r = robot.robot(TOCABI)
     check_counts([c for support in robot.SUPPORTS for c in two_programs.counts(robot.stance(r, support))])
-
-
-@needs_models
-def test_soles_are_the_boxes_of_the_file(models_folder):
     from lxml import etree
-
     for link in robot.SOLE_LINKS.values():
         shape = etree.parse(TOCABI).find(f"link[@name='{link}']/collision")
         center = np.array(shape.find("origin").get("xyz").split(), float)
         size = np.array(shape.find("geometry/box").get("size").split(), float)
         np.testing.assert_allclose(center - [0.0, 0.0, 0.5 * size[2]], robot.SOLE_CENTER, atol=1e-12)
         np.testing.assert_allclose(size[:2], [robot.SOLE_LENGTH, robot.SOLE_WIDTH])
-
-
-def test_inertias_that_no_body_has_are_reduced():
-    R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
-    given = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, 0.3]) @ R.T)
-    np.testing.assert_allclose(np.linalg.eigvalsh(robot.possible(given).rotational), [0.01, 0.02, 0.03], atol=1e-12)
-    sphere = ff.Inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
-    assert robot.possible(sphere) is sphere
-
-
-def test_other_robots_are_refused(tmp_path):
-    path = tmp_path / "chain.urdf"
-    path.write_text(ff.to_urdf(ff.robots.chain(2)))
-    with pytest.raises(ff.InputError, match="not TOCABI"):
-        robot.robot(path)
-    with pytest.raises(ff.InputError, match="knee"):
-        robot.standing_tocabi(path, knee=3.0)

@@ -1,14 +1,13 @@
 """The list of reproductions: every key leads to one that is whole."""
 
-import inspect
-import re
-from pathlib import Path
-
-import pytest
-
 import freeflyer as ff
 import freeflyer_papers as papers
+import inspect
+import pytest
+import re
+from closeness import refused
 from freeflyer_papers import registry
+from pathlib import Path
 
 
 @pytest.mark.parametrize("key", papers.names())
@@ -19,21 +18,17 @@ def test_every_key_leads_to_a_reproduction(key):
     assert list(inspect.signature(paper.compute).parameters)[1:] == list(paper.options)
 
 
-def test_keys_are_sorted_and_complete():
+def test_the_page_and_the_keys():
     assert list(papers.names()) == sorted(registry.MODULES)
     assert "linearization" in papers.names()
-
-
-@pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
-def test_unknown_keys_come_with_what_exists(key):
-    with pytest.raises(ff.UnknownNameError, match="linearization"):
-        papers.reproduction(key)
-
-
-def test_the_page_about_papers_is_true():
-    """Code of docs/papers.md runs, and its comments hold."""
+    # Code of docs/papers.md runs, and its comments hold
     text = (Path(__file__).parents[2] / "docs" / "papers.md").read_text(encoding="utf-8")
     for block in re.findall(r"```python\n(.*?)```", text, re.DOTALL):
         exec(compile(block, "docs/papers.md", "exec"), {})
     assert papers.reproduction("kangaroo").options == ("robot", "peer")
     assert "fig13_squat" in papers.reproduction("kangaroo").captions
+
+
+@pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
+def test_unknown_keys_come_with_what_exists(key):
+    refused(ff.UnknownNameError, "linearization", papers.reproduction, key)

@@ -1,13 +1,12 @@
 """Equations of planar robots: the identities that define them, and the kernels' numbers."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
 from closeness import close
-from planar_cases import Case, hopper_case, planar, random_case
-
-import freeflyer as ff
 from freeflyer.symbolic import is_zero, time_derivative
+from planar_cases import Case, hopper_case, planar, random_case
 
 HOPPERS = ("prismatic_hopper", "revolute_hopper")
 CASES = {**{name: name for name in HOPPERS}, "one joint": 0, "chain": 1, "tree": 2}
@@ -27,7 +26,7 @@ def near(found, expected, terms: float = 0.0, tolerance: float = BOUND):
     close(found, expected, tolerance, least=max(terms, float(np.abs(expected).max(initial=0.0)), 1e-3))
 
 
-def test_mass_matrix_and_energies_are_those_of_the_kernels(case):
+def test_equations_are_those_of_the_kernels(case):
     for k in range(3):
         at, x, v, _ = case.state(k)
         q, P = case.q(x), case.P
@@ -36,9 +35,6 @@ def test_mass_matrix_and_energies_are_those_of_the_kernels(case):
         U = np.array(ff.potential_energy(case.model, q))
         near(case.number(planar.potential_energy(case.robot), at), U, 10.0 * case.model.mass)
         near(case.number(planar.center_of_mass(case.robot), at)[:, 0], ff.center_of_mass(case.model, q)[[0, 2]])
-
-
-def test_forces_are_those_of_the_kernels(case):
     robot = case.robot
     v, a = sp.Matrix(robot.variables.velocity), sp.Matrix(robot.variables.acceleration)
     C, G = planar.coriolis_matrix(robot), planar.gravity_forces(robot)
@@ -48,17 +44,11 @@ def test_forces_are_those_of_the_kernels(case):
         near(case.number(G, at)[:, 0], P.T @ ff.gravity_forces(case.model, q))
         tau = ff.inverse_dynamics(case.model, q, P @ w, P @ acceleration)
         near(case.number(planar.mass_matrix(robot) * a + C * v + G, at)[:, 0], P.T @ tau, 100.0)
-
-
-def test_hamel_form_is_that_of_the_kernels(case):
     C = planar.coriolis_matrix(case.robot, form="hamel")
     for k in range(3):
         at, x, v, _ = case.state(k)
         theirs = case.P.T @ ff.coriolis_matrix(case.model, case.q(x), case.P @ v, form="hamel") @ case.P
         near(case.number(C, at), theirs, 10.0)
-
-
-def test_momentum_is_the_centroidal_one_moved_to_the_base(case):
     at, x, v, _ = case.state()
     q, h = case.q(x), case.number(planar.momentum(case.robot), at)[:, 0]
     theirs = ff.centroidal_momentum(case.model, q, case.P @ v)
@@ -66,9 +56,6 @@ def test_momentum_is_the_centroidal_one_moved_to_the_base(case):
     to_base = c.inverse @ planar.frame_pose(case.robot, "base", reference="world")
     ours = np.linalg.solve(case.number(planar.adjoint(to_base), at).T, h)
     near(ours, np.r_[theirs[0], theirs[2], -theirs[4]], 10.0)
-
-
-def test_frames_are_those_of_the_kernels(case):
     at, x, _, _ = case.state()
     for frame in case.robot.frames:
         name = {"1": "foot" if "foot" in case.model.frame_names else "shank", "foot": "foot_point"}.get(frame.name, frame.name)
@@ -77,11 +64,7 @@ def test_frames_are_those_of_the_kernels(case):
         near(H[:2], X[np.ix_([0, 2], [0, 2, 3])])
         J = planar.twist_jacobian(planar.frame_pose(case.robot, frame.name, reference="world"), case.robot.variables)
         near(case.number(J, at), case.P[:6, :3].T @ ff.frame_jacobian(case.model, case.q(x), name) @ case.P)
-
-
-def test_laws_hold_in_symbols(case):
-    """Papers/004: passivity (Mdot = C + C^T), the two Coriolis matrices give one force (proposition 3.1.1), M Minv = 1."""
-    robot = case.robot
+    # Papers/004: passivity (Mdot = C + C^T), the two Coriolis matrices give one force (proposition 3.1.1), M Minv = 1
     M, C, v = planar.mass_matrix(robot), planar.coriolis_matrix(robot), sp.Matrix(robot.variables.velocity)
     assert is_zero(M - M.T)
     assert is_zero(time_derivative(M, robot.variables) - C - C.T)
@@ -93,14 +76,10 @@ def test_laws_hold_in_symbols(case):
 
 
 @pytest.mark.parametrize("name", HOPPERS)
-def test_inverse_mass_matrix_in_symbols(name):
+def test_hoppers_in_symbols(name):
     robot = getattr(planar, name)()
     assert is_zero(planar.mass_matrix(robot) * planar.inverse_mass_matrix(robot) - sp.eye(4))
-
-
-@pytest.mark.parametrize("name", HOPPERS)
-def test_hoppers_are_the_robots_of_planar_joints(name):
-    """Against `ff.robots` itself, whose planar joint has rates in the world: v = diag(R, 1, 1) v_b."""
+    # Against `ff.robots` itself, whose planar joint has rates in the world: v = diag(R, 1, 1) v_b
     case, model = hopper_case(name), getattr(ff.robots, name)()
     at, x, v, _ = case.state()
     T = case.number(case.robot.variables.rates, at)
@@ -117,9 +96,6 @@ def test_equations_hold_all_of_it():
     assert e.momentum == planar.momentum(robot)
     assert e.center_of_mass == planar.center_of_mass(robot)
     assert is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
-
-
-def test_a_body_without_joints():
     m, I, g = sp.symbols("m I g", positive=True)
     robot = planar.robot(planar.variables(0), [], [("base", m, 0, 0, I)], gravity=g)
     assert planar.mass_matrix(robot) == sp.diag(m, m, I)

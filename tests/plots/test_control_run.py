@@ -1,27 +1,22 @@
 """The figure of a control run: a panel for each kind of data, over one time axis, with units, limits and legends off the curves."""
 
-import numpy as np
-from closeness import close
-from seeds import fresh
-
 import freeflyer as ff
+import numpy as np
+from closeness import close, fresh
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
-from freeflyer.sim.run import Run
 
 RNG = fresh("control run")
 TIME = np.linspace(0.0, 2.0, 60)
 SOLE = np.array([[0.16, 0.05], [0.16, -0.05], [-0.09, -0.05], [-0.09, 0.05]])
 JOINTS = [f"joint_{k}" for k in range(8)]
-DATA = {
-    "errors": {"hand": RNG.standard_normal((60, 3)), "height": RNG.standard_normal(60)},
-    "forces": {"left": RNG.standard_normal((60, 6)), "right": RNG.standard_normal((60, 3))},
-    "torques": {name: (k + 1.0) * np.sin(TIME * 3.0) for k, name in enumerate(JOINTS)},
-    "torque_limits": dict.fromkeys(JOINTS, 10.0) | {"joint_0": (-2.0, 1.2)},
-    "solve_times": RNG.uniform(1e-4, 2e-4, 60), "period": 1e-3,
-    "pressure": {"left": np.where(TIME[:, None] < 1.0, 0.02, np.nan) * np.ones((60, 2)), "right": np.zeros((60, 2))},
-    "soles": {"left": SOLE, "right": SOLE},
-}  # fmt: skip
+DATA = {"errors": {"hand": RNG.standard_normal((60, 3)), "height": RNG.standard_normal(60)},
+        "forces": {"left": RNG.standard_normal((60, 6)), "right": RNG.standard_normal((60, 3))},
+        "torques": {name: (k + 1.0) * np.sin(TIME * 3.0) for k, name in enumerate(JOINTS)},
+        "torque_limits": dict.fromkeys(JOINTS, 10.0) | {"joint_0": (-2.0, 1.2)}, "solve_times": RNG.uniform(1e-4, 2e-4, 60),
+        "period": 1e-3,
+        "pressure": {"left": np.where(TIME[:, None] < 1.0, 0.02, np.nan) * np.ones((60, 2)), "right": np.zeros((60, 2))},
+        "soles": {"left": SOLE, "right": SOLE}}  # fmt: skip
 LABELS = ["error (m, rad)", "normal force (N)", "torque / limit", "solve time (ms)", "forward (mm)", "forward (mm)"]
 
 
@@ -29,7 +24,7 @@ def legend(axes) -> list[str]:
     return [x.get_text() for x in axes.get_legend().get_texts()]
 
 
-def test_all_panels() -> None:
+def test_panels_values_and_torques() -> None:
     figure = control_run(TIME, **DATA)
     panels = [axes for axes in figure.axes if axes.get_ylabel()]
     assert [axes.get_ylabel() for axes in panels] == LABELS
@@ -38,18 +33,12 @@ def test_all_panels() -> None:
     figure.canvas.draw()
     for axes in panels[:4]:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
-
-
-def test_values() -> None:
     panels = control_run(TIME, **DATA).axes
     close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
     close(panels[0].lines[1].get_ydata(), np.abs(DATA["errors"]["height"]))
     close(panels[1].lines[0].get_ydata(), DATA["forces"]["left"][:, 2])
     close(panels[3].lines[0].get_ydata(), 1e3 * DATA["solve_times"])
     close(panels[4].collections[0].get_offsets()[0], np.array([20.0, 20.0]))
-
-
-def test_torques_are_shares_of_their_limits() -> None:
     axes = control_run(TIME, torques=DATA["torques"], torque_limits=DATA["torque_limits"]).axes[0]
     names = [text.split(":")[0] for text in legend(axes)]
     assert names == ["joint_0", "joint_7", "joint_6", "joint_5", "joint_4", "3 others"][: len(names)], "nearest to their limits"
@@ -67,10 +56,10 @@ def stepping(supports, dt=0.01):
     forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
     n = len(bears)
     q = np.tile(ff.robots.humanoid().neutral, (n, 1))
-    return Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
+    return ff.sim.Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
-def test_strips_show_the_middles_of_phases():
+def test_strips_and_forces():
     model = ff.robots.humanoid()
     feet = [ff.contacts.surface(f"{side}_sole", name=side) for side in ("left", "right")]
     run = stepping([(1.0, 1, 1), (0.8, 1, 0), (0.4, 1, 1), (0.8, 0, 1), (1.0, 1, 1)])
@@ -84,10 +73,7 @@ def test_strips_show_the_middles_of_phases():
     assert len(strip_times(landing, model, feet, 9)) == len(strip_times(run, model, feet, 9)) == 5
     resting = stepping([(2.0, 1, 1)])
     close(strip_times(resting, model, feet, 3), np.array([0.05, 1.02, 1.99]), 1e-9)
-
-
-def test_normal_forces_of_inclined_feet_are_vertical():
-    """The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks."""
+    # The lines drawn for a robot on point feet are the vertical parts of their forces, not those along the shanks
     model = ff.robots.quadruped()
     feet = [ff.contacts.point(name, (0.0, 0.0, -0.01)) for name in model.frame_names if name.endswith("_foot")]
     done = ff.control.run_scenario("squat", model, feet=feet, duration=0.02)

@@ -1,18 +1,15 @@
 """Film strips: views are rotations, links reach from joint to joint and down to the floor, equal forces are drawn equally long."""
 
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
-from matplotlib.patches import FancyArrow
-from seeds import fresh
-
-import freeflyer as ff
+from closeness import close, fresh
+from dataclasses import replace
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.view import View, bodies
 from freeflyer.sim.run import Run, digest
+from matplotlib.patches import FancyArrow
 
 RNG = fresh("film")
 HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
@@ -41,7 +38,7 @@ def arrows(figure) -> list[float]:
     return [float(np.linalg.norm(x[:, None] - x[None], axis=-1).max()) for x in found]
 
 
-def test_views_are_rotations() -> None:
+def test_views_and_postures() -> None:
     view = View(*RNG.uniform(-80.0, 80.0, 2))
     axes = view.axes()
     close(axes @ axes.T, np.eye(3))
@@ -49,6 +46,16 @@ def test_views_are_rotations() -> None:
     assert view.project(np.array([0.0, 0.0, 1.0]))[0] == pytest.approx(0.0, abs=1e-12)
     assert view.project(np.array([0.0, 0.0, 1.0]))[1] > 0.0
     close(View(-90.0, 0.0).project(np.array([[1.0, 2.0, 3.0]])), np.array([[1.0, 3.0]]))
+    model, run, _ = RUNS["humanoid"]
+    axes = film_strip(model, run, count=3, overlaid=True, view=View(-90.0, 10.0)).axes[0]
+    marks = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "x"]
+    close(np.diff(marks), np.array([0.0, 1.0]), 1e-9)
+    model, run, _ = RUNS["quadruped"]
+    found = postures(model, run, 2, None, None, View())
+    assert [p.soles for p in found] == [[], []]
+    closed = ff.close_loops(ff.robots.kangaroo_like())
+    still = Run(np.zeros(1), closed.neutral[None], np.zeros((1, closed.nv)), np.zeros((1, closed.nv)), digest=digest(closed))
+    assert len(postures(closed, still, 1, None, None, View())[0].soles) == 2
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -81,7 +88,7 @@ def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:
     assert "50 N" in [x.get_text() for x in figure.axes[0].texts]
 
 
-def test_forces_begin_at_the_centre_of_pressure() -> None:
+def test_forces_of_feet() -> None:
     model, run, _ = RUNS["humanoid"]
     shifted = np.tile([0.0, 0.0, 100.0, 2.0, -5.0, 0.0], (3, 1))  # 0.05 m forward, 0.02 m to the left
     view = View()
@@ -89,17 +96,10 @@ def test_forces_begin_at_the_centre_of_pressure() -> None:
     X = ff.frame_pose(model, run.q[0], "left_sole")
     assert len(found) == 1
     close(found[0].at, view.project((X @ [0.05, 0.02, 0.0, 1.0])[:3]))
-
-
-def test_small_and_absent_forces_are_left_out() -> None:
-    model, run, _ = RUNS["humanoid"]
     forces = {"left_sole": np.tile([0.0, 0.0, 0.1, 0.0, 0.0, 0.0], (3, 1)), "right_sole": np.full((3, 6), np.nan)}
     figure = film_strip(model, replace(run, forces=forces), count=2)
     assert arrows(figure) == []
-
-
-def test_point_feet_have_arrows_without_being_named() -> None:
-    """Of a run that has their forces: from the feet themselves, whichever way their axes point."""
+    # Of a run that has their forces: from the feet themselves, whichever way their axes point
     model, run, _ = RUNS["quadruped"]
     assert len(arrows(film_strip(model, run, count=2))) == 2 * len(POINT_FEET) + 1
     downwards = {name: -wrench for name, wrench in run.forces.items()}
@@ -118,19 +118,3 @@ def test_postures_side_by_side_do_not_overlap() -> None:
     shown = postures(model, run, 3, None, None, View())
     size = max(float(np.ptp(p.corners[:, 0])) for p in shown)
     assert np.diff([x.xy[0] for x in texts]).min() > size
-
-
-def test_overlaid_postures_stand_where_they_were() -> None:
-    model, run, _ = RUNS["humanoid"]
-    axes = film_strip(model, run, count=3, overlaid=True, view=View(-90.0, 10.0)).axes[0]
-    marks = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "x"]
-    close(np.diff(marks), np.array([0.0, 1.0]), 1e-9)
-
-
-def test_robots_without_named_feet_are_drawn_without_soles() -> None:
-    model, run, _ = RUNS["quadruped"]
-    found = postures(model, run, 2, None, None, View())
-    assert [p.soles for p in found] == [[], []]
-    closed = ff.close_loops(ff.robots.kangaroo_like())
-    still = Run(np.zeros(1), closed.neutral[None], np.zeros((1, closed.nv)), np.zeros((1, closed.nv)), digest=digest(closed))
-    assert len(postures(closed, still, 1, None, None, View())[0].soles) == 2

@@ -1,22 +1,18 @@
 """The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
 
-import re
-from dataclasses import replace
-from html.parser import HTMLParser
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from planted import arm, solid, with_inertia
-
+import re
+from closeness import refused
+from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.timing.runner import Effort
-from freeflyer.errors import FileError
-from freeflyer.model.build import build
-from freeflyer.model.description import Inertia, Link
 from freeflyer.plots.view import bodies
-from freeflyer.report import report, write_report
 from freeflyer.report.page import page
+from html.parser import HTMLParser
+from planted import arm, solid, with_inertia
 
 pytestmark = pytest.mark.slow
 
@@ -54,19 +50,16 @@ class Outline(HTMLParser):
 
 @pytest.fixture(scope="module")
 def quadruped():
-    return report(robots.make("quadruped"), effort=QUICK)
+    return ff.report.report(robots.make("quadruped"), effort=QUICK)
 
 
-def test_the_page_has_every_part(quadruped):
+def test_the_page(quadruped):
     text = " ".join(Outline(page(quadruped)).text)
     titles = ("Tree", "Mass distribution", "Findings", "Mass matrix", "Centroidal momentum matrix", "Conditioning")
     more = ("Energy in free fall", "Timings", "Joints", "Identities", "inverse_dynamics", "quadruped")
     for part in (*titles, *more):
         assert part in text
     assert quadruped.omitted == {}
-
-
-def test_the_page_is_well_formed_and_fetches_nothing(quadruped):
     text = page(quadruped)
     outline = Outline(text)
     assert outline.open == []
@@ -78,26 +71,33 @@ def test_the_page_is_well_formed_and_fetches_nothing(quadruped):
         assert not name.startswith("on")
         if name in ("src", "href", "xlink:href"):
             assert value.startswith(("#", "data:image/png;base64,"))
-
-
-def test_ids_are_unique_and_references_resolve(quadruped):
     outline = Outline(page(quadruped))
     ids = [v for _, k, v in outline.attributes if k == "id"]
     assert len(ids) == len(set(ids))
     references = {v[1:] for _, k, v in outline.attributes if k == "href" and v.startswith("#")}
     references |= {m for _, _, v in outline.attributes for m in re.findall(r"url\(#([^)]*)\)", v or "")}
     assert references <= set(ids)
+    assert quadruped.matrices.mass_matrix.shape == (18, 18)
+    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
+    assert np.all(quadruped.conditioning.condition >= 1)
+    assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
 
 
-def test_hostile_names_stay_text():
+def test_singular_and_still_robots_get_a_report():
+    result = ff.report.report(ff.build(with_inertia(arm(), "lower", ff.Inertia())), effort=QUICK)
+    assert result.check.has_errors
+    assert "massless" in page(result) or "no mass" in page(result)
     d = arm()
+    result = ff.report.report(ff.build(replace(d, links=(ff.Link("base", solid()),), joints=())), effort=QUICK)
+    assert result.fall is None
+    assert "the robot has no moving joint" in page(result)
     joints = tuple(
         replace(j, name=f"{HOSTILE}{i}", parent=_spoilt(j.parent), child=_spoilt(j.child))
         for i, j in enumerate(d.joints)
     )
     hostile = replace(d, name=HOSTILE, links=tuple(replace(x, name=_spoilt(x.name)) for x in d.links), joints=joints)
     hostile = replace(hostile, notes=("\x1b[31m" + HOSTILE,))
-    text = page(report(build(hostile), effort=QUICK))
+    text = page(ff.report.report(ff.build(hostile), effort=QUICK))
     outline = Outline(text)
     assert not {"script", "img"} & set(outline.tags)
     assert "\x1b" not in text
@@ -109,30 +109,16 @@ def _spoilt(name):
     return f"{HOSTILE}{name}"
 
 
-def test_a_singular_robot_still_gets_a_report():
-    result = report(build(with_inertia(arm(), "lower", Inertia())), effort=QUICK)
-    assert result.check.has_errors
-    assert "massless" in page(result) or "no mass" in page(result)
-
-
-def test_a_robot_that_cannot_move_gets_a_report_with_the_reason():
-    d = arm()
-    result = report(build(replace(d, links=(Link("base", solid()),), joints=())), effort=QUICK)
-    assert result.fall is None
-    assert "the robot has no moving joint" in page(result)
-
-
 def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     path = tmp_path / "report.html"
-    assert write_report(quadruped, path) == path
-    write_report(replace(quadruped, robot="second"), path)
+    assert ff.report.write_report(quadruped, path) == path
+    ff.report.write_report(replace(quadruped, robot="second"), path)
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    with pytest.raises(FileError, match="--force"):
-        write_report(quadruped, other)
+    refused(ff.FileError, "--force", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
-    write_report(quadruped, other, force=True)
+    ff.report.write_report(quadruped, other, force=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
@@ -140,19 +126,11 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 @pytest.mark.parametrize("place", ["folder", "missing/report.html"])
 def test_the_error_names_the_path(quadruped, tmp_path, place):
     (tmp_path / "folder").mkdir()
-    with pytest.raises(FileError, match=re.escape(place.split("/")[0])):
-        write_report(quadruped, tmp_path / place)
+    refused(ff.FileError, re.escape(place.split("/")[0]), ff.report.write_report, quadruped, tmp_path / place)
 
 
-def test_results_are_numbers_a_program_can_use(quadruped):
-    assert quadruped.matrices.mass_matrix.shape == (18, 18)
-    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
-    assert np.all(quadruped.conditioning.condition >= 1)
-    assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
-
-
-def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
-    r = report(robots.kangaroo_like(), effort=QUICK)
+def test_robots_with_loops():
+    r = ff.report.report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
     assert "Of the tree, its loops open." in text
     assert "Closed in the matrices" in text
@@ -161,11 +139,8 @@ def test_the_page_of_a_robot_with_loops_marks_which_numbers_are_of_the_tree():
     text = page(replace(r, check=replace(r.check, findings=(*r.check.findings, apart))))
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
-    assert "loops open" not in page(report(build(arm()), effort=QUICK))
-
-
-def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
-    result = report(robots.make("kangaroo_like"), effort=QUICK)
+    assert "loops open" not in page(ff.report.report(ff.build(arm()), effort=QUICK))
+    result = ff.report.report(robots.make("kangaroo_like"), effort=QUICK)
     outline = Outline(page(result))
     text = " ".join(outline.text)
     assert outline.open == []
@@ -173,14 +148,11 @@ def test_closed_robots_show_sub_mechanisms_strokes_and_transmission():
         assert part in text, part
     assert len(result.linkages.transmissions) == 12
     assert {body.name for body in result.bodies} >= {link for links in result.linkages.links.values() for link in links}
-
-
-def test_robots_are_drawn_within_their_limits():
-    """The elbow at its nearest limit, where 0 is beyond it."""
+    # The elbow at its nearest limit, where 0 is beyond it
     d = arm()
     bent = replace(d.joints[-1], lower=(-2.0,), upper=(-0.8,))
-    model = build(replace(d, joints=(*d.joints[:-1], bent)))
-    drawn = report(model, effort=QUICK).bodies
+    model = ff.build(replace(d, joints=(*d.joints[:-1], bent)))
+    drawn = ff.report.report(model, effort=QUICK).bodies
     q = model.neutral.copy()
     q[model.joint(bent.name).iq] = -0.8
     for found, expected in zip(drawn, bodies(model, q), strict=True):

@@ -1,7 +1,6 @@
 """A description at zero position, computed here from its placements alone."""
 
 import numpy as np
-
 from freeflyer.model.description import WORLD, Description
 
 

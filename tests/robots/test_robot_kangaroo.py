@@ -1,22 +1,18 @@
 """The Kangaroo-like lower body: counts of the Kangaroo paper, exact closure, mirror symmetry, mobility, geometry."""
 
+import freeflyer as ff
 import math
-
 import numpy as np
 import pytest
+from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
+from freeflyer.robots.kangaroo import GROUND, sub_mechanisms
 from robot_geometry import center_of_mass, poses_at_zero
 from seeds import fresh
 
-import freeflyer as ff
-from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
-from freeflyer.robots.kangaroo import GROUND, sub_mechanisms
-
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 # Kangaroo paper, Table II: active, passive, constraints, stroke (m)
-TABLE = {
-    "hip_yaw": (1, 2, 2, (-0.02, 0.02)), "hip": (2, 8, 8, (-0.04, 0.04)), "knee": (1, 6, 6, (0.0, 0.15)),
-    "ankle": (2, 16, 16, (-0.02, 0.02)),
-}  # fmt: skip
+TABLE = {"hip_yaw": (1, 2, 2, (-0.02, 0.02)), "hip": (2, 8, 8, (-0.04, 0.04)), "knee": (1, 6, 6, (0.0, 0.15)),
+         "ankle": (2, 16, 16, (-0.02, 0.02))}  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -43,24 +39,18 @@ def test_counts_of_table_ii(name):
     assert {(m.lower, m.upper) for m in motors} == {stroke}
 
 
-def test_a_leg_has_32_passive_joints_and_6_motors(model):
+def test_legs_and_loops(model):
     for side in ("left", "right"):
         own = [name for name in model.joint_names if name.startswith(side)]
         motors = [name for name in own if name in model.actuated]
         assert (len(own), len(motors)) == (38, 6)
         assert all(model.joint(name).kind == "prismatic" for name in motors)
     assert len(model.actuated) == 12
-
-
-def test_reference_posture_closes_every_loop_exactly(model):
     poses = poses_at_zero(model.description)
     for loop in model.loops:
         gap = poses[loop.frame_a] - poses[loop.frame_b]
         assert np.abs(gap).max() < 3e-16, loop.name
-
-
-def test_the_twelve_motors_move_it_and_nothing_else_does(model):
-    """The passive part of the loop Jacobian is square and regular: Assumptions 1 and 2 of the paper."""
+    # The passive part of the loop Jacobian is square and regular: Assumptions 1 and 2 of the paper
     J = loop_rows(model, model.neutral)
     motors = [model.joint(name).iv for name in model.actuated]
     passive = [i for i in range(6, model.nv) if i not in motors]
@@ -72,6 +62,21 @@ def test_the_twelve_motors_move_it_and_nothing_else_does(model):
     lengths = [model.actuated.index(f"{side}_length_motor") for side in ("left", "right")]
     assert np.abs(moved[knees][:, lengths] - np.diag(moved[knees][:, lengths].diagonal())).max() < 1e-12
     assert (moved[knees, lengths] > 10.0).all()  # rad/m: the actuator bends the knee
+    # 42 kg; the actuators are near the pelvis, so that the centre of mass is too, and shank and foot are light
+    assert model.mass == pytest.approx(42.0, abs=0.1)
+    com = center_of_mass(model.description)
+    assert com[1] == pytest.approx(0.0, abs=1e-12)
+    assert -0.15 < com[2] < 0.0
+    low = ("knee", "ankle_pitch", "ankle_roll", "butterfly", "cross", "lower_bar", "fork")
+    below = [x for x in model.description.links if x.name.startswith("left") and x.name.split("_link")[0].endswith(low)]
+    assert sum(x.inertia.mass for x in below) < 0.05 * model.mass
+    for side in ("left", "right"):
+        corners = [name for name in poses if name.startswith(f"{side}_sole")]
+        assert len(corners) == 5
+        for name in corners:
+            assert poses[name][2, 3] == pytest.approx(GROUND, abs=1e-15)
+            np.testing.assert_array_equal(poses[name][:3, :3], np.eye(3))
+        np.testing.assert_allclose(poses[f"{side}_sole"][0, 3], 0.0, atol=1e-15)
 
 
 def test_right_leg_mirrors_the_left(model):
@@ -101,29 +106,7 @@ def test_right_leg_mirrors_the_left(model):
             np.testing.assert_allclose(mirrored, other.rotational, atol=1e-15)
 
 
-def test_weight_and_where_it_is(model):
-    """42 kg; the actuators are near the pelvis, so that the centre of mass is too, and shank and foot are light."""
-    assert model.mass == pytest.approx(42.0, abs=0.1)
-    com = center_of_mass(model.description)
-    assert com[1] == pytest.approx(0.0, abs=1e-12)
-    assert -0.15 < com[2] < 0.0
-    low = ("knee", "ankle_pitch", "ankle_roll", "butterfly", "cross", "lower_bar", "fork")
-    below = [x for x in model.description.links if x.name.startswith("left") and x.name.split("_link")[0].endswith(low)]
-    assert sum(x.inertia.mass for x in below) < 0.05 * model.mass
-
-
-def test_soles_lie_flat_below_the_ankles(model):
-    poses = poses_at_zero(model.description)
-    for side in ("left", "right"):
-        corners = [name for name in poses if name.startswith(f"{side}_sole")]
-        assert len(corners) == 5
-        for name in corners:
-            assert poses[name][2, 3] == pytest.approx(GROUND, abs=1e-15)
-            np.testing.assert_array_equal(poses[name][:3, :3], np.eye(3))
-        np.testing.assert_allclose(poses[f"{side}_sole"][0, 3], 0.0, atol=1e-15)
-
-
-def test_full_stroke_bends_the_knee_by_120_degrees():
+def test_strokes_of_knee_thigh_and_ankle():
     """The push rod reaches from the nut, pulled up by the stroke, to the pin turned about the knee by 120 degrees."""
     pieces = {p.name: p for p in kangaroo_knee.knee().pieces}
     nut, knee = (np.array(pieces[n].point) for n in ("length_motor", "knee"))
@@ -134,11 +117,7 @@ def test_full_stroke_bends_the_knee_by_120_degrees():
     bent = knee + R @ (pin - knee)
     assert np.linalg.norm(bent - pulled) == pytest.approx(kangaroo_knee.PUSH_ROD, abs=1e-12)
     assert np.linalg.norm(pin - nut) == pytest.approx(kangaroo_knee.PUSH_ROD, abs=1e-12)
-
-
-def test_thigh_linkage_turns_the_triangle_back_as_far_as_the_thigh_swings():
-    """The rocker's length at thigh angles of 0, 30 and 60 degrees: the elbow stays on the line and on the arc."""
-    pieces = {p.name: p for p in kangaroo_knee.knee().pieces}
+    # The rocker's length at thigh angles of 0, 30 and 60 degrees: the elbow stays on the line and on the arc
     hip, rocker = np.array(kangaroo_knee.HIP_AXIS), np.array(pieces["rocker"].point)
     for swing in (0.0, 30.0, 60.0):
         crank = np.array(kangaroo_knee.direction(150.0 + swing))
@@ -146,9 +125,6 @@ def test_thigh_linkage_turns_the_triangle_back_as_far_as_the_thigh_swings():
         elbow = hip + kangaroo_knee.CRANK * (crank + arm)
         assert elbow[2] == pytest.approx(hip[2], abs=1e-15)
         assert np.linalg.norm(elbow - rocker) == pytest.approx(kangaroo_knee.ROCKER, abs=2e-4)
-
-
-def test_bars_of_the_ankle_are_parallelograms():
     pieces = {p.name: p for p in kangaroo_ankle.ankle().pieces}
     cuts = {c.name: np.array(c.point) for c in kangaroo_ankle.ankle().cuts}
     for side in ("outer", "inner"):
@@ -156,10 +132,7 @@ def test_bars_of_the_ankle_are_parallelograms():
         upper, lower = cuts[f"ankle_{side}_butterfly_pin"] - top, cuts[f"ankle_{side}_heel_joint"] - bottom
         np.testing.assert_allclose(upper, np.subtract(kangaroo_knee.KNEE, kangaroo_knee.HIP_AXIS), atol=1e-15)
         np.testing.assert_allclose(lower, np.subtract(kangaroo_knee.ANKLE, kangaroo_knee.KNEE), atol=1e-15)
-
-
-def test_hip_stroke_reaches_the_pitch_of_table_ii():
-    """Both rods at a stroke s: the arm's end, pitched, is as far from the cradle as the rod is long; -40 to 42 degrees."""
+    # Both rods at a stroke s: the arm's end, pitched, is as far from the cradle as the rod is long; -40 to 42 degrees
     k = kangaroo_hip
     for stroke, pitch in ((k.STROKE.lower, -40.0), (k.STROKE.upper, 42.0)):
 

@@ -1,13 +1,12 @@
 """Events: located to rounding, recorded, acted upon; contacts that open and close; what chatters is refused in words."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import sim
 from freeflyer.errors import InputError
+from seeds import fresh
 
 G = 9.81
 

@@ -1,11 +1,10 @@
 """Rigid ground: motions that are known in closed form, laws of each step, closed robots, bad input."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from scipy.integrate import solve_ivp
 from seeds import fresh
-
-import freeflyer as ff
 
 G, DT = 9.81, 1e-3
 UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])

@@ -1,17 +1,15 @@
 """Cases that go wrong easily: forces that jump at samples, starts on the floor, impacts under dampers, arrays used again, files."""
 
-import zipfile
-from dataclasses import replace
-
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-from test_events import G, stone
-
-import freeflyer as ff
+import zipfile
+from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
 from freeflyer.sim.floor_contacts import foot_points, put_on_floor
+from seeds import fresh
+from test_events import G, stone
 
 
 def sole(model: ff.Model) -> ff.ConstraintSet:

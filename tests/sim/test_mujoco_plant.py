@@ -1,14 +1,13 @@
 """Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close
-from seeds import fresh
-from test_simulating import tumbling
-
-import freeflyer as ff
 from freeflyer import sim
 from freeflyer.errors import InputError
+from seeds import fresh
+from test_simulating import tumbling
 
 mujoco = pytest.importorskip("mujoco")
 

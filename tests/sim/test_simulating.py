@@ -1,12 +1,11 @@
 """The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
-
-import freeflyer as ff
 from freeflyer import control, sim
 from freeflyer.errors import FileError, InputError, ReplayError
+from seeds import fresh
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 

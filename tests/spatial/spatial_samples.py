@@ -3,9 +3,8 @@
 import closeness
 import mpmath as mp
 import numpy as np
-from seeds import fresh
-
 from freeflyer import spatial as sp
+from seeds import fresh
 
 mp.mp.dps = 40
 ROUNDING = closeness.rounding(45)  # of two products of poses a few metres apart
@@ -75,10 +74,10 @@ def exact(a: np.ndarray) -> np.ndarray:
 
 def exact_sum(A: np.ndarray, shift: int) -> np.ndarray:
     """The sum of A^n / (n + shift)! with 40 digits, rounded: exp for shift 0, its left Jacobian for 1."""
-    A = exact(A)
-    term = exact(np.eye(len(A))) / mp.factorial(shift)
-    total = term
-    for n in range(1, 70):
+    A, n = exact(A), 0
+    total = term = exact(np.eye(len(A))) / mp.factorial(shift)
+    while abs(term).max() > mp.mpf(10) ** -25:  # of a total of one or more; terms fall ever faster
+        n += 1
         term = A @ term / (n + shift)
         total = total + term
     return total.astype(float)

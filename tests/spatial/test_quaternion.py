@@ -3,14 +3,13 @@
 import numpy as np
 import pinocchio as pin
 import pytest
-from hypothesis import given, settings, strategies as st
-from scipy.spatial.transform import Rotation, Slerp
-from seeds import fresh
-from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
-
+from closeness import fresh, refused
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion as Q
 from freeflyer.spatial.quaternion import rotation_vector
+from hypothesis import given, settings, strategies as st
+from scipy.spatial.transform import Rotation, Slerp
+from spatial_samples import ALL_ANGLES, NEAR_PI, TO_PI, directions, rng
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)
@@ -22,22 +21,55 @@ def same_rotation(a, b):
     return np.minimum(np.abs(a - b).max(-1), np.abs(a + b).max(-1))
 
 
-def test_product_is_hamiltons():
+def test_products_and_axes():
     i, j, k, one = np.eye(4)
     for a, b, ab in ((i, j, k), (j, k, i), (k, i, j), (j, i, -k), (i, i, -one), (one, j, j)):
         assert np.array_equal(Q.multiply(a, b), ab)
-
-
-def test_group_axioms():
     a, b, c = Q.random(rng(), (3, 20))
     assert np.allclose(Q.multiply(Q.multiply(a, b), c), Q.multiply(a, Q.multiply(b, c)), rtol=0.0, atol=8 * EPS)
     assert np.allclose(Q.multiply(a, Q.conjugate(a)), [0, 0, 0, 1], rtol=0.0, atol=8 * EPS)
     assert np.allclose(Q.conjugate(Q.multiply(a, b)), Q.multiply(Q.conjugate(b), Q.conjugate(a)), rtol=0.0, atol=8 * EPS)
     assert np.allclose(Q.to_matrix(Q.multiply(a, b)), Q.to_matrix(a) @ Q.to_matrix(b), rtol=0.0, atol=16 * EPS)
+    assert np.array_equal(Q.to_wxyz([1, 2, 3, 4]), [4, 1, 2, 3])
+    assert np.array_equal(Q.from_wxyz(Q.to_wxyz(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4))
+    for scale in (1e-200, 1e-5, 7.0, 1e200):
+        assert np.allclose(Q.normalize(scale * np.array([1.0, 2.0, 3.0, 4.0])), np.array([1, 2, 3, 4]) / np.sqrt(30))
+    refused(InputError, "zero quaternion", Q.normalize, [[0, 0, 0, 1], [0, 0, 0, 0]])
+    q = Q.exp([0.0, 0.0, 4.0])
+    assert np.allclose(Q.log(q), [0, 0, 4.0 - 2 * np.pi])
+    assert np.array_equal(Q.log(q), Q.log(-q))
+    assert np.array_equal(Q.log([0.0, 1.0, 0.0, 0.0]), [0.0, np.pi, 0.0])
+    axes, angles = directions(20), np.linspace(0.0, np.pi, 20)
+    q = Q.from_axis_angle(3.0 * axes, angles)
+    a, t = Q.to_axis_angle(q)
+    assert np.allclose(t, angles, rtol=0.0, atol=8 * EPS)
+    assert np.allclose(a[1:], axes[1:], rtol=0.0, atol=16 * EPS)
+    assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
+    tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
+    assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
+    refused(InputError, "zero vector", Q.from_axis_angle, [0, 0, 0], 1.0)
+    a, b = Q.random(rng(), (2, 20))
+    t = np.linspace(-0.5, 1.5, 9)
+    for x, y in zip(a, b):
+        inside = Slerp([0.0, 1.0], Rotation.from_quat([x, y]))(t[2:7]).as_quat()
+        assert same_rotation(Q.slerp(x, y, t[2:7]), inside).max() < 1e-14
+    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 8 * EPS
+    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 8 * EPS
+    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), rtol=0.0, atol=8 * EPS)  # the same rotation, the same way
+    # Haar measure: a turned vector is uniform on the sphere, its square components average 1/3, and E q q^T = 1/4
+    q = Q.random(fresh(0), (20000,))
+    turned = Q.rotate(q, [0.0, 0.0, 1.0])
+    assert np.abs(turned.mean(0)).max() < 0.02
+    assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01
+    assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
+    refused(InputError, "default_rng", Q.random, 3)
+    # Six digits as in a file: accepted, and the matrix is orthogonal to rounding
+    R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
+    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS
 
 
 @pytest.mark.peers
-def test_against_scipy_and_pinocchio():
+def test_peers():
     q, v = Q.random(rng(), (40,)), rng().standard_normal((40, 3))
     R = Rotation.from_quat(q)
     assert np.allclose(Q.to_matrix(q), R.as_matrix(), rtol=0.0, atol=16 * EPS)
@@ -46,6 +78,11 @@ def test_against_scipy_and_pinocchio():
     assert same_rotation(Q.exp(3 * v), Rotation.from_rotvec(3 * v).as_quat()).max() < 16 * EPS
     for one in q:
         assert np.allclose(Q.to_matrix(one), pin.Quaternion(one).toRotationMatrix(), rtol=0.0, atol=16 * EPS)
+    rpy = rng().uniform(-1.5, 1.5, (30, 3)) * [2.0, 1.0, 2.0]
+    R = Q.to_matrix(Q.from_rpy(rpy))
+    assert np.allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=16 * EPS)
+    assert np.allclose(R[0], pin.rpy.rpyToMatrix(*rpy[0]), rtol=0.0, atol=16 * EPS)
+    assert np.allclose(Q.to_rpy(Q.from_rpy(rpy)), rpy, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)
@@ -72,13 +109,6 @@ def test_log_keeps_all_digits_from_zero_to_pi(angle):
     assert unchecked.max() <= 16 * EPS * angle
 
 
-def test_log_takes_the_shorter_way():
-    q = Q.exp([0.0, 0.0, 4.0])
-    assert np.allclose(Q.log(q), [0, 0, 4.0 - 2 * np.pi])
-    assert np.array_equal(Q.log(q), Q.log(-q))
-    assert np.array_equal(Q.log([0.0, 1.0, 0.0, 0.0]), [0.0, np.pi, 0.0])
-
-
 @fast
 @given(vectors)
 def test_exp_is_a_half_angle(w):
@@ -86,28 +116,6 @@ def test_exp_is_a_half_angle(w):
     assert abs(np.linalg.norm(q) - 1.0) < 4 * EPS
     assert abs(q[3] - np.cos(t / 2)) < 4 * EPS
     assert np.allclose(Q.rotate(q, w), w, rtol=0.0, atol=16 * EPS * max(1.0, t))  # the axis stays
-
-
-def test_axis_angle():
-    axes, angles = directions(20), np.linspace(0.0, np.pi, 20)
-    q = Q.from_axis_angle(3.0 * axes, angles)
-    a, t = Q.to_axis_angle(q)
-    assert np.allclose(t, angles, rtol=0.0, atol=8 * EPS)
-    assert np.allclose(a[1:], axes[1:], rtol=0.0, atol=16 * EPS)
-    assert np.array_equal(Q.to_axis_angle([0, 0, 0, 1.0])[0], [1, 0, 0])
-    tiny, _ = Q.to_axis_angle(Q.from_axis_angle([1e-170, 1e-170, 0.0], 1e-170))
-    assert np.allclose(tiny, [np.sqrt(0.5), np.sqrt(0.5), 0.0])
-    with pytest.raises(InputError, match="zero vector"):
-        Q.from_axis_angle([0, 0, 0], 1.0)
-
-
-@pytest.mark.peers
-def test_rpy_is_urdfs():
-    rpy = rng().uniform(-1.5, 1.5, (30, 3)) * [2.0, 1.0, 2.0]
-    R = Q.to_matrix(Q.from_rpy(rpy))
-    assert np.allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=16 * EPS)
-    assert np.allclose(R[0], pin.rpy.rpyToMatrix(*rpy[0]), rtol=0.0, atol=16 * EPS)
-    assert np.allclose(Q.to_rpy(Q.from_rpy(rpy)), rpy, rtol=0.0, atol=1e-12)
 
 
 @pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-4, 1e-2])
@@ -122,49 +130,9 @@ def test_rpy_round_trip_through_gimbal_lock(gap, sign):
     assert np.abs(out).max() <= np.pi
 
 
-def test_slerp():
-    a, b = Q.random(rng(), (2, 20))
-    t = np.linspace(-0.5, 1.5, 9)
-    for x, y in zip(a, b):
-        inside = Slerp([0.0, 1.0], Rotation.from_quat([x, y]))(t[2:7]).as_quat()
-        assert same_rotation(Q.slerp(x, y, t[2:7]), inside).max() < 1e-14
-    assert same_rotation(Q.slerp(a, b, 0.0), a).max() < 8 * EPS
-    assert same_rotation(Q.slerp(a, b, 1.0), b).max() < 8 * EPS
-    assert np.allclose(Q.slerp(a, -b, 0.3), Q.slerp(a, b, 0.3), rtol=0.0, atol=8 * EPS)  # the same rotation, the same way
-
-
 @pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-8, 1e-4, *NEAR_PI[:-2]])
 def test_slerp_angle_is_linear_in_time(angle):
     u, start = directions(8), Q.random(rng())
     end = Q.multiply(start, Q.exp(angle * u))
     part = Q.log(Q.multiply(Q.conjugate(start), Q.slerp(start, end, 0.25)))
     assert np.abs(part - 0.25 * angle * u).max() < 8 * EPS
-
-
-def test_wxyz():
-    assert np.array_equal(Q.to_wxyz([1, 2, 3, 4]), [4, 1, 2, 3])
-    assert np.array_equal(Q.from_wxyz(Q.to_wxyz(np.arange(8.0).reshape(2, 4))), np.arange(8.0).reshape(2, 4))
-
-
-def test_random_is_uniform():
-    """Haar measure: a turned vector is uniform on the sphere, its square components average 1/3, and E q q^T = 1/4."""
-    q = Q.random(fresh(0), (20000,))
-    turned = Q.rotate(q, [0.0, 0.0, 1.0])
-    assert np.abs(turned.mean(0)).max() < 0.02
-    assert np.abs((turned**2).mean(0) - 1 / 3).max() < 0.01
-    assert np.abs(q.T @ q / len(q) - np.eye(4) / 4).max() < 0.01
-    with pytest.raises(InputError, match="default_rng"):
-        Q.random(3)
-
-
-def test_normalize():
-    for scale in (1e-200, 1e-5, 7.0, 1e200):
-        assert np.allclose(Q.normalize(scale * np.array([1.0, 2.0, 3.0, 4.0])), np.array([1, 2, 3, 4]) / np.sqrt(30))
-    with pytest.raises(InputError, match="zero quaternion"):
-        Q.normalize([[0, 0, 0, 1], [0, 0, 0, 0]])
-
-
-def test_rounded_quaternions_still_make_rotations():
-    """Six digits as in a file: accepted, and the matrix is orthogonal to rounding."""
-    R = Q.to_matrix(np.round(Q.random(rng(), (20,)), 6))
-    assert np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(3)).max() < 16 * EPS

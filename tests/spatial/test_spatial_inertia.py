@@ -4,12 +4,11 @@ import closeness
 import numpy as np
 import pinocchio as pin
 import pytest
-from closeness import rounding
-from hypothesis import given, settings, strategies as st
-from spatial_samples import point_masses, random_inertia, random_pose, random_twist, rng
-
+from closeness import refused, rounding
 from freeflyer.errors import InputError
 from freeflyer.spatial import consistency, inertia, quaternion, se3
+from hypothesis import given, settings, strategies as st
+from spatial_samples import point_masses, random_inertia, random_pose, random_twist, rng
 
 BOX = (2.0, np.array([0.1, -0.2, 0.3]), np.diag([0.05, 0.06, 0.08]))
 ROUNDING = rounding(450)  # of sums over eight points and two changes of frame
@@ -23,7 +22,7 @@ def points():
     return rng().uniform(0.1, 1.0, 8), rng().standard_normal((8, 3))
 
 
-def test_kinetic_energy_is_that_of_the_points():
+def test_moments_of_points():
     m, p = points()
     V = random_twist()
     speeds = V[:3] + np.cross(V[3:], p)
@@ -31,12 +30,30 @@ def test_kinetic_energy_is_that_of_the_points():
     assert abs(0.5 * V @ inertia.matrix(*point_masses(m, p)) @ V - energy) < 1e-13
     momentum = np.append((m[:, None] * speeds).sum(0), np.cross(p, m[:, None] * speeds).sum(0))
     close(inertia.matrix(*point_masses(m, p)) @ V, momentum)
-
-
-def test_pseudo_inertia_is_the_second_moment_of_points():
-    m, p = points()
     p1 = np.c_[p, np.ones(8)]
     close(inertia.pseudo_inertia(*point_masses(m, p)), np.einsum("i,ij,ik->jk", m, p1, p1))
+    m, c, I = random_inertia((2, 3))
+    for out in (inertia.from_matrix(inertia.matrix(m, c, I)), inertia.from_parameters(inertia.parameters(m, c, I))):
+        close(out.mass, m)
+        close(out.com, c)
+        close(out.rotational, I)
+    back = inertia.about_com(m, inertia.about_point(m, I, c), c)
+    close(back, I)
+    m, p = points()
+    mass, com, I = point_masses(m, p)
+    offset = np.array([0.3, -0.5, 0.7])
+    d = p - com - offset
+    about = np.sum(m[:, None, None] * (np.sum(d * d, -1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None]), 0)
+    close(inertia.about_point(mass, I, offset), about)
+    whole, first, second = point_masses(m, p), point_masses(m[:3], p[:3]), point_masses(m[3:], p[3:])
+    for f in (inertia.matrix, inertia.parameters, inertia.pseudo_inertia):
+        close(f(*first) + f(*second), f(*whole))
+    X, Y = random_pose((2,))
+    S = inertia.matrix(*point_masses(m, p))
+    close(inertia.transform(X, S), inertia.matrix(*point_masses(m, se3.act(X, p))))
+    close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
+    P = inertia.pseudo_inertia(*point_masses(m, p))
+    close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, se3.act(X, p))))
 
 
 @pytest.mark.peers
@@ -49,71 +66,26 @@ def test_against_pinocchio():
         close(inertia.transform(X, inertia.matrix(m, c, I)), pin.SE3(X).act(body).matrix())
 
 
-def test_round_trips():
-    m, c, I = random_inertia((2, 3))
-    for out in (inertia.from_matrix(inertia.matrix(m, c, I)), inertia.from_parameters(inertia.parameters(m, c, I))):
-        close(out.mass, m)
-        close(out.com, c)
-        close(out.rotational, I)
-    back = inertia.about_com(m, inertia.about_point(m, I, c), c)
-    close(back, I)
-
-
-def test_parallel_axes():
-    m, p = points()
-    mass, com, I = point_masses(m, p)
-    offset = np.array([0.3, -0.5, 0.7])
-    d = p - com - offset
-    about = np.sum(m[:, None, None] * (np.sum(d * d, -1)[:, None, None] * np.eye(3) - d[:, :, None] * d[:, None]), 0)
-    close(inertia.about_point(mass, I, offset), about)
-
-
-def test_bodies_add_up():
-    m, p = points()
-    whole, first, second = point_masses(m, p), point_masses(m[:3], p[:3]), point_masses(m[3:], p[3:])
-    for f in (inertia.matrix, inertia.parameters, inertia.pseudo_inertia):
-        close(f(*first) + f(*second), f(*whole))
-
-
-def test_transform_moves_the_points():
-    m, p = points()
-    X, Y = random_pose((2,))
-    S = inertia.matrix(*point_masses(m, p))
-    close(inertia.transform(X, S), inertia.matrix(*point_masses(m, se3.act(X, p))))
-    close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
-    P = inertia.pseudo_inertia(*point_masses(m, p))
-    close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, se3.act(X, p))))
-
-
-def test_from_matrix_refuses_what_is_no_rigid_body():
-    S = inertia.matrix(*BOX)
-    swapped = np.roll(S, (3, 3), (0, 1))  # [angular; linear]
-    with pytest.raises(InputError, match=r"\[linear; angular\]"):
-        inertia.from_matrix(swapped)
-    with pytest.raises(InputError, match="not symmetric"):
-        inertia.from_matrix(S + np.eye(6, k=1))
-    with pytest.raises(InputError, match="mass is 0"):
-        inertia.from_matrix(np.zeros((6, 6)))
-    with pytest.raises(InputError, match="mass is 0"):
-        inertia.from_parameters(np.zeros((2, 10)))
-    tiny = inertia.matrix(1e-9, np.zeros(3), 1e-12 * np.eye(3))
-    tiny[1, 1] *= 1.1
-    with pytest.raises(InputError, match="off by"):
-        inertia.from_matrix(tiny)
-
-
-# physical consistency ------------------------------------------------------------------------------------------------
-def names(result):
-    return [r.name for r in result.reasons]
-
-
-def test_a_box_is_consistent():
+def test_consistency():
     out = consistency.check(*BOX)
     assert out
     assert out.full
     assert out.reasons == ()
     close(out.moments, np.array([0.05, 0.06, 0.08]))
     close(out.second_moments, np.array([0.015, 0.035, 0.045]))
+    plate = np.diag([0.1, 0.2, 0.3 + 1e-12])
+    assert consistency.check(1.0, np.zeros(3), plate)
+    assert not consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]))
+    assert consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]), tolerance=1e-5)
+    S = inertia.matrix(*BOX)
+    swapped = np.roll(S, (3, 3), (0, 1))  # [angular; linear]
+    refused(InputError, r"\[linear; angular\]", inertia.from_matrix, swapped)
+    refused(InputError, "not symmetric", inertia.from_matrix, S + np.eye(6, k=1))
+    refused(InputError, "mass is 0", inertia.from_matrix, np.zeros((6, 6)))
+    refused(InputError, "mass is 0", inertia.from_parameters, np.zeros((2, 10)))
+    tiny = inertia.matrix(1e-9, np.zeros(3), 1e-12 * np.eye(3))
+    tiny[1, 1] *= 1.1
+    refused(InputError, "off by", inertia.from_matrix, tiny)
 
 
 @pytest.mark.parametrize(("mass", "moments", "expected", "words"), [
@@ -127,7 +99,7 @@ def test_each_reason(mass, moments, expected, words):
     R = quaternion.to_matrix(quaternion.random(rng()))
     I = R @ np.diag(moments) @ R.T
     out = consistency.check(mass, [0.1, 0.2, 0.3], 0.5 * (I + I.T))
-    assert names(out) == expected
+    assert [r.name for r in out.reasons] == expected
     assert words in " ".join(r.text for r in out.reasons)
     assert bool(out) == bool(out.consistent) == (expected == ["flat"])
     assert not out.full
@@ -136,18 +108,9 @@ def test_each_reason(mass, moments, expected, words):
     assert out.triangle == ("triangle" not in expected)
 
 
-def test_rounding_is_forgiven_within_the_tolerance():
-    plate = np.diag([0.1, 0.2, 0.3 + 1e-12])
-    assert consistency.check(1.0, np.zeros(3), plate)
-    assert not consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]))
-    assert consistency.check(1.0, np.zeros(3), plate + np.diag([0, 0, 1e-6]), tolerance=1e-5)
-
-
 @settings(max_examples=60, deadline=None)
-@given(
-    st.floats(-1.0, 3.0), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
-    st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6),
-)  # fmt: skip
+@given(st.floats(-1.0, 3.0), st.lists(st.floats(-1.0, 1.0), min_size=3, max_size=3),
+       st.lists(st.floats(-1.0, 1.0), min_size=6, max_size=6))  # fmt: skip
 def test_full_means_a_positive_definite_pseudo_inertia(mass, com, six):
     I = np.empty((3, 3))
     I[np.triu_indices(3)] = six

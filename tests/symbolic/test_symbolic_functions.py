@@ -1,12 +1,11 @@
 """Public functions on symbols, by their public names, with parameters as symbols."""
 
+import freeflyer as ff
 import inspect
-
 import numpy as np
 import pytest
 import sympy as sp
-
-import freeflyer as ff
+from closeness import refused
 from freeflyer.export.functions import FUNCTIONS
 
 q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
@@ -45,7 +44,7 @@ def same(a, b):
     assert sp.simplify(sp.Matrix(a) - sp.Matrix(b)) == sp.zeros(*sp.Matrix(b).shape)
 
 
-def test_the_two_link_arm_of_textbooks():
+def test_arms_and_welds():
     """Spong, Hutchinson, Vidyasagar, Robot Modeling and Control (2006), section 7.4, planar elbow manipulator."""
     q, v, a = [q1, q2], [v1, v2], [a1, a2]
     same(ff.symbolic.evaluate("mass_matrix", ARM, q, parameters=PARAMETERS).tolist(), MASS)
@@ -56,17 +55,11 @@ def test_the_two_link_arm_of_textbooks():
     same(tau.tolist(), MASS * sp.Matrix(a) + coriolis + GRAVITY)
     energy = ff.symbolic.evaluate("kinetic_energy", ARM, q, v, parameters=PARAMETERS)
     same([energy.expand(trig=True)], [((sp.Matrix([v]) * MASS * sp.Matrix(v))[0] / 2).expand(trig=True)])
-
-
-def test_armature_is_added_to_the_diagonal():
     J = sp.Symbol("J")
     p = ff.symbolic.parameters(ARM, armatures={"elbow": J})
     plain = ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2])
     same(ff.symbolic.evaluate("mass_matrix", ARM, [q1, q2], parameters=p).tolist(), sp.Matrix(plain.tolist()) + sp.diag(0, J))
-
-
-def test_welded_links_are_joined_in_symbols():
-    """Numbers put in afterwards give the model of those numbers."""
+    # Numbers put in afterwards give the model of those numbers
     model, names = arm("tool", "sensor"), ("lower", "tool")
     masses, x = sp.symbols("mass_a mass_b"), sp.symbols("x y z")
     p = ff.symbolic.parameters(
@@ -85,9 +78,6 @@ def test_welded_links_are_joined_in_symbols():
     theirs = ff.mass_matrix(ff.build(ff.Description("arm", tuple(links), tuple(joints))), [0.3, 0.4])
     ours = sp.Matrix(M.tolist()).subs({**values, q1: 0.3, q2: 0.4})
     np.testing.assert_allclose(np.array(ours, float), theirs, rtol=1e-12)
-
-
-def test_welded_links_without_mass():
     p = ff.symbolic.parameters(arm("tool"), masses={"lower": 0, "tool": 0}, inertias={"tool": sp.eye(3)})
     M = ff.symbolic.evaluate("mass_matrix", arm("tool"), [q1, q2], parameters=p)
     same([M[1, 1]], [2])
@@ -155,5 +145,4 @@ def test_every_function_goes_by_its_public_name(name):
     (lambda: ff.symbolic.parameters(ff.robots.chain(2), masses={"link_0": m1}), "do not move .* 'link_0'"),
 ])  # fmt: skip
 def test_bad_input_is_refused(call, words):
-    with pytest.raises(ff.FreeflyerError, match=words):
-        call()
+    refused(ff.FreeflyerError, words, call)

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from functools import lru_cache
 from typing import Any, NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
@@ -35,7 +37,7 @@ class Steps(NamedTuple):
     scheme: int
     gravity: tuple[float, ...] | None
 
-    def advance(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, dt: float, count: int) -> tuple[np.ndarray, np.ndarray] | None:
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> tuple[np.ndarray, np.ndarray] | None:
         """States (..., count, nq), (..., count, nv) after 1, 2, ... steps under held forces; None if one cannot be taken: steps one
         by one tell why."""
         given, settings = _samples(self.model, count, self.gravity), np.array([dt])
@@ -50,7 +52,7 @@ class Steps(NamedTuple):
         return found
 
 
-def compiled_steps(model: Model, integrator: str, gravity: np.ndarray | None = None) -> Steps | None:
+def compiled_steps(model: Model, integrator: str, gravity: Sequence[float] | np.ndarray | None = None) -> Steps | None:
     """None for what has no compiled steps: other integrators, and moves that are extrapolated (see integrators.moves_of)."""
     if integrator not in NUMBERS:
         return None
