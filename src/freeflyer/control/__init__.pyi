@@ -16,6 +16,13 @@ from .chains import (
     kinematic_chains as kinematic_chains,
     reduced_dynamics as reduced_dynamics,
 )
+from .dcm import (
+    DCMCommand as DCMCommand,
+    DCMPlan as DCMPlan,
+    dcm_plan as dcm_plan,
+    track_dcm as track_dcm,
+    walking_dcm as walking_dcm,
+)
 from .decoupled import DecoupledController as DecoupledController
 from .equilibria import (
     Controllability as Controllability,
@@ -24,17 +31,12 @@ from .equilibria import (
     equilibrium as equilibrium,
 )
 from .footsteps import (
-    DCMCommand as DCMCommand,
-    DCMPlan as DCMPlan,
     FootReference as FootReference,
     FootstepPlan as FootstepPlan,
     Gait as Gait,
     SupportPhase as SupportPhase,
-    dcm_plan as dcm_plan,
     gait_footsteps as gait_footsteps,
-    track_dcm as track_dcm,
     walk_forward as walk_forward,
-    walking_dcm as walking_dcm,
 )
 from .inputs import (
     Inputs as Inputs,

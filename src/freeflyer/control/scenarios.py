@@ -15,7 +15,8 @@ from freeflyer.control import footsteps as plans, references
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.checks import shaped
-from freeflyer.control.footsteps import GAITS, DCMCommand, DCMPlan, FootstepPlan, Gait, SupportPhase
+from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
+from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference
@@ -59,7 +60,7 @@ class Stepping(Scenario):
     def __init__(self, stance: Stance, footsteps: FootstepPlan) -> None:
         dt, phases = stance.dt, footsteps.phases
         self.stance, self.duration, self.footsteps = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6), footsteps
-        self.plan = plans.walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
+        self.plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
         self.planned = SampledReference(self.plan, dt)
         self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
         most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
@@ -104,7 +105,7 @@ class Stepping(Scenario):
         elif len(polygon) < 3:
             places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
             polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
-        command = plans.dcm_command(self.plan, wish, c, speed, plans.GAIN, polygon)
+        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         shift = np.zeros(3)
         if self.adjustment is None and phase.swings and len(polygon) < 3:
             shift[:2] = self._shift(t, phase, c, command, wish, polygon)
@@ -148,7 +149,7 @@ class Stepping(Scenario):
         grown = off + (error - off) * np.exp(w * left)
         if len(line) == 2:
             along = (line[1] - line[0]) / np.linalg.norm(line[1] - line[0])
-            grown += along * (along @ (error * np.exp(-plans.GAIN * left) - grown))
+            grown += along * (along @ (error * np.exp(-GAIN * left) - grown))
         growth = np.exp(w * (phase.end - phase.begin + double))
         beside = (c - wish.target)[:2]
         ahead = (growth - KEPT) / (growth - 1.0) * grown - beside

@@ -1,0 +1,246 @@
+"""The divergent component of motion (DCM) over footsteps in closed form, with its feedback. It follows Englsberger, Ott and
+Albu-Schaeffer, "Three-dimensional bipedal walking control based on divergent component of motion", IEEE Transactions on Robotics
+31(2), 2015. With the centre of mass c, the DCM xi and the virtual repellent point v (VRP), which lies `height` above the
+zero-moment point (ZMP), and omega = sqrt(gravity / height):
+
+    xi = c + c' / omega      c' = omega (xi - c)      xi' = omega (xi - v)      c'' = omega^2 (c - v)
+
+The VRP moves linearly in time from knot to knot, so that in each segment, with its slope s and constants a and b,
+
+    c = v + a e^(omega t) + b e^(-omega t)      xi = v + s / omega + 2 a e^(omega t)
+
+The growing part is found backward in time from the end, the decaying part forward from the beginning."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.control.checks import shaped
+from freeflyer.control.footsteps import GRAVITY, FootstepPlan
+from freeflyer.control.references import Reference, TargetMotion
+from freeflyer.control.support import middle_of, project_into, signed_distance
+from freeflyer.errors import InputError, format_value
+from freeflyer.model.frozen import Record
+from freeflyer.model.inputs import SMALLEST, finite_array, instance, number, positive
+from freeflyer.model.public import public
+
+GAIN = 3.0  # 1/s, of the feedback
+
+
+@dataclass(frozen=True, eq=False)
+class DCMPlan(Record, Reference):
+    """Plan of a DCM: plan(t) is the reference of the centre of mass; made by dcm_plan and walking_dcm.
+
+    Attributes:
+        times: (n + 1,) array of the knots, s. Before the first and after the last the plan is at rest.
+        vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
+        height, omega: Height of the VRP above the ZMP, m, and natural frequency, 1/s.
+        growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
+
+    Examples:
+        See `dcm_plan`.
+    """
+
+    times: np.ndarray
+    vrp_knots: np.ndarray
+    height: float
+    omega: float
+    growing: np.ndarray
+    decaying: np.ndarray
+
+    def at(self, t: np.ndarray) -> TargetMotion:
+        v, slope, grown, decayed = self._parts(t)
+        w = self.omega
+        return TargetMotion(v + grown + decayed, slope + w * (grown - decayed), w * w * (grown + decayed))
+
+    def dcm(self, t: ArrayLike) -> np.ndarray:
+        """DCM (..., 3) at the times t (...), m."""
+        v, slope, grown, _ = self._parts(finite_array("t", t))
+        return v + slope / self.omega + 2.0 * grown
+
+    def dcm_velocity(self, t: ArrayLike) -> np.ndarray:
+        """Velocity (..., 3) of the DCM at the times t (...), m/s."""
+        _, slope, grown, _ = self._parts(finite_array("t", t))
+        return slope + 2.0 * self.omega * grown
+
+    def vrp(self, t: ArrayLike) -> np.ndarray:
+        """Virtual repellent point (..., 3) at the times t (...), m."""
+        return self._parts(finite_array("t", t))[0]
+
+    def zmp(self, t: ArrayLike) -> np.ndarray:
+        """Zero-moment point (..., 3) at the times t (...), m."""
+        return self.vrp(t) - (0.0, 0.0, self.height)
+
+    def _parts(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+        """VRP, its slope, a e^(omega t) and b e^(-omega t), each (..., 3)."""
+        k = np.clip(np.searchsorted(self.times, t, side="right") - 1, 0, len(self.growing) - 1)
+        since, until = (t - self.times[k])[..., None], (self.times[k + 1] - t)[..., None]
+        moves = (since >= 0.0) & (until >= 0.0)
+        slope = (self.vrp_knots[k + 1] - self.vrp_knots[k]) / (self.times[k + 1] - self.times[k])[..., None]
+        v = np.where(until < 0.0, self.vrp_knots[-1], self.vrp_knots[k] + np.maximum(since, 0.0) * slope)
+        grown = self.growing[k] * np.exp(-self.omega * np.maximum(until, 0.0))
+        decayed = self.decaying[k] * np.exp(-self.omega * np.maximum(since, 0.0))
+        return v, np.where(moves, slope, 0.0), np.where(moves, grown, 0.0), np.where(moves, decayed, 0.0)
+
+
+@public
+def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
+    """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
+
+    Two added knots, in the first and the last segment, are displaced so that the centre of mass is at rest at both ends. The ZMP
+    first goes the other way, in short segments far; walking_dcm checks that it stays on the feet.
+
+    Args:
+        times: (k,) array, increasing, s; at least two.
+        zmp: (k, 3) array, zero-moment points at these times, m, world axes.
+        height: Height of the centre of mass above the ZMP, m.
+        gravity: float, m/s^2.
+
+    Examples:
+        >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
+        >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
+        (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
+    """
+    t = finite_array("times", times)
+    if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
+        raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
+    p = shaped("zmp", zmp, len(t), 3, more=": a point for each of the times")
+    h = positive("height", height)
+    omega = float(np.sqrt(positive("gravity", gravity) / h))
+    share = 0.5 if len(t) > 2 else 1.0 / 3.0
+    knots = np.sort([*t, t[0] + share * (t[1] - t[0]), t[-1] - share * (t[-1] - t[-2])])
+    v, free = np.stack([np.interp(knots, t, x) for x in (p + [0.0, 0.0, h]).T], axis=1), [1, len(knots) - 2]
+    t = knots
+    unit = np.zeros((len(t), 2))
+    unit[free, [0, 1]] = 1.0
+    off = _ends(t, np.hstack([v, unit]), omega)  # what must vanish, and how it changes with both knots
+    v[free] -= np.linalg.solve(off[:, 3:], off[:, :3])
+    growing, decaying = _modes(t, v, omega)
+    return DCMPlan(t, v, h, omega, growing, decaying)
+
+
+def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
+    """(n, m) each: a e^(omega t) at the ends of the segments, b at their beginnings, for VRP v (n + 1, m).
+
+    xi ends at v, and c begins there."""
+    length = np.diff(t)[:, None]
+    lead = np.diff(v, axis=0) / length / omega  # slope / omega
+    shrink = np.exp(-omega * length)
+    growing, decaying = np.zeros_like(lead), np.zeros_like(lead)
+    for k in range(len(lead) - 1, -1, -1):
+        following = lead[k + 1] + 2.0 * growing[k + 1] * shrink[k + 1] if k + 1 < len(lead) else 0.0  # xi - v
+        growing[k] = 0.5 * (following - lead[k])
+    for k in range(len(lead)):
+        before = growing[k - 1] + decaying[k - 1] * shrink[k - 1] if k else 0.0  # c - v
+        decaying[k] = before - growing[k] * shrink[k]
+    return growing, decaying
+
+
+def _ends(t: np.ndarray, v: np.ndarray, omega: float) -> np.ndarray:
+    """(2, m): xi - v at the first knot and c - v at the last, which vanish at rest."""
+    growing, decaying = _modes(t, v, omega)
+    first, last = t[1] - t[0], t[-1] - t[-2]
+    begin = (v[1] - v[0]) / first / omega + 2.0 * growing[0] * np.exp(-omega * first)
+    return np.array([begin, growing[-1] + decaying[-1] * np.exp(-omega * last)])
+
+
+class DCMCommand(NamedTuple):
+    """Command of the feedback on the DCM.
+
+    Attributes:
+        acceleration: (..., 3) array of the centre of mass, m/s^2, world axes.
+        zmp: (..., 3) array, zero-moment point, in the support polygon where one was given, m.
+        dcm: (..., 3) array, measured divergent component of motion, m.
+
+    Examples:
+        See `track_dcm`.
+    """
+
+    acceleration: np.ndarray
+    zmp: np.ndarray
+    dcm: np.ndarray
+
+
+def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
+    """Plan of the DCM and the centre of mass over footsteps, at rest in the middle of all feet at both ends.
+
+    While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
+
+    Args:
+        height: Height of the centre of mass above the soles, m.
+        gravity: float, m/s^2.
+    Raises: InputError if the ZMP would leave the feet before the first or after the last step, because the rest is too short.
+
+    Examples:
+        >>> model = ff.robots.humanoid()
+        >>> footsteps = ff.control.walk_forward(ff.contacts.anchored_feet(model, ff.robots.standing_posture(model)), 0.3, steps=6)
+        >>> ff.control.walking_dcm(footsteps, height=0.97)([0.0, 20.0]).target.round(3)[:, :2] + 0.0
+        array([[0.035, 0.   ],
+               [1.535, 0.   ]])
+    """
+    phases = instance("footsteps", footsteps, FootstepPlan, "control.walk_forward, control.gait_footsteps").phases
+    middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
+    times, points = [footsteps.begin], [middles[0]]
+    for phase, middle in zip(phases, middles):
+        if phase.swings:
+            times += [phase.begin, phase.end]
+            points += [middle, middle]
+    plan = dcm_plan([*times, footsteps.end], np.array([*points, middles[-1]]), height, gravity=gravity)
+    for k, phase in ((1, phases[0]), (-2, phases[-1])):
+        off = -float(signed_distance(phase.polygon, plan.vrp_knots[k, :2]))
+        if off > 0.0:
+            when = f"from {phase.begin:g} to {phase.end:g} s, with all feet on the ground"
+            cure = "to start or stop the centre of mass in time: give a longer rest_duration"
+            raise InputError(f"{when}, the ZMP would leave them by {off:.3g} m {cure}", excess=off)
+    return plan
+
+
+def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike, *, gain: float = GAIN,
+              polygon: ArrayLike | None = None) -> DCMCommand:  # fmt: skip
+    """Command that brings the DCM back to its plan: xi' - xi_plan' = -gain (xi - xi_plan).
+
+    v = v_plan + (1 + gain / omega) (xi - xi_plan), and c'' = omega^2 (c - v) (Englsberger, Ott and Albu-Schaeffer, 2015). While
+    the ZMP is held at the edge of the polygon deviations may grow.
+
+    Args:
+        t: float, s.
+        position, velocity: (..., 3) array of the centre of mass, m, m/s, world axes.
+        gain: float, 1/s.
+        polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
+
+    Examples:
+        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
+        >>> c, feet = plan(1.0), [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
+        >>> ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet).zmp.round(3) + 0.0
+        array([0.1 , 0.05, 0.  ])
+    """
+    instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
+    c, speed = shaped("position", position, "...", 3), shaped("velocity", velocity, "...", 3)
+    strength, time = positive("gain", gain), number("t", t)
+    return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
+
+
+def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.ndarray, gain: float,
+                polygon: np.ndarray | None) -> DCMCommand:  # fmt: skip
+    """The command of track_dcm where the plan gives this motion of the centre of mass."""
+    w = plan.omega
+    dcm = c + speed / w
+    error = dcm - (planned.target + planned.velocity / w)
+    vrp = planned.target - planned.acceleration / w**2 + (1.0 + gain / w) * error
+    if polygon is not None:
+        vrp[..., :2] = project_into(polygon, vrp[..., :2])
+    return DCMCommand(w**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
+
+
+def check_polygon(polygon: ArrayLike) -> np.ndarray:
+    """Corners (m, 2); InputError for other shapes, and for corners that do not go around a convex polygon counter-clockwise."""
+    given = shaped("polygon", polygon, "m", 2, more=": freeflyer.control.support_polygon(feet)")
+    edge = np.roll(given, -1, axis=0) - given
+    following = np.roll(edge, -1, axis=0)
+    if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(given).max(initial=1.0) ** 2).any():
+        raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
+    return given
