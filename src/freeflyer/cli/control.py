@@ -1,8 +1,9 @@
-"""`freeflyer control`: a robot under whole-body control in MuJoCo, its numbers and pictures."""
+"""`freeflyer control`: a robot under whole-body control in MuJoCo or on our ground, its numbers and pictures."""
 
 from __future__ import annotations
 
 from enum import StrEnum
+from itertools import product
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
@@ -32,6 +33,14 @@ class ScenarioName(StrEnum):
 SCENARIOS = tuple(name.value for name in ScenarioName if name.value != "all")
 
 
+class PlantName(StrEnum):
+    """What the robot moves in."""
+
+    mujoco = "mujoco"
+    freeflyer = "freeflyer"
+    both = "both"
+
+
 class FormulationName(StrEnum):
     """Unknowns of the controller."""
 
@@ -46,7 +55,7 @@ FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
     help="Frames of the feet, separated by commas. [default: found by name or in the file]")]  # fmt: skip
 SoleOption = Annotated[str | None, option("--sole", metavar="LENGTHxWIDTH",
     help="Of the feet so named, m, around their origins; or `point`.")]  # fmt: skip
-PlantOption = Annotated[Path | None, option("--plant-file", metavar="FILE", help="The robot's MJCF file, which MuJoCo simulates "
+FileOption = Annotated[Path | None, option("--plant-file", metavar="FILE", help="The robot's MJCF file, which MuJoCo simulates "
     "with its own shapes. [default: what we write, balls under the feet]")]  # fmt: skip
 StepsOption = Annotated[int | None, option("--steps", min=2,
     help="walk: how many, with a gait or speeds of each foot. [default: 10, or for 10 s]")]  # fmt: skip
@@ -65,11 +74,12 @@ BoundaryOption = Annotated[int | None, option("--boundary", metavar="DIRECTIONS"
 def control(
     scenario: Annotated[ScenarioName, typer.Argument(help="What the robot does.", show_default=False)],
     robot: RobotOption = "humanoid",
-    feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, plant: PlantOption = None,
+    feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, plant_file: FileOption = None,
     hand: HandOption = None, steps: StepsOption = None, step_length: StepLengthOption = None,
     gait: GaitOption = None, speed: SpeedOption = None, lateral: LateralOption = None, turning: TurningOption = None,
     formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
     compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
+    plant: Annotated[PlantName, typer.Option("--plant", help="MuJoCo, our rigid ground, or both side by side.")] = PlantName.mujoco,
     solver: Annotated[str, typer.Option("--solver", help="active-set, or a solver of quadratic programs.")] = "active-set",
     weighted: Annotated[bool, typer.Option("--weighted", help="Weights in place of strict levels of tasks.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of pushes and noise.")] = 0,
@@ -97,26 +107,34 @@ def control(
             raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to the scenario {owner}")
     if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
         raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
+    plants: Any = ("mujoco", "freeflyer") if plant is PlantName.both else (plant.value,)
+    formulations: Any = ("full", "reduced") if compare else (formulation.value,)
+    if compare and len(plants) > 1:
+        raise typer.BadParameter("--compare and --plant both are two comparisons: ask for one at a time")
     exact = delay == position_noise == velocity_noise == 0.0
     sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
     if folder is not None:
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
-        standing = standing_robot(robot, feet, sole, loops, plant)
+        standing = standing_robot(robot, feet, sole, loops, plant_file)
     if pushes is not None or boundary is not None:
-        options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "processes": processes}
-        write_json(json, "control", push_study(out, standing, pushes, boundary, seed, folder, options))
+        studies = []
+        for where in plants:
+            options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "plant": where, "processes": processes}
+            studies.append(push_study(out, standing, pushes, boundary, seed, folder, options))
+        write_json(json, "control", studies[0] if len(studies) == 1 else {"studies": studies})
         return
     found: list[ControlRun] = []
     refused: dict[str, str] = {}
     for name in SCENARIOS if scenario is ScenarioName.all else [scenario.value]:
-        for form in ("full", "reduced") if compare else (formulation.value,):
+        for form, where in product(formulations, plants):
             extra = {key: value for key, (owner, value) in given.items() if owner == name and value is not None}
             try:
-                with status(f"{robot}: {name} under control, {form}") as progress:
+                with status(f"{robot}: {name} under control, {form}, {where}") as progress:
                     found.append(run_scenario(
-                        name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant,
-                        weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, progress=progress, **extra,
+                        name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant_file,
+                        weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, plant=where, progress=progress,
+                        **extra,
                     ))  # fmt: skip
                     progress(0.0, "drawing")
                     drawn = [] if folder is None else draw(found[-1], folder)
@@ -127,11 +145,12 @@ def control(
                 break
             for path in drawn:
                 out.print(f"wrote {path}", soft_wrap=True)
-    out.print(_table(found[0]) if len(found) == 1 else _comparison(found) if compare else _overview(found))
+    out.print(_table(found[0]) if len(found) == 1 else _comparison(found, "formulation" if compare else "plant")
+              if compare or len(plants) > 1 else _overview(found))
     for name, why in refused.items():
         out.print(f"{name} is refused: {why}", soft_wrap=True)
     for result in found:
-        title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}): "
+        title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}, {result.plant}): "
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
 
@@ -141,7 +160,7 @@ def draw(result: ControlRun, folder: Path) -> list[Path]:
     from freeflyer.plots.controlled import run_figure, run_strip
     from freeflyer.plots.files import save
 
-    name = f"{result.scenario}_{result.robot}_{result.formulation}"
+    name = f"{result.scenario}_{result.robot}_{result.formulation}" + "_ground" * (result.plant != "mujoco")
     return [*save(folder, f"{name}_strip", lambda: run_strip(result)), *save(folder, name, lambda: run_figure(result))]
 
 
@@ -151,7 +170,8 @@ def summary(result: ControlRun) -> dict[str, Any]:
 
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
     return {
-        "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "fell": result.fell,
+        "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "plant": result.plant,
+        "fell": result.fell,
         "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]),
         "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
@@ -206,12 +226,12 @@ def _overview(found: list[ControlRun]) -> Any:
     return table(f"{found[0].robot}: {found[0].formulation} formulation", titles, rows, (3, 4, 5))
 
 
-def _comparison(found: list[ControlRun]) -> Any:
-    """Errors of two formulations side by side, with their ratio."""
+def _comparison(found: list[ControlRun], by: str) -> Any:
+    """Errors of two formulations or plants side by side, with their ratio."""
     from freeflyer.cli.output import table
     from freeflyer.text import number
 
-    forms = list(dict.fromkeys(r.formulation for r in found))
+    forms = list(dict.fromkeys(getattr(r, by) for r in found))
     rows = []
     for name in dict.fromkeys(r.scenario for r in found):
         first, second = ({(task, unit): e for task, unit, e in _by_unit(r)} for r in found if r.scenario == name)
@@ -230,7 +250,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
     from freeflyer.text import number
 
-    found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass}
+    found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass, "plant": options["plant"]}
     impulses, fell = np.zeros((0, 2)), np.zeros(0, bool)
     boundary = None
     if pushes is not None:
@@ -238,7 +258,8 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
         with status(f"{robot.model.name}: {pushes} pushes") as progress:
             fell = ~survives_push(robot, impulses, progress=progress, **options)
         size = np.linalg.norm(impulses, axis=1)
-        out.print(f"{fell.sum()} of {pushes} pushes lost; impulses up to {size.max():.1f} N s on {robot.model.mass:.1f} kg")
+        where, mass = options["plant"], robot.model.mass
+        out.print(f"{where}: {fell.sum()} of {pushes} pushes lost; impulses up to {size.max():.1f} N s on {mass:.1f} kg")
         found |= {"impulses": impulses.tolist(), "fell": fell.tolist()}
     if directions is not None:
         angles = 2.0 * np.pi * np.arange(directions) / directions
@@ -254,5 +275,8 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     if folder is not None:
         from freeflyer.plots.controlled import push_figure
 
-        draw_all(out, folder, {f"pushes_{robot.model.name}": lambda: push_figure(robot.model.mass, boundary, impulses, fell)})
+        draw_all(out, folder, {
+            f"pushes_{robot.model.name}" + "_ground" * (options["plant"] != "mujoco"):
+                lambda: push_figure(robot.model.mass, boundary, impulses, fell),
+        })  # fmt: skip
     return found

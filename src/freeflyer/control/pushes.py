@@ -19,7 +19,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.running import run_scenario
+from freeflyer.control.running import Simulator, run_scenario
 from freeflyer.control.scenario import Stance
 from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
@@ -60,9 +60,9 @@ class PushBoundary:
 
 @public
 def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulation = "full", dt: float = 1e-3,
-                  sensing: Sensing | None = None, processes: int = 1,
+                  sensing: Sensing | None = None, plant: Simulator = "mujoco", processes: int = 1,
                   progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
-    """Which pushes on its base a standing robot survives in MuJoCo, each from rest: (n,) array of bool.
+    """Which pushes on its base a standing robot survives, each from rest: (n,) array of bool.
 
     It survives if it stands 1.5 s later, not if its capture point was 10 cm outside the support polygon, so that only a step
     helps.
@@ -70,7 +70,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
-        formulation, dt, sensing: See run_scenario.
+        formulation, dt, sensing, plant: See run_scenario.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
 
     Examples:
@@ -80,7 +80,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
     """
     instance("robot", robot, Standing, "control.stand_on_feet")
     given = shaped("impulses", impulses, "n", 2, more=", N s")
-    options = {"formulation": formulation, "dt": dt, "sensing": sensing}
+    options = {"formulation": formulation, "dt": dt, "sensing": sensing, "plant": plant}
     count = whole_number("processes", processes, 1)
     what, found = f"{len(given)} pushes", np.zeros(len(given), bool)
     if count == 1:
@@ -129,7 +129,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
 
 @public
 def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formulation: Formulation = "full", dt: float = 1e-3,
-                  sensing: Sensing | None = None, processes: int = 1,
+                  sensing: Sensing | None = None, plant: Simulator = "mujoco", processes: int = 1,
                   progress: Progress = no_progress) -> PushBoundary:  # fmt: skip
     """Where a standing robot begins to fall, by halving the impulse's interval in each direction.
 
@@ -151,7 +151,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
     for k in range(count):
         middle = 0.5 * (borne + lost)
         stands = survives_push(
-            robot, along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, processes=processes,
+            robot, along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, plant=plant, processes=processes,
             progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
         )  # fmt: skip
         borne, lost = np.where(stands, middle, borne), np.where(stands, lost, middle)

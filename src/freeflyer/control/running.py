@@ -1,4 +1,4 @@
-"""Runs of a controlled robot in MuJoCo."""
+"""Runs of a controlled robot, in MuJoCo or on the ground of freeflyer.sim."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ from collections import Counter, deque
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from inspect import signature
-from typing import Any, NamedTuple
+from typing import Any, Literal, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,18 +29,22 @@ from freeflyer.dynamics.passive import passive_forces
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, instance, one_row, positive, whole_number
+from freeflyer.model.inputs import LARGEST_SEED, choice, instance, one_row, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
+from freeflyer.sim.floor_contacts import foot_points
+from freeflyer.sim.ground import Ground
 from freeflyer.sim.inputs import Sensing
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import mujoco_plant
 from freeflyer.sim.run import Run
+from freeflyer.sim.simulating import simulate
 from freeflyer.text import short_repr
 
+Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
@@ -71,6 +75,7 @@ class ControlRun:
         stance: Where it began.
         angles: Which of the errors of each task (m,) are angles.
         pushed: Whether the scenario pushes the robot.
+        plant: What it moved in, "mujoco" or "freeflyer".
 
     Examples:
         See `run_scenario`.
@@ -87,6 +92,7 @@ class ControlRun:
     stance: Stance
     angles: Mapping[str, np.ndarray]
     pushed: bool
+    plant: str = "mujoco"
     __repr__ = short_repr
 
     @property
@@ -157,9 +163,9 @@ class _Loop:
 def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "humanoid", *, formulation: Formulation = "full",
         solver: str = ACTIVE_SET, weighted: bool = False, seed: int = 0, dt: float = 1e-3, duration: float | None = None,
         q: ArrayLike | None = None, feet: Sequence[Contact] | None = None, sensing: Sensing | None = None,
-        path: str | os.PathLike[str] | None = None, progress: Progress = no_progress,
+        path: str | os.PathLike[str] | None = None, plant: Simulator = "mujoco", progress: Progress = no_progress,
         **options: ArrayLike | None) -> ControlRun:  # fmt: skip
-    """Run of a scenario in MuJoCo, controlled at a fixed rate.
+    """Run of a scenario, controlled at a fixed rate.
 
     Args:
         scenario: {"stand", "squat", "reach", "lift", "walk", "swing"} or callable, standing under pushes, squatting, reaching
@@ -175,6 +181,8 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
             then.
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
+        plant: What the robot moves in: "mujoco", whose contacts and loops give way, or "freeflyer", a rigid level ground below
+            closed loops, with steps of dt (freeflyer.sim.simulate).
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
             steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
     Raises: UnknownNameError for other scenarios and robots; InputError for robots without feet or motors, and other options.
@@ -206,13 +214,18 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
     loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
-    plant = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
     length = made.duration if duration is None else duration
     what = f"{name} of {model.name}, {formulation} formulation"
-    simulated = simulate_in_mujoco(
-        plant, stance.q, np.zeros(model.nv), loop, dt=dt, duration=length, external=made.pushes, expressed="mixed",
-        sensing=sensing, progress=part_of(progress, what, share=0.95),
-    )  # fmt: skip
+    common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
+                              "progress": part_of(progress, what, share=0.95)}  # fmt: skip
+    if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
+        in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
+        simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), loop, **common)
+    else:
+        feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
+        ground = Ground(_floor(model, stance.q, feet), FLOOR_FRICTION)
+        simulated = simulate(model, stance.q, np.zeros(model.nv), _with_losses(model, loop), hold=True, ground=ground,
+                             contacts=feet, **common)  # fmt: skip
     tasks, torques, seconds, statuses = zip(*loop.cycles)
     errors, told = dict[str, np.ndarray](), part_of(progress, what, 0.95, 0.05)
     for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
@@ -224,8 +237,27 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}
     return ControlRun(
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
-        angles, type(made).pushes is not Scenario.pushes,
+        angles, type(made).pushes is not Scenario.pushes, plant,
     )  # fmt: skip
+
+
+def _floor(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> float:
+    """Height (m) of the level floor below the lowest point of the feet."""
+    return float(foot_points(model, q, feet)[:, 2].min())
+
+
+def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
+    """The loop's forces with those of springs and damping of the joints, which the equations of motion leave out; dry friction is a
+    matter of the ground's steps."""
+
+    def inputs(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+        tau = loop(t, q, v)
+        if not loop.passive:
+            return tau
+        rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
+        return np.asarray(tau + rest + twice - once)
+
+    return inputs
 
 
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
