@@ -29,6 +29,24 @@ def test_a_squat_follows_its_reference(formulation):
     assert height[0] - height.min() > 0.19
 
 
+@pytest.mark.parametrize("robot", ["humanoid", "kangaroo_like"])
+def test_our_ground_carries_what_mujoco_carries(robot):
+    """The same steps: feet and centre of mass where they are in MuJoCo, whose floor and loops give way by less than a millimetre."""
+    options = {"steps": 2, "duration": 1.3, **SLOW} if robot == "humanoid" else {"duration": 0.1, "dt": 1e-3}
+    scenario = "walk" if robot == "humanoid" else "squat"
+    ours, theirs = (control.run_scenario(scenario, robot, plant=plant, **options) for plant in ("freeflyer", "mujoco"))
+    assert ours.plant == "freeflyer"
+    assert not ours.fell
+    assert not ours.lost
+    assert ours.run.ground["residual"].max() < 1e-8
+    assert ours.run.ground["penetration"].max() < 1e-4
+    model = ours.stance.model
+    for foot in ours.stance.feet:
+        places = [ff.frame_pose(model, x.run.q[-1], foot.frame)[:3, 3] for x in (ours, theirs)]
+        assert np.linalg.norm(places[0] - places[1]) < 5e-3
+    assert np.linalg.norm(ff.center_of_mass(model, ours.run.q[-1]) - ff.center_of_mass(model, theirs.run.q[-1])) < 5e-3
+
+
 def test_pushes_are_survived_and_repeat_with_their_seed():
     first, second = (control.run_scenario("stand", "humanoid", seed=7, duration=1.6, pushes=1, **SLOW) for _ in range(2))
     assert not first.fell
