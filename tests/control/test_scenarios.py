@@ -31,7 +31,7 @@ def test_a_squat_follows_its_reference(formulation):
 
 @pytest.mark.parametrize("robot", ["humanoid", "kangaroo_like"])
 def test_our_ground_carries_what_mujoco_carries(robot):
-    """The same steps: feet and centre of mass where they are in MuJoCo, whose floor and loops give way by less than a millimetre."""
+    """The same steps: feet and centre of mass where they are in MuJoCo, whose floor and loops give way by less than 1 mm."""
     options = {"steps": 2, "duration": 1.3, **SLOW} if robot == "humanoid" else {"duration": 0.1, "dt": 1e-3}
     scenario = "walk" if robot == "humanoid" else "squat"
     ours, theirs = (control.run_scenario(scenario, robot, plant=plant, **options) for plant in ("freeflyer", "mujoco"))

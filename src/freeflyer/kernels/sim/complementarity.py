@@ -219,26 +219,59 @@ def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
 
 
 @kernel
-def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough):
-    """Steps of Newton's method while they lessen the residual `missing`, which is returned; the first polishes what counts as none.
-    A, z, w: room."""
-    stride, turn = row_width(G, rows + 1), 0
-    while missing > (enough if turn > 0 else POLISH * enough) and turn < STEPS:
+def put_shorter(A, stride, rows, y, limits, first, cones, z):
+    """z = y and as much of Newton's step as leaves limits and normals pushing: the first that would pull opens. Whether one would.
+
+    Contacts that depend on each other with gaps that do not fit have no step at which all of them hold; one of them is open."""
+    share, opens, of_contact = 1.0, -1, 0
+    for n in range(limits + cones):
+        k = n if n < limits else first + 3 * (n - limits) + 2
+        step = load(A, stride * k + rows)
+        if load(y, k) > 0.0 and load(y, k) + share * step < 0.0:
+            share, opens, of_contact = -load(y, k) / step, k, (0 if n < limits else 1)
+    if opens < 0:
+        return False
+    for k in range(rows):
+        store(z, k, load(y, k) + share * load(A, stride * k + rows))
+    store(z, opens, 0.0)
+    if of_contact > 0:
+        store(z, opens - 1, 0.0)
+        store(z, opens - 2, 0.0)
+    return True
+
+
+@kernel
+def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough):
+    """Steps of Newton's method from a point whose residual is `missing`; y and u become those of the least residual, which is
+    returned. The first step polishes what counts as none. A, z, w, best: room."""
+    stride, turn, least, opened = row_width(G, rows + 1), 0, missing, 0
+    copy_entries(y, rows, best)
+    while missing > (enough if turn > 0 else POLISH * enough) and turn < STEPS + opened:
         turn += 1
+        then, shorter = missing, False
         if newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
             for k in range(rows):
                 store(z, k, load(y, k) + load(A, stride * k + rows))
             velocities(G, width, rows, z, b, w)
             then = residual(G, width, z, w, limits, boxes, cones, bounds)
-        else:
-            then = missing
-        if then < missing:
+            if not then < missing and opened < limits + cones:
+                shorter = put_shorter(A, stride, rows, y, limits, limits + boxes, cones, z)
+        if shorter:
+            opened += 1
+            velocities(G, width, rows, z, b, w)
+            then = residual(G, width, z, w, limits, boxes, cones, bounds)
+        if then < missing or shorter:
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
             missing = then
+            if missing < least:
+                copy_entries(y, rows, best)
+                least = missing
         else:
-            turn = STEPS
-    return missing
+            turn = STEPS + opened
+    copy_entries(best, rows, y)
+    velocities(G, width, rows, y, b, u)
+    return least
 
 
 @inlined
@@ -276,9 +309,9 @@ def project(y, limits, boxes, cones, bounds):
 
 
 @kernel
-def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, A, x, w):
+def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, share, A, x, w):
     """y by the alternating direction method of multipliers (Carpentier, Le Lidec and Montaut 2024), from a guess, until both of its
-    residuals are NEAR beside b. Slow and steady: for problems that the sweeps do not settle. A, x, w: room."""
+    residuals are NEAR beside b: slow and steady. share: its first weight beside G's diagonal. A, x, w: room."""
     at, size = limits + boxes, 0.0
     weights, W, before = workspace(G, rows + 8), workspace(G, rows * width + 8), workspace(G, rows + 8)
     for k in range(rows):
@@ -290,7 +323,7 @@ def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, A, x, w):
         mean = (load(weights, k) + load(weights, k + 1) + load(weights, k + 2)) / 3.0
         for i in range(3):
             store(weights, k + i, mean)
-    share, turn = FIRST_SHARE, 0
+    turn = 0
     put_inverse(G, width, rows, weights, share, A, W)
     while turn < SPLITS:
         turn += 1
@@ -326,29 +359,34 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and how many rounds there were."""
     A = workspace(G, rows * row_width(G, 2 * rows + 1) + 8)
-    z, w, found, size = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8), 0.0
+    z, w, found, best = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8), workspace(G, rows + 8)
+    size = 0.0
     for k in range(rows):
         size = max(size, abs(load(b, k)))
     enough, count = accuracy * size, 0
     velocities(G, width, rows, y, b, u)
     missing = residual(G, width, y, u, limits, boxes, cones, bounds)
     if missing < CLOSE * size:
-        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
-    while missing > enough and count <= ROUNDS:
+        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough)
+    while missing > enough and count < ROUNDS + 2:
         if count < ROUNDS:
             for _ in range(FIRST_SWEEPS if count == 0 else SWEEPS):
                 sweep(G, width, y, u, limits, boxes, cones, bounds)
         else:
-            copy_entries(y, rows, found)
-            split(G, width, rows, limits, boxes, cones, bounds, b, found, u, A, z, w)
+            again = count > ROUNDS  # from nothing, with another weight
+            for k in range(rows):
+                store(found, k, 0.0 if again else load(y, k))
+            split(G, width, rows, limits, boxes, cones, bounds, b, found, u, 1.0 if again else FIRST_SHARE, A, z, w)
             velocities(G, width, rows, found, b, u)
             if residual(G, width, found, u, limits, boxes, cones, bounds) < missing:
                 copy_entries(found, rows, y)
         velocities(G, width, rows, y, b, u)
         missing = residual(G, width, y, u, limits, boxes, cones, bounds)
-        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, missing, enough)
+        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough)
         count += 1
-    return missing, enough, count
+    project(y, limits, boxes, cones, bounds)  # what rounding left outside
+    velocities(G, width, rows, y, b, u)
+    return residual(G, width, y, u, limits, boxes, cones, bounds), enough, count
 
 
 @kernel

@@ -1,0 +1,79 @@
+"""Impulses of random contact problems: the conditions of Signorini and Coulomb, of limits and dry friction, by other formulas."""
+
+import numpy as np
+import pytest
+from freeflyer.kernels.entries import CONTACT_IMPULSES
+from freeflyer.kernels.sim.layout import IMPULSES
+from freeflyer.optimization.compiled import call, sizes_table
+from seeds import fresh
+
+CORNERS = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+
+
+def solve(G, b, guess, bounds, limits, dry, cones):
+    """(impulses, velocities, facts)."""
+    rows = len(b)
+    table = sizes_table(IMPULSES, [rows * rows + 2 * rows + dry + cones, rows, limits, dry, cones], rows + 8)
+    return call(CONTACT_IMPULSES, table, np.concatenate([G.ravel(), b, guess, bounds]))
+
+
+def soles(rng, count):
+    """Rows of the corners of rigid soles, which depend on each other."""
+    rows = []
+    for _ in range(count):
+        J = rng.standard_normal((6, 30))
+        rows += [J[:3] - np.array([[0.0, -z, y], [z, 0.0, -x], [-y, x, 0.0]]) @ J[3:] for x, y, z in CORNERS]
+    return np.concatenate(rows)
+
+
+def check(G, b, y, bounds, limits, dry, tolerance):
+    u = G @ y + b
+    for k in range(limits):
+        assert y[k] >= 0.0
+        assert u[k] > -tolerance
+        assert y[k] * u[k] < tolerance
+    for k, bound in zip(range(limits, limits + dry), bounds):
+        assert abs(y[k]) <= bound * (1.0 + 1e-9)
+        assert bound * abs(u[k]) + y[k] * u[k] < tolerance  # of all forces the one that takes most power
+    for k, mu in zip(range(limits + dry, len(b), 3), bounds[dry:]):
+        slip, f = u[k : k + 2], y[k : k + 2]
+        assert y[k + 2] >= 0.0
+        assert u[k + 2] > -tolerance
+        assert y[k + 2] * u[k + 2] < tolerance
+        assert np.linalg.norm(f) <= mu * y[k + 2] * (1.0 + 1e-12)
+        assert mu * y[k + 2] * np.linalg.norm(slip) + f @ slip < tolerance
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.5, 1.0])
+def test_impulses_meet_their_conditions(mu):
+    rng, unsolved = fresh("impulses", round(100 * mu)), 0
+    for sample in range(60):
+        limits, dry, cones = (0, 0, 8) if sample % 2 else (*rng.integers(0, 4, 2), 4)
+        J = np.concatenate([rng.standard_normal((limits + dry, 30)), soles(rng, cones // 4)])
+        A = rng.standard_normal((30, 30))
+        G, b = J @ (A @ A.T + np.eye(30)) @ J.T / 30.0, J @ rng.standard_normal(30)
+        b[limits + dry + 2 :: 3] -= rng.uniform(0.0, 2.0)
+        bounds = np.r_[rng.uniform(0.0, 1.0, dry), np.full(cones, mu)]
+        y, u, (left, enough, _) = solve(G, b, np.zeros(len(b)), bounds, limits, dry, cones)
+        np.testing.assert_allclose(u, G @ y + b, atol=1e-10 * np.abs(b).max())
+        if left > enough:
+            unsolved += 1
+            continue
+        size = (1.0 + np.abs(y).max()) * (1.0 + np.abs(b).max())
+        check(G, b, y, bounds, limits, dry, 1e-7 * size)
+        again = solve(G, b, y, bounds, limits, dry, cones)
+        np.testing.assert_allclose(G @ again[0], G @ y, atol=1e-7 * size)
+        assert again[2][2] == 0.0  # rounds, from the answer
+    assert unsolved <= 1
+
+
+def test_gaps_that_do_not_fit_leave_a_corner_open():
+    """Four corners of a sliding sole, one a little lower: all of them cannot hold, so three do."""
+    rng = fresh()
+    J, M = soles(rng, 1)[:, :6], np.eye(6)
+    for _ in range(20):
+        b = J @ np.linalg.lstsq(J, np.tile((1.0, 0.4, -0.5), 4), rcond=None)[0]
+        b[2::3] += rng.uniform(-1e-5, 1e-5, 4)
+        y, _, (left, enough, _) = solve(J @ M @ J.T, b, np.zeros(12), np.full(4, 0.3), 0, 0, 4)
+        assert left <= enough
+        check(J @ M @ J.T, b, y, np.full(4, 0.3), 0, 0, 1e-8 * (1.0 + np.abs(y).max()))
