@@ -33,6 +33,7 @@ _api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_v
 _word = ctypes.c_int64.from_address
 CAPSULE_TYPE = type(np._core._multiarray_umath._ARRAY_API)  # type: ignore[attr-defined]
 _kept: list[Any] = []  # kept until the process ends: C code points to it
+ctypes.pythonapi.Py_IncRef(ctypes.py_object(_kept))  # functions in caches may end after this module, and read it then
 
 
 class MethodDef(ctypes.Structure):
