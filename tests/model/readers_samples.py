@@ -4,7 +4,7 @@ import dataclasses
 import freeflyer as ff
 import numpy as np
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
-from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement
+from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement, second_axis
 from scipy.spatial.transform import Rotation
 from seeds import fresh
 
@@ -36,8 +36,9 @@ def zoo(seed=0, kinds=KINDS, base="free"):
             limits |= {n: (float(rng.uniform(0.1, 1.0)),) * nv for n in ("armature", "damping", "friction")}
         parent = links[int(rng.integers(len(links)))].name
         links.append(ff.Link(f"link_{k}_{kind}", inertia(rng)))
+        axis = direction(rng)
         joints.append(
-            ff.Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), direction(rng), direction(rng),
+            ff.Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), axis, second_axis(rng, axis),
                   0.1 if kind == "helical" else 0.0, **limits))  # fmt: skip
     for name, ratio in (("leader", None), ("follower", -1.5)):
         links.append(ff.Link(name, inertia(rng)))

@@ -75,7 +75,7 @@ class ControlRun:
         stance: Where it began.
         angles: Which of the errors of each task (m,) are angles.
         pushed: Whether the scenario pushes the robot.
-        plant: What it moved in, "mujoco" or "freeflyer".
+        plant: The simulator, "mujoco" or "freeflyer".
 
     Examples:
         See `run_scenario`.
@@ -181,8 +181,8 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
             then.
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
-        plant: What the robot moves in: "mujoco", whose contacts and loops give way, or "freeflyer", a rigid level ground below
-            closed loops, with steps of dt (freeflyer.sim.simulate).
+        plant: The simulator. Contacts and loops give way in "mujoco"; "freeflyer" has a rigid level ground, closed loops and
+            steps of dt (freeflyer.sim.simulate).
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
             steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
     Raises: UnknownNameError for other scenarios and robots; InputError for robots without feet or motors, and other options.

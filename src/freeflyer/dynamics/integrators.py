@@ -115,7 +115,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)
         under = None if gravity is None else gravity_vector(gravity)
-        if external is None and (steps := compiled_steps(model, integrator, under)):
+        if external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under)):
             found = steps.advance(q, v, tau, h, 1)
             if found is not None:
                 return found[0][..., 0, :], found[1][..., 0, :]

@@ -25,13 +25,13 @@ class Ground:
     """Ground below a robot, with Coulomb friction.
 
     Args:
-        height: Of the surface, m: a number for a level plane; a function of x and y (m); or (x, y, heights), an evenly spaced grid,
-            heights (len(x), len(y)), bilinear between its points and level beyond them.
+        height: Height of the surface, m; a number for a level plane, a function of x and y (m), or (x, y, heights). The last is an
+            evenly spaced grid with heights (len(x), len(y)), bilinear between its points and level beyond them.
         friction: Coefficient, for contacts that have none of their own.
         restitution: Share of the approach velocity with which points bounce back from rigid ground, 0 to 1; slow approaches come to
             rest.
         kind: "rigid", or "compliant": springs and dampers below each point, which push and never pull.
-        stiffness, damping: Of compliant ground for each point, N/m, N s/m.
+        stiffness, damping: Spring and damper of compliant ground below each point, N/m, N s/m.
     Raises: InputError for other numbers, and for grids that are not even.
 
     Examples:
@@ -115,11 +115,11 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
     dry = np.flatnonzero(m.friction > 0.0)
-    surface, grid = G.LEVEL, ()
+    surface, grid, sizes = G.LEVEL, (), (0, 0)
     below = (ground.stiffness, ground.damping) if ground.kind == "compliant" else (0.0, 0.0)
     if isinstance(ground.height, tuple):
         x, y, z = ground.height
-        surface, grid = G.GRID, (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
+        surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
     elif callable(ground.height):
         surface = G.GIVEN
     lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
@@ -130,7 +130,6 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     kept = len(limited) + len(dry) + 3 * len(points)
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
-    sizes = (len(ground.height[0]), len(ground.height[1])) if grid else (0, 0)
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
     header = len(limited), len(dry), surface, *at[:3], *places, *sizes
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))

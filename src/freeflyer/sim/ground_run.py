@@ -123,7 +123,7 @@ class GroundStepper:
         for k, p in enumerate(self.points):
             X = poses[p.frame]
             at = X[:3, 3] + X[:3, :3] @ p.place
-            x, y = at[:2]
+            (x, y), n, offset = at[:2], np.zeros(3), 0.0
             for _ in range(3):  # the foot of the perpendicular
                 z = self._height(x, y)
                 n = np.array([

@@ -43,9 +43,9 @@ class Run:
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
         forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
             and N m; NaN while they do not hold.
-        ground: Of runs on a ground, by name (T, ...): "residual", by how much the step from a sample misses the conditions of its
-            contacts, m/s; "penetration", how deep the lowest point is in the ground (or a joint behind its limit), m (rad);
-            "touching", how many points push; "rounds" of the solver.
+        ground: Arrays (T, ...) by name of runs on a ground. "residual" is the miss of the contacts' conditions by the step from a
+            sample, m/s. "penetration" is the depth of the lowest point in the ground, or of a joint behind its limit, m (rad).
+            "touching" counts the points that push, "rounds" those of the solver.
         events: Events in order.
         failure: The sentence of the error that ended the run early; the samples before it are kept.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.

@@ -13,7 +13,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.compiled_steps import Steps, compiled_steps
-from freeflyer.dynamics.frames import Expressed
+from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, instances, row
@@ -71,7 +71,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
         ground: freeflyer.sim.Ground, which the contacts may touch; without events.
-        contacts: What may touch the ground: points, ends of lines, corners of surfaces, wheels and balls.
+        contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
             samples.
     Raises: InputError for bad arguments, and for a start that violates the constraints.
@@ -100,6 +100,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
+    expression(expressed)
     sensing = check_sensing(model, sensing, h)
     if sensing is not None and hold is False:
         raise InputError("sensing shows samples, once every dt: with it, inputs are held (leave hold= out)")

@@ -12,7 +12,7 @@ from freeflyer.kernels.tree.factor import shared_forward_dynamics
 SEMI_IMPLICIT, EXPLICIT, RK4 = 0, 1, 2
 
 
-def make_steps(accelerate, move, count_at):
+def _make_steps(accelerate, move, count_at):
     """The kernel of steps with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are."""
 
     @inlined
@@ -71,9 +71,9 @@ def make_steps(accelerate, move, count_at):
         move(topology, parameters, q, dv, q_next)
 
     @kernel
-    def steps(topology, parameters, q, v, tau, dt, scheme, qs, vs):
-        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps of length dt (1,) under the forces tau."""
-        nq, n, h = load_int(topology, N_Q), load_int(topology, count_at), load(dt, 0)
+    def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs):
+        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps of the length in settings (1,) under tau."""
+        nq, n, h = load_int(topology, N_Q), load_int(topology, count_at), load(settings, 0)
         x, y, x_next, y_next = workspace(q, nq + 1), workspace(q, n + 1), workspace(q, nq + 1), workspace(q, n + 1)
         copy_entries(q, nq, x)
         copy_entries(v, n, y)
@@ -94,6 +94,6 @@ def make_steps(accelerate, move, count_at):
     return steps
 
 
-tree_steps = make_steps(aba, integrate, N_V)
-shared_steps = make_steps(shared_forward_dynamics, integrate, N_V)
-closed_steps = make_steps(projected_forward_dynamics, move_closed, N_INDEPENDENT)
+tree_steps = _make_steps(aba, integrate, N_V)
+shared_steps = _make_steps(shared_forward_dynamics, integrate, N_V)
+closed_steps = _make_steps(projected_forward_dynamics, move_closed, N_INDEPENDENT)
