@@ -18,6 +18,7 @@ from freeflyer.kernels.math.dense import eliminate
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
+LEAST, TOLERATED = 1e-10, 10.0  # m/s: smaller residuals are none; times that, which the last rounds do not lessen
 POLISH = 1e-4  # of what counts as none: residuals that one step of Newton's method still lessens
 PROXIMAL = 1e-9  # of G's diagonal, added to Newton's matrix
 CLOSE = 0.1  # of the largest velocity: guesses with smaller residuals are left to Newton's method at once
@@ -363,12 +364,12 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     size = 0.0
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough, count = accuracy * size, 0
+    enough, count = accuracy * size + LEAST, 0
     velocities(G, width, rows, y, b, u)
     missing = residual(G, width, y, u, limits, boxes, cones, bounds)
     if missing < CLOSE * size:
         missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough)
-    while missing > enough and count < ROUNDS + 2:
+    while missing > (enough if count < ROUNDS else TOLERATED * enough) and count < ROUNDS + 2:
         if count < ROUNDS:
             for _ in range(FIRST_SWEEPS if count == 0 else SWEEPS):
                 sweep(G, width, y, u, limits, boxes, cones, bounds)
