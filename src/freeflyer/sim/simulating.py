@@ -337,7 +337,7 @@ def _compare(run: Run, again: Run) -> None:
             k = int(differs[0])
             raise ReplayError(
                 f"{name} differs from sample {k} on ({run.t[k]:.6g} s), by {np.abs(a[k] - b[k]).max():.2g}: give the inputs, "
-                "constraints and events of the first run, and an equal version of freeflyer", sample=k,
+                "constraints, events and ground of the first run, and an equal version of freeflyer", sample=k,
             )  # fmt: skip
     if len(run.t) != len(again.t) or [e.t for e in run.events] != [e.t for e in again.events]:
         raise ReplayError(
