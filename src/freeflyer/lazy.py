@@ -11,8 +11,7 @@ if TYPE_CHECKING:
 
 ALGORITHMS = {  # names in other libraries and in textbooks
     "rnea": "inverse_dynamics", "aba": "forward_dynamics", "crba": "mass_matrix", "forward_kinematics": "frame_pose",
-    "jacobian": "frame_jacobian",
-}  # fmt: skip
+    "jacobian": "frame_jacobian"}
 
 
 def attach_stub(package: str, file: str) -> tuple[Callable[[str], Any], Callable[[], list[str]], list[str]]:

@@ -64,8 +64,7 @@ class Forces(Mapping[str, np.ndarray]):
         if self.dependent:
             raise InputError(
                 f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
-                "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent,
-            )  # fmt: skip
+                "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent)
         return _force_columns(self.constraints, self.q, self.multipliers)
 
     def __getitem__(self, name: str) -> np.ndarray:
@@ -91,8 +90,7 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
 
     Attributes:
         dq, dv, dtau: Each has .a (..., nv, nv), whose rows are accelerations and columns the steps. It also has .forces, a mapping
-            name -> (..., 6, nv), and .multipliers (..., r, nv).
-    """
+            name -> (..., 6, nv), and .multipliers (..., r, nv)."""
 
     dq: Change
     dv: Change
@@ -102,7 +100,7 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
 @public
 def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet,
                                      external: Wrenches = None, expressed: Expressed = "body",
-                                     gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:  # fmt: skip
+                                     gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:
     """Derivatives of the accelerations, forces and multipliers of constrained_dynamics by q, v and tau, exact.
 
     Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
@@ -185,13 +183,12 @@ def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) 
     if np.any(left > SOLVED_RESIDUAL_RATIO * np.maximum(size, 1e-300)):
         raise InputError(
             f"rows of {', '.join(map(repr, dependent))} depend on rows before them here, but not near by: accelerations have no "
-            "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent,
-        )  # fmt: skip
+            "derivative in this posture. Leave them out, or move (for one, bend a leg)", names=dependent)
     return y
 
 
 def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, own: Own, external: Wrenches,
-                          expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:  # fmt: skip
+                          expressed: Expressed, gravity: ArrayLike | None) -> InverseDynamicsDerivatives:
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
         return inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
@@ -223,7 +220,7 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
 
 
 def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray,
-            changes: Mapping[str, np.ndarray]) -> Change:  # fmt: skip
+            changes: Mapping[str, np.ndarray]) -> Change:
     """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). changes: name -> (..., 6, nv), how forces
     change at fixed multipliers, where they do."""
     found = _force_columns(constraints, q, multipliers)

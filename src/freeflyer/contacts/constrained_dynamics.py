@@ -37,8 +37,7 @@ class ConstrainedDynamics(NamedTuple):
         normal_forces: (..., items) array along the normals of `constraints.item_names`, N.
         verdict: Verdict of the solver, for `redundant`.
         constraints: The set; None for a pair of arrays.
-        q: The configuration.
-    """
+        q: The configuration."""
 
     a: np.ndarray
     forces: Mapping[str, np.ndarray]
@@ -66,7 +65,7 @@ class ConstrainedDynamics(NamedTuple):
 
 def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: ConstraintSet | Pair,
                          external: Wrenches = None, expressed: Expressed = "body",
-                         gravity: ArrayLike | None = None) -> ConstrainedDynamics:  # fmt: skip
+                         gravity: ArrayLike | None = None) -> ConstrainedDynamics:
     """Acceleration under the generalised forces tau while all constraints hold, and the forces by which they do.
 
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
@@ -112,7 +111,7 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
 
 def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
-                 gravity: Any) -> tuple[np.ndarray, ...]:  # fmt: skip
+                 gravity: Any) -> tuple[np.ndarray, ...]:
     """(a, wrenches on items, multipliers, normal forces, verdict) where no compiled entry does all of it."""
     q, v, tau = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     leading_axes((q, v, tau), (1, 1, 1), ("q", "v", "tau"))  # refuses those that do not broadcast
@@ -130,8 +129,7 @@ class ConstrainedInverseDynamics(NamedTuple):
 
     Attributes:
         tau: (..., nv) array, N, N m; zero in all coordinates without motors.
-        forces, multipliers, normal_forces, constraints, q: See ConstrainedDynamics.
-    """
+        forces, multipliers, normal_forces, constraints, q: See ConstrainedDynamics."""
 
     tau: np.ndarray
     forces: Mapping[str, np.ndarray]
@@ -153,7 +151,7 @@ class ConstrainedInverseDynamics(NamedTuple):
 @public
 def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, constraints: ConstraintSet | Pair,
                                  external: Wrenches = None, expressed: Expressed = "body",
-                                 gravity: ArrayLike | None = None) -> ConstrainedInverseDynamics:  # fmt: skip
+                                 gravity: ArrayLike | None = None) -> ConstrainedInverseDynamics:
     """Forces of the motors and of the constraints that give the acceleration a, which the constraints must allow.
 
         M a + bias = S^T tau + J^T multipliers (+ forces of `external`)
@@ -210,7 +208,7 @@ def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
         raise InputError(
             f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) "
             "in a row, expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
-        )  # fmt: skip
+        )
 
 
 def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> np.ndarray:

@@ -59,8 +59,7 @@ class Rolling(Record):
         frame: Its origin is the centre.
         radius: float, m.
         axis: (3,) array or None, unit vector in the frame's axes; None for a ball.
-        normal: (3,) array of the plane, unit vector in world axes.
-    """
+        normal: (3,) array of the plane, unit vector in world axes."""
 
     frame: str
     radius: float
@@ -70,7 +69,7 @@ class Rolling(Record):
 
 
 def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None = None, name: str | None = None, *,
-          at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
+          at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:
     """Contact of a point that does not move: three rows, its velocity in the frame's axes.
 
     Args:
@@ -89,7 +88,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
 
 
 def line(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
-         at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
+         at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:
     """Contact of two points that do not move; five rows, for the velocity of the middle and the two turns across the line.
 
     Args:
@@ -109,7 +108,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
 
 def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2, 0.1), friction: float | None = None,
-            name: str | None = None, *, at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
+            name: str | None = None, *, at: ArrayLike | None = None, normal: ArrayLike = VERTICAL) -> Contact:
     """Contact of a frame that does not move at all: six rows, its twist in its own axes, its origin's velocity first.
 
     Without `points` they are the origins of the model's frames named `FRAME_*`, if it has three or more such; else the corners of
@@ -135,7 +134,7 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
 
 
 def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0), normal: ArrayLike = VERTICAL,
-            name: str | None = None) -> Rolling:  # fmt: skip
+            name: str | None = None) -> Rolling:
     """Wheel that rolls on a plane without slipping, centred at a frame's origin; with axis=None a ball. Three rows.
 
     The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal. A ball's first two
@@ -186,7 +185,7 @@ def pose(X: ArrayLike) -> np.ndarray:
 
 
 def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, name: str | None, at: ArrayLike | None,
-             normal: ArrayLike, size: tuple[float, float] = (0.2, 0.1)) -> Contact:  # fmt: skip
+             normal: ArrayLike, size: tuple[float, float] = (0.2, 0.1)) -> Contact:
     _check_name("frame", frame)
     friction = None if friction is None else number("friction", friction, 0.0)
     n = VERTICAL if normal is VERTICAL else _unit("normal", normal)

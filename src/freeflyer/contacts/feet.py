@@ -28,7 +28,7 @@ from freeflyer.tolerances import COLLINEAR_RATIO, SOLE_HEIGHT, SOLE_THICKNESS
 
 
 def contact_from_points(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
-         normal: ArrayLike = VERTICAL) -> Contact:  # fmt: skip
+         normal: ArrayLike = VERTICAL) -> Contact:
     """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
     Args:

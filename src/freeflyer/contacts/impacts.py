@@ -29,8 +29,7 @@ class Impact(NamedTuple):
         impulses: Name -> (..., 6) array: on the robot, in the frame's axes at its origin, N s and N m s; of loops and locks as in
             ConstrainedDynamics.
         multipliers: (..., r) array, impulses of the rows.
-        redundant: See ConstrainedDynamics.
-    """
+        redundant: See ConstrainedDynamics."""
 
     v: np.ndarray
     impulses: Mapping[str, np.ndarray]
@@ -147,8 +146,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     where = f" at state {list(map(int, at[:-1]))}" if r.ndim > 1 else ""
     raise AssemblyError(
         f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
-        "take constraints away", row=name, gap=float(r[at]),
-    )  # fmt: skip
+        "take constraints away", row=name, gap=float(r[at]))
 
 
 def _check(model: Model, constraints: object) -> None:

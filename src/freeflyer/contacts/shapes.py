@@ -36,8 +36,7 @@ class Shape(NamedTuple):
         size: Half sides (3,) of boxes, half axes (3,) of ellipsoids and spheres, [radius, half length] of capsules and cylinders
             along z, corners (k, 3) of meshes, m.
         placement: (4, 4) array, its pose at the link.
-        friction: Sliding coefficient.
-    """
+        friction: Sliding coefficient."""
 
     kind: str
     size: np.ndarray
@@ -114,7 +113,7 @@ STL_HEADER, STL_TRIANGLE = 84, np.dtype([("normal", "<f4", 3), ("corners", "<f4"
 MAX_MESH_BYTES = 64_000_000
 NUMBER = rb"[-+0-9.eE]+"
 TEXT_CORNER = {suffix: re.compile(rb"^\s*" + word + rb"\s+(%s)\s+(%s)\s+(%s)" % ((NUMBER,) * 3), re.MULTILINE)
-               for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}  # fmt: skip
+               for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}
 READ = (".stl", ".dae", ".obj")
 UPWARD = {"Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
           "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards

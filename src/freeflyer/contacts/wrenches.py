@@ -86,7 +86,7 @@ ContactExpressed = Literal["body", "mixed", "world", "contact"]
 
 @public
 def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike], contacts: Iterable[Contact | Rolling],
-                     expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:  # fmt: skip
+                     expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:
     """Wrenches on contacts, given in the axes of their frames, expressed in other axes.
 
     Args:
@@ -119,7 +119,7 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
 
 
 def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],
-                  contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:  # fmt: skip
+                  contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:
     """{name: (...)}: the parts of wrenches along the normals of their contacts, N; see express_wrenches."""
     return {name: w[..., 2] for name, w in express_wrenches(model, q, wrenches, contacts).items()}
 

@@ -89,7 +89,7 @@ def check_floating(model: Model) -> None:
     raise InputError(
         f"{model.name!r} does not float: decoupling needs one free joint on the world that carries the whole robot, but {hint}. "
         'Load it with base="free": freeflyer.load(file, base="free"), or load(model.description, base="free")',
-        model=model.name)  # fmt: skip
+        model=model.name)
 
 
 def base_map(M: np.ndarray) -> np.ndarray:

@@ -88,7 +88,7 @@ def _whole(top: np.ndarray, joint: np.ndarray) -> np.ndarray:
 
 
 def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T_y: MapLike = None,
-             form: Form = "hamel") -> Decoupled:  # fmt: skip
+             form: Form = "hamel") -> Decoupled:
     """Equations of motion in v_x = T_x (nu_b + M_bb^-1 M_bq qdot) and v_y = T_y qdot, whose mass matrix is block-diagonal.
 
     Decoupling thesis, eqs. (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84)
@@ -204,7 +204,7 @@ class Invariance(NamedTuple):
 
 @public
 def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T_y: MapLike = None,
-               form: Form = "hamel") -> Invariance:  # fmt: skip
+               form: Form = "hamel") -> Invariance:
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
     Args:
@@ -222,4 +222,4 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
     size = inverse * (forces + length(plain.C_xy, axis=(-2, -1)) * length(v, axis=-1)) + rate
     residual = own + coupling
     return Invariance(residual, coupling, length(residual, axis=-1) <= CONSERVED_RATIO * size,
-        length(coupling, axis=-1) <= CONSERVED_RATIO * size)  # fmt: skip
+        length(coupling, axis=-1) <= CONSERVED_RATIO * size)

@@ -121,7 +121,7 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     if len(chosen) > model.nv - BASE or not condition < SINGULAR_MAP:
         raise InputError(
             f"the {model.nv - BASE} joints of {model.name!r} cannot move the rows {chosen} of {frame!r} independently at this "
-            f"posture (condition number {condition:.1e}): choose fewer rows=, or another posture", condition=condition)  # fmt: skip
+            f"posture (condition number {condition:.1e}): choose fewer rows=, or another posture", condition=condition)
     M_i = np.linalg.inv(inertia)
     back, A_inverse = W @ M_i, np.linalg.inv(A)
     lead, m = J.shape[:-2], len(chosen)

@@ -104,7 +104,7 @@ class ConstantsOfMotion(NamedTuple):
 
 @public
 def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
-        frames: Sequence[str] | None = None) -> ConstantsOfMotion:  # fmt: skip
+        frames: Sequence[str] | None = None) -> ConstantsOfMotion:
     """Total momentum in frames c, and in which of them it is a constant of motion: a_cb^T h_b = a_ib^T h_b, (3.60)-(3.62).
 
     Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does not

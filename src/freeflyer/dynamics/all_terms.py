@@ -96,7 +96,7 @@ class AllTerms:
 
 
 def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), expressed: Expressed = "body",
-              gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:  # fmt: skip
+              gravity: ArrayLike | None = None, out: AllTerms | None = None) -> AllTerms:
     """Terms of the equations of motion, centroidal quantities and motions of frames at one state, from one compiled pass.
 
     Faster than all of these quantities computed one by one; for two or three of them their own functions are faster.
@@ -133,7 +133,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
 
 
 def _terms(model: Model, q: ArrayLike, v: ArrayLike, frames: FrameSet, option: int, gravity: ArrayLike,
-           out: Arrays | None = None) -> Arrays:  # fmt: skip
+           out: Arrays | None = None) -> Arrays:
     """The arrays of `AllTerms` in the velocities of all joints."""
     found: Arrays | None = E.ALL_TERMS.call(frames.handle, q, v, gravity, option, out)
     if found is not None:

@@ -79,7 +79,7 @@ def run(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, .
 
 
 def motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Any = DRIFT,
-           names: tuple[str, str, str] = ("q", "v", "a")) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+           names: tuple[str, str, str] = ("q", "v", "a")) -> tuple[np.ndarray, np.ndarray]:
     """v = G u and a = G u_dot + gamma (..., nv of the tree); without u_dot the latter is gamma. `names`: of the inputs."""
     # None is no number: a user's, which `evaluate` refuses
     v, a = run(E.PROJECTED_MOTION, model, (q, u, model._zero if u_dot is DRIFT else u_dot), names)
@@ -98,7 +98,7 @@ def project_coriolis(model: Model, q: ArrayLike, u: ArrayLike, C: np.ndarray, M:
 
 
 def chain(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike | None, dq: np.ndarray, dv: np.ndarray,
-          da: np.ndarray | None = None) -> Arrays:  # fmt: skip
+          da: np.ndarray | None = None) -> Arrays:
     """Derivatives (..., n, nv) of x = f(q, v, a) by q, u (and u_dot) from the tree's by q, v (and a).
 
     dx/dq = f_q G + f_v dv/dq + f_a da/dq,    dx/du = f_v G + f_a da/du,    dx/du_dot = f_a G"""

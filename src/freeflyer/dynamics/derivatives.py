@@ -55,7 +55,7 @@ def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
 
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, external: Wrenches = None,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                                 out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:  # fmt: skip
+                                 out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:
     """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
 
     A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in the
@@ -88,7 +88,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
                                  expressed: Expressed = "body", gravity: ArrayLike | None = None, on_failure: OnFailure = "raise",
-                                 out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:  # fmt: skip
+                                 out: ForwardDynamicsDerivatives | None = None) -> ForwardDynamicsDerivatives:
     """Derivatives of forward_dynamics by q, v and tau, with tau and the wrenches `external` held fixed (these as `expressed`).
 
     Derivatives by q are those along integrate(q, step), as in inverse_dynamics_derivatives. A singular mass matrix is refused."""
@@ -160,7 +160,7 @@ def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a
     w = row(model, "weights", weights, "u")
     check_configuration(model, "weights", w, "u")
     rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
-                                                external=external, expressed=expressed, gravity=gravity)  # fmt: skip
+                                                external=external, expressed=expressed, gravity=gravity)
     try:
         products = [np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da)]
     except ValueError:
@@ -201,7 +201,7 @@ def _finite(x: np.ndarray) -> np.ndarray:
 
 
 def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndarray, a: np.ndarray, x: np.ndarray,
-          y: np.ndarray, z: np.ndarray, g: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
+          y: np.ndarray, z: np.ndarray, g: np.ndarray, W: np.ndarray) -> np.ndarray:
     """(3, nv, nv) for one state and direction, which is scaled to size 1 first."""
     size = max(float(np.abs(d).max(initial=0.0)) for d in (x, y, z))
     if size == 0.0:
@@ -211,7 +211,7 @@ def _rate(model: Model, frames: FrameSet, option: int, q: np.ndarray, v: np.ndar
 
 
 def _complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray, dq: np.ndarray, v: np.ndarray, a: np.ndarray,
-                      gravity: np.ndarray, W: np.ndarray) -> np.ndarray:  # fmt: skip
+                      gravity: np.ndarray, W: np.ndarray) -> np.ndarray:
     """(3, nv, nv): the derivatives of inverse dynamics at (q (+) dq, v, a), dq, v and a being complex.
 
     Of a closed model at q (+) G dq, dq so small that loops stay closed; loads as in projected.inverse_dynamics_derivatives."""

@@ -30,7 +30,7 @@ FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                     out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`; (..., nv), N, N m.
 
     The recursive Newton-Euler algorithm: RBDA (2008), table 5.1.
@@ -60,7 +60,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                     on_failure: OnFailure = "raise", out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     on_failure: OnFailure = "raise", out: np.ndarray | None = None) -> np.ndarray:
     """Acceleration a of M a + bias = tau + (forces of the wrenches `external`); (..., nv), m/s^2, rad/s^2.
 
     The articulated-body algorithm: RBDA (2008), table 7.1. Where mimic joints share a coordinate, M is factorised.
@@ -159,7 +159,7 @@ def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) ->
 
 
 def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "raise",
-                        out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                        out: np.ndarray | None = None) -> np.ndarray:
     """Inverse M^-1 of the mass matrix, symmetric; (..., nv, nv), 1/kg, 1/(kg m), 1/(kg m^2).
 
     The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic joints
@@ -176,7 +176,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
 
 
 def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["passive", "hamel"] = "passive", *,
-                    out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                    out: np.ndarray | None = None) -> np.ndarray:
     """Coriolis matrix C with C v = bias - gravity forces, (..., nv, nv); C v is in N and N m.
 
     "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods to

@@ -106,7 +106,7 @@ __all__ = ["evaluate", "get_threads", "set_threads"]
 
 
 def evaluate(entry: Entry, model: Model, inputs: tuple[Any, ...], names: tuple[str, ...], options: tuple[int, ...] = (),
-             out: np.ndarray | Arrays | None = None, frames: FrameSet | None = None, nan: bool = False) -> Any:  # fmt: skip
+             out: np.ndarray | Arrays | None = None, frames: FrameSet | None = None, nan: bool = False) -> Any:
     """An entry's output, or a tuple of several: checks, broadcasts leading axes, and runs one state or a batch.
 
     `frames`: of an entry that takes wrenches (..., k, 6); these and gravity come checked. `out` may hold the output, or all of
@@ -157,7 +157,7 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
 
 
 def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],
-         results: Arrays, nan: bool) -> Result:  # fmt: skip
+         results: Arrays, nan: bool) -> Result:
     """The first refused state's status, or OK; with `nan`, the results of states that cannot be solved are NaN instead. Chunks
     begin at multiples of the lanes, so results do not depend on threads."""
     count, lanes = prod(lead), batch_lanes(entry)

@@ -81,7 +81,7 @@ def steps_of(model: Model, scheme: Scheme) -> Plus:
 
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
          external: Wrenches = None, expressed: Expressed = "body",
-         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """State (q, v) a time dt later, (..., nq) and (..., nv); tau and the wrenches `external` are held over the step.
 
     The schemes use h = dt and a = forward_dynamics:

@@ -94,7 +94,7 @@ class Linearization:
 
 
 def free_rates(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches,
-           gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+           gravity: ArrayLike | None, expressed: Expressed) -> tuple[np.ndarray, np.ndarray]:
     if model.reduction:
         d = forward_dynamics_derivatives(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         return stacked_rates(step_rates(model, q, v), d)
@@ -129,7 +129,7 @@ def step_rates(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
 def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
                     expressed: Expressed, scheme: Scheme, h: float, effect: Effect | None = None,
-                    solvers: Solvers = FREE) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+                    solvers: Solvers = FREE) -> tuple[np.ndarray, np.ndarray]:
     """The derivative (A, B) of one step: the scheme's own text, run on values that carry theirs along.
 
     `effect`: q to (..., nv, m), forces for each of m inputs that tau and `external` stand for, and that are held over the step

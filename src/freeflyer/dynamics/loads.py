@@ -26,7 +26,7 @@ NO_WRENCH = np.zeros((0, 6))
 
 
 def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str, external: Wrenches, gravity: ArrayLike | None,
-               expressed: Expressed, out: Any = None, nan: bool = False) -> Any:  # fmt: skip
+               expressed: Expressed, out: Any = None, nan: bool = False) -> Any:
     """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch; `name`: of the
     third input."""
     g = model._gravity if gravity is None else plain_array(gravity)

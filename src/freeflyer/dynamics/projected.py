@@ -20,7 +20,7 @@ from freeflyer.model.model import Model
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-                     expressed: Expressed, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     expressed: Expressed, out: np.ndarray | None = None) -> np.ndarray:
     """tau_p (..., nv): forces at the independent coordinates, passive joints being free of them."""
     if external is None and gravity is None and expressed == "body":
         tau = E.PROJECTED_INVERSE_DYNAMICS.call(model.handle, q, u, u_dot, out)
@@ -31,7 +31,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike,
 
 
 def forward_dynamics(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
-                     expressed: Expressed, nan: bool = False, out: np.ndarray | None = None) -> np.ndarray:  # fmt: skip
+                     expressed: Expressed, nan: bool = False, out: np.ndarray | None = None) -> np.ndarray:
     """u_dot (..., nv) under tau_p (..., nv)."""
     if external is None and gravity is None and expressed == "body":
         a = E.PROJECTED_FORWARD_DYNAMICS.call(model.handle, q, u, tau, out)
@@ -47,7 +47,7 @@ def forward_dynamics(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, e
 
 
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike, external: Wrenches,
-                                 gravity: ArrayLike | None, expressed: Expressed) -> Arrays:  # fmt: skip
+                                 gravity: ArrayLike | None, expressed: Expressed) -> Arrays:
     """d tau_p by independent steps of q, by u, by u_dot (..., nv, nv)."""
     dq, du, M = run(E.PROJECTED_INVERSE_GRADIENT, model, (q, u, u_dot), ("q", "v", "a"))
     if external is not None or gravity is not None or expressed != "body":
@@ -58,7 +58,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, u: ArrayLike, u_dot
 
 
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches,
-                                 gravity: ArrayLike | None, expressed: Expressed, nan: bool) -> Arrays:  # fmt: skip
+                                 gravity: ArrayLike | None, expressed: Expressed, nan: bool) -> Arrays:
     """d u_dot by independent steps of q, by u, by tau_p (..., nv, nv)."""
     loads = external, gravity, expressed
     if external is None and gravity is None and expressed == "body":

@@ -19,7 +19,7 @@ PACK = 8  # states at most, among which compiled code found numbers whose sum is
 
 
 def explain_refusal(entry: Entry, model: Model, status: int, where: Sequence[int], arrays: Sequence[np.ndarray],
-                    lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:  # fmt: skip
+                    lead: tuple[int, ...], names: Sequence[str]) -> FreeflyerError:
     """The error for a refused state of inputs `arrays` (..., n), wrenches (..., k, 6), which broadcast to the batch axes `lead`."""
     if status == K.OVERLAP:
         return InputError("out shares memory with an input, or two of its arrays do: give each result an array of its own")

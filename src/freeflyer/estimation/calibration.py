@@ -59,7 +59,7 @@ class Calibration:
 def calibrate(
     model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
     motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = tol.CALIBRATION_TOLERANCE, limit: int = 50,
-) -> Calibration:  # fmt: skip
+) -> Calibration:
     """The offsets of a closed robot's motors from absolute encoders on other joints, Kangaroo paper, section VI-A, (41), (42).
 
     Newton's steps on closure and encoders together find the posture, and so each motor's offset:
@@ -124,7 +124,7 @@ def calibrate(
 def check_observable(
     model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str], unknown: np.ndarray,
     enc: np.ndarray,
-) -> None:  # fmt: skip
+) -> None:
     """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
     split, s = partition(model), structure(model)
     J = constraint_jacobian(model, split.q)
@@ -147,8 +147,7 @@ def check_observable(
             f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
             f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
             "them out (motors=, rigid=)",
-            joints=tuple(dict.fromkeys(names)), open=len(hidden),
-        )  # fmt: skip
+            joints=tuple(dict.fromkeys(names)), open=len(hidden))
 
 
 def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bool:
@@ -186,7 +185,7 @@ def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, 
 def _newton(
     model: Model, x: np.ndarray, columns: np.ndarray, look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     lower: np.ndarray, upper: np.ndarray, tolerance: float, limit: int, rows: int,
-) -> tuple[np.ndarray, list[float]]:  # fmt: skip
+) -> tuple[np.ndarray, list[float]]:
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
     e, J = look(x)
     square = J.shape[0] <= J.shape[1]
@@ -231,8 +230,7 @@ def _disagree(errors: list[float], limit: int) -> CalibrationError:
     return CalibrationError(
         f"no posture near the start agrees with the encoders: after {len(errors) - 1} steps closure and encoders are still off by "
         f"{errors[-1]:.3g} (m and rad). Check the encoders' zeros, signs and units, or start nearer (q=)",
-        error=errors[-1], limit=limit,
-    )  # fmt: skip
+        error=errors[-1], limit=limit)
 
 
 @dataclass(frozen=True)

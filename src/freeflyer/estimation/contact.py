@@ -181,8 +181,7 @@ def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
     table = widen(of_set, sizes, (len(acting), len(base), *acting, *base))
     return Standing(
         model, standing, table_handle(close_loops(model).topology, table.parameters, STANDING, table.numbers), spread.reshape(-1),
-        resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv),
-    )  # fmt: skip
+        resultant.reshape(-1), acting, base, unknowns, np.zeros(model.nv))
 
 
 @public
@@ -285,8 +284,7 @@ def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
         f"the motors of {c.model.name!r} do not determine the wrenches at {refusals.list_names(f.frame for f in c.feet)} in this "
         "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move",
-        feet=tuple(f.frame for f in c.feet),
-    )  # fmt: skip
+        feet=tuple(f.frame for f in c.feet))
 
 
 def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:

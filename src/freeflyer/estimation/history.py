@@ -59,7 +59,7 @@ def contact_history(
     model: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
     rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
     progress: Progress = no_progress,
-) -> ContactHistory:  # fmt: skip
+) -> ContactHistory:
     """Contact wrenches over a record of motor positions and motor forces.
 
     A chain of estimators: passive joints (update_passive_state), the base over soles that stay (base_over_soles), contact
@@ -140,8 +140,7 @@ def _sample_time(t: np.ndarray) -> float:
     if abs(steps[k] - dt) > UNEVEN_SAMPLE * dt + 1e-12 * abs(t[-1]):
         raise InputError(
             f"times must be even: from t[{k}] to t[{k + 1}] pass {steps[k]:g} s, {dt:g} s on average. Interpolate the record first",
-            index=k,
-        )  # fmt: skip
+            index=k)
     return dt
 
 

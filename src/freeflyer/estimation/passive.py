@@ -71,7 +71,7 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
 def update_passive_state(
     model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
     alpha: float = ALPHA, beta: float = BETA,
-) -> PassiveState:  # fmt: skip
+) -> PassiveState:
     """The state a time dt later, from the positions and rates that the encoders show, Kangaroo paper, section VI-A, (35)-(40).
 
         theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders J_l theta_u* = alpha e_l -
@@ -106,8 +106,7 @@ def update_passive_state(
     if (
         type(positions) is np.ndarray and type(rates) is np.ndarray and positions.shape == rates.shape == (n,)
         and q.shape == (nq,) and positions.dtype == rates.dtype == np.float64 == q.dtype and q.flags.c_contiguous
-        and positions.flags.c_contiguous and rates.flags.c_contiguous
-    ):  # fmt: skip
+        and positions.flags.c_contiguous and rates.flags.c_contiguous):
         x, dx = positions, rates
     else:
         q, x, dx, lead = _broadcast(s, q, positions, rates)
@@ -161,8 +160,7 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
         raise InputError(
             f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "
             f"errors would grow. Take at most {MAX_CORRECTION_PER_STEP / dt:g}, or a shorter step",
-            alpha=alpha, beta=beta, dt=dt,
-        )  # fmt: skip
+            alpha=alpha, beta=beta, dt=dt)
     return np.array((alpha, beta, dt), np.float64)
 
 
@@ -173,8 +171,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
         if a.ndim == 0 or a.shape[-1] != len(s.names):
             raise InputError(
                 f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.list_names(s.names)}",
-                shape=a.shape, expected=len(s.names),
-            )  # fmt: skip
+                shape=a.shape, expected=len(s.names))
         arrays.append(a)
     try:
         lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
@@ -197,8 +194,7 @@ def check_strokes(s: Sensors, x: np.ndarray) -> None:
         raise InputError(
             f"positions{list(at)} of joint {s.names[k]!r} is {x[at]:.6g}, beyond its stroke {s.lower[k]:g} to {s.upper[k]:g}: "
             "is the encoder calibrated (freeflyer.estimation.calibrate), and the unit m or rad?",
-            joint=s.names[k], value=float(x[at]),
-        )  # fmt: skip
+            joint=s.names[k], value=float(x[at]))
 
 
 def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: float) -> FreeflyerError:

@@ -145,14 +145,12 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     if moving:
         raise LinkageError(
             f"the positions of {refusals.list_names(moving)} are neither measured nor determined, and the loops of {model.name!r} "
-            "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving),
-        )  # fmt: skip
+            "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving))
     stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
     return Sensors(
         model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), stationary,
-        split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model),
-    )  # fmt: skip
+        split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model))
 
 
 def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:

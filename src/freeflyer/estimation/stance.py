@@ -42,8 +42,7 @@ def place_on_ground(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.
         raise InputError(
             f"foot {str(names[np.argmax(off)])!r} of {model.name!r} is not on the floor: one of its points lies {off.max():.3f} m "
             "off the level of all soles where the linkage is closed. Give feet that stand on one level floor",
-            foot=str(names[np.argmax(off)]), height=float(heights[np.argmax(off)] - middle),
-        )  # fmt: skip
+            foot=str(names[np.argmax(off)]), height=float(heights[np.argmax(off)] - middle))
     return put_on_floor(model, q, feet, np.mean)
 
 
@@ -57,8 +56,7 @@ def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
         raise LinkageError(
             f"{s.model.name!r} has {joints - len(s.partition.rows)} independent joint coordinates for {len(feet)} feet: its base "
             "moves over fixed soles in one way only with six a foot",
-            motors=joints - len(s.partition.rows), feet=len(feet),
-        )  # fmt: skip
+            motors=joints - len(s.partition.rows), feet=len(feet))
 
 
 def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
@@ -74,8 +72,7 @@ def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.nda
         raise LinkageError(
             f"motor {s.names[k]!r} of {s.model.name!r} would stand at {x[s.positions][k]:.4g}, beyond its stroke {s.lower[k]:g} to "
             f"{s.upper[k]:g}: sway less, or crouch differently",
-            joint=s.names[k],
-        )  # fmt: skip
+            joint=s.names[k])
     return x
 
 
@@ -99,8 +96,7 @@ def _solve_posture(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: 
     raise LinkageError(
         f"{m.name!r} cannot take its base to {np.round(q[:3], 3).tolist()} m over its soles: a leg is too short or in a singular "
         "posture. Sway less, or crouch deeper",
-        base=q[:3].tolist(),
-    )  # fmt: skip
+        base=q[:3].tolist())
 
 
 def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
@@ -213,8 +209,7 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
     raise InputError(
         f"of {60 * count} random strokes of {s.model.name!r} only {len(found)} can be reached with loops closed and joints within "
         f"their limits ({count} wanted): draw them from a smaller share of their ranges",
-        found=len(found),
-    )  # fmt: skip
+        found=len(found))
 
 
 def _is_inside(s: Sensors, q: np.ndarray) -> bool:

@@ -42,7 +42,7 @@ class Formulation(NamedTuple):
 
 @public
 def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, by: By, external: Wrenches = None,
-                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:
     """Generalised forces tau that give the acceleration a, by another formulation; (..., nv), N, N m.
 
     Args:
@@ -63,7 +63,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 
 @public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, by: By, external: Wrenches = None,
-                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
+                     expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:
     """Acceleration a under tau and the forces of `external`, from the M and the bias of a formulation; (..., nv), m/s^2, rad/s^2.
 
     Args:
@@ -104,7 +104,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, *, by: By) -> np.n
 
 @public
 def gravity_forces(model: Model, q: ArrayLike, *, by: By, external: Wrenches = None, expressed: Expressed = "body",
-                   gravity: ArrayLike | None = None) -> np.ndarray:  # fmt: skip
+                   gravity: ArrayLike | None = None) -> np.ndarray:
     """Generalised forces g that hold the robot at rest, less those of `external`, by another formulation; (..., nv), N, N m.
 
     Args:
@@ -228,8 +228,7 @@ FORMULATIONS: dict[str, Formulation] = {
         lambda tree, q, v: gauss_terms(tree, q, v)[1]),
     "gibbs_appell": Formulation(_gibbs_appell, _columns(E.GIBBS_APPELL, 1)),
     "kane": Formulation(_kane, _columns(E.KANE, 0)),
-    "geometric": Formulation(_geometric, _geometric_mass),
-}  # fmt: skip
+    "geometric": Formulation(_geometric, _geometric_mass)}
 
 
 def _accelerations(M: Array, bias: Array, tau: Array) -> Array:

@@ -39,8 +39,7 @@ class Assembly:
         worst_loop: str or (...) array, name of the most open loop.
         iterations: int or (...) array, steps taken.
         closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
-        tolerance, redundant: The arguments of assemble, m or rad.
-    """
+        tolerance, redundant: The arguments of assemble, m or rad."""
 
     q: np.ndarray
     residual: np.ndarray
@@ -161,8 +160,7 @@ def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
                 raise InputError(
                     f"joint {joint.name!r} is held at {value:.6g}, out of its range {low:g} to {high:g}: hold it within, or pass "
                     "limits=False",
-                    joint=joint.name, value=value, lower=float(low), upper=float(high),
-                )  # fmt: skip
+                    joint=joint.name, value=value, lower=float(low), upper=float(high))
 
 
 @dataclass(frozen=True, eq=False)
@@ -258,8 +256,7 @@ class _Task:
         raise AssemblyError(
             f"loop {loop!r} of {model.name!r} stays open by {gap:.3g} (m or rad){many if len(q) > 1 else ''}: no posture found "
             f"from this guess closes it{cause}. Hold fewer joints, move the held ones, start nearer, or widen limits or tolerance",
-            loop=loop, gap=gap, index=at, q=q[at], residual=residual[at], joints=tuple(dict.fromkeys(way)),
-        )  # fmt: skip
+            loop=loop, gap=gap, index=at, q=q[at], residual=residual[at], joints=tuple(dict.fromkeys(way)))
 
     def _at_limits(self, q: np.ndarray, coordinates: np.ndarray) -> list[str]:
         model, place, owner = self.model, q_of_v(self.model), structure(self.model).owner
@@ -281,8 +278,7 @@ class _Task:
             warnings.warn(
                 f"loop {str(worst[at] if np.ndim(worst) else worst)!r} of {self.model.name!r} stays open by {others[at]:.2g} (m or "
                 "rad) in directions that others make redundant: its dimensions contradict each other by that much",
-                OpenLoopWarning, stacklevel=4,
-            )  # fmt: skip
+                OpenLoopWarning, stacklevel=4)
         return Assembly(q.copy(), residual, gap[()], independent[()], others[()],
                         worst if np.ndim(worst) else str(worst), steps[()], closed[()], self.tolerance, self.redundant)
 

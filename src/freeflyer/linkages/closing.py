@@ -246,6 +246,5 @@ def _linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray
         supports[L.SUPPORT_INTS * j :][:2] = lists_at + len(lists), len(support[j])
         lists += sorted(support[j])
     header[[L.N_BLOCKS, L.INDEPENDENTS_AT, L.BLOCKS_AT, L.SUPPORTS_AT, L.INVERSES, L.LARGEST_SIZE]] = (
-        len(blocks), lists_at, blocks_at, supports_at, inverses, max((len(rows) for rows, _ in blocks), default=0),
-    )  # fmt: skip
+        len(blocks), lists_at, blocks_at, supports_at, inverses, max((len(rows) for rows, _ in blocks), default=0))
     return np.concatenate([header, *records, supports, np.array(lists, np.int64)]).astype(np.int64)

@@ -104,7 +104,7 @@ def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
 
 
 def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limits: bool = True,
-          rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:  # fmt: skip
+          rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:
     """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if `limits`.
 
     Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no exact one, at

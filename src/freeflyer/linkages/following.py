@@ -54,8 +54,7 @@ class Path:
         gap: (n,) array, by how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was
             reached.
         released: Motors that follow.
-        outside: For each released motor that left its stroke, the driver's first and last position at which it is outside.
-    """
+        outside: For each released motor that left its stroke, the driver's first and last position at which it is outside."""
 
     driver: str
     values: np.ndarray
@@ -116,7 +115,7 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         raise InputError(
             f"with {driver!r} driven, the tasks cannot all be kept: {error}. Release as many motors as there are tasks.",
             driver=driver, release=tuple(release),
-        ) from error  # fmt: skip
+        ) from error
     if len(split.free):
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(
@@ -170,8 +169,7 @@ class Curve:
         x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
         slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
         slope, offset: Slope and offset of the line.
-        deviation: Largest distance |y - slope x - offset|, m or rad.
-    """
+        deviation: Largest distance |y - slope x - offset|, m or rad."""
 
     motor: str
     joint: str
@@ -193,8 +191,7 @@ class ForceCurve:
         position: (n,) array of the motor at the n postures that the path reached, m or rad.
         height: (n,) array of the frame along `direction` in the model's world, m.
         ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
-        force: (n,) array, N; infinite at a dead point.
-    """
+        force: (n,) array, N; infinite at a dead point."""
 
     motor: str
     frame: str

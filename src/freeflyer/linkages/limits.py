@@ -38,8 +38,7 @@ class ReachableSet:
         extent: (k, 2) array, least and greatest value on the boundary.
         held_by: For each point the limits that hold it ("left_hip_roll at 0.471").
         stopped: (p,) bool array, where a singularity, no limit, ended the motion.
-        q: (p, nq) array, postures.
-    """
+        q: (p, nq) array, postures."""
 
     motors: tuple[str, ...]
     joints: tuple[str, ...]
@@ -226,8 +225,7 @@ class Singularity:
         independence: Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
         loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
         runaway: The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
-        q: (nq,) array, the last closed posture.
-    """
+        q: (nq,) array, the last closed posture."""
 
     direction: dict[str, float]
     distance: float

@@ -36,8 +36,7 @@ class ManipulabilityMap:
         position: (n, 3) array of the frame, m, in the model's world.
         motor_positions: (n, k) array, m or rad.
         linear, angular: (n,) array, w_linear and w_angular (manipulability) over their largest values.
-        peak_linear, peak_angular: These largest values: 1 and rad^3/m^3 for motors that slide.
-    """
+        peak_linear, peak_angular: These largest values: 1 and rad^3/m^3 for motors that slide."""
 
     frame: str
     motors: tuple[str, ...]

@@ -98,8 +98,7 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     if more:
         raise LinkageError(
             f"{', '.join(names)} do not determine all joints of {model.name!r}: {refusals.list_names(more)} would be independent, "
-            "too; name them as well", joints=tuple(dict.fromkeys(more)),
-        )  # fmt: skip
+            "too; name them as well", joints=tuple(dict.fromkeys(more)))
     return found if model.description.actuated else replace(found, actuated=frozen(chosen), passive=frozen(others))
 
 

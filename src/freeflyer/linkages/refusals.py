@@ -43,8 +43,7 @@ def singular_posture(model: Model, loops: Sequence[str], motors: np.ndarray) -> 
     return LinkageError(
         f"the posture is singular: here the loops {list_names(loops)} of {model.name!r} determine fewer joints than near by, so "
         f"their passive joints are not driven{driven}. Move away from it (a stretched or folded linkage), or limit the strokes",
-        singular=True, loops=tuple(loops),
-    )  # fmt: skip
+        singular=True, loops=tuple(loops))
 
 
 def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: np.ndarray, dependent: np.ndarray,
@@ -65,8 +64,7 @@ def too_many_motors(model: Model, loops: Sequence[str], motors: np.ndarray, A: n
         return LinkageError(
             f"the loops {list_names(loops)} of {model.name!r} over-constrain it: its motors {list_names(owner[j] for j in tied)} "
             "cannot move at all. Tie fewer directions (mask), or free a joint",
-            loops=tuple(loops), motors=tuple(owner[j] for j in tied),
-        )  # fmt: skip
+            loops=tuple(loops), motors=tuple(owner[j] for j in tied))
     return LinkageError(
         f"{model.name!r} has too many motors: of {list_names(owner[j] for j in tied)} in the loops {list_names(loops)} only "
         f"{len(tied) - excess} can move on their own, the other{'s follow' if excess > 1 else ' follows'} from them. Declare "

@@ -133,5 +133,4 @@ def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str
         raise InputError(
             f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: take "
             "a position within its range, or pass limits=False",
-            joint=joint.name, position=float(x[at, k]), lower=float(low[k]), upper=float(high[k]), index=at,
-        )  # fmt: skip
+            joint=joint.name, position=float(x[at, k]), lower=float(low[k]), upper=float(high[k]), index=at)

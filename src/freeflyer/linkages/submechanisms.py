@@ -39,8 +39,7 @@ class Mechanism:
         strokes: (n, 2) array, limits of the motors' coordinates, m or rad.
         singularity: 1 / condition: zero at a fold, at most one.
         condition: How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the
-            motors (Block).
-    """
+            motors (Block)."""
 
     __repr__ = short_repr
 
@@ -71,8 +70,7 @@ class Mechanisms:
         rows, rank: Constraint rows; how many coordinates the loops take away.
         motors, passive, base: Velocity coordinates of each kind.
         free: Joints that nothing determines, those outside of loops included.
-        condition: The worst block's condition number (1 without loops).
-    """
+        condition: The worst block's condition number (1 without loops)."""
 
     __repr__ = short_repr
 

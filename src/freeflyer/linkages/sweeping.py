@@ -32,8 +32,7 @@ class Sweep:
         q: (n_1, ..., n_k, nq) array, postures, NaN where there is none.
         reached: (n_1, ..., n_k) bool array, whether continuation got there without crossing a singularity.
         gap: (n_1, ..., n_k) array, by how much the worst of all rows is open, m or rad; rows that repeat others show here whether
-            they agree. NaN where there is no posture.
-    """
+            they agree. NaN where there is no posture."""
 
     names: tuple[str, ...]
     values: tuple[np.ndarray, ...]

@@ -38,8 +38,7 @@ class Transmission:
         joints, motors: Names, in the order in which they were given.
         jacobian: (..., n, n) array P J_m, velocities of the joints for those of the motors; m/s and rad/s, for each motor's
             velocity of one.
-        q: (..., nq) array, the postures.
-    """
+        q: (..., nq) array, the postures."""
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]
@@ -54,8 +53,7 @@ class Transmission:
         """Accelerations of the joints while no independent joint accelerates, P J_mdot u, (..., n), m/s^2 and rad/s^2.
 
         Args:
-            u: (..., nu) array, independent velocities, in tree order.
-        """
+            u: (..., nu) array, independent velocities, in tree order."""
         found: np.ndarray = motion(self._model, self.q, u, names=("q", "u", "u_dot"))[1][..., self._chosen.coordinates]
         return found
 
@@ -67,8 +65,7 @@ class Transmission:
             velocities: (..., n) array of the joints, m/s and rad/s.
             others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
         Raises: LinkageError for joints that do not determine the motors, with their names.
-        Source: Kangaroo paper, eq. (22).
-        """
+        Source: Kangaroo paper, eq. (22)."""
         wanted, u = self._per_joint("velocities", velocities), self._others("others", others)
         leading_axes((self.q, wanted, u), (1, 1, 1), ("q", "velocities", "others"))
         return self._solve(self.jacobian, wanted - self._moved_by(u))
@@ -83,8 +80,7 @@ class Transmission:
         Args:
             velocities, accelerations: (..., n) array of the joints, m/s and rad/s, m/s^2 and rad/s^2.
             others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree
-                order; without them zero.
-        """
+                order; without them zero."""
         rest, rest_rates = self._others("others", others), self._others("others_rates", others_rates)
         wanted, moving = self._per_joint("accelerations", accelerations), self.velocities(velocities, others=others)
         leading_axes((moving, wanted, rest, rest_rates), (1,) * 4, ("q and velocities", "accelerations", "others", "others_rates"))
@@ -99,8 +95,7 @@ class Transmission:
         They do the same power in every motion of the motors; at independent joints that are not in `motors` act reduce_forces.
 
         Args:
-            forces: (..., n) array at the joints, N and N m.
-        """
+            forces: (..., n) array at the joints, N and N m."""
         wanted = self._per_joint("forces", forces)
         leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
@@ -111,8 +106,7 @@ class Transmission:
         """Forces at the joints that do what these forces of the motors do, (..., n), N and N m: A^-T tau, Kangaroo paper, eq. (23).
 
         Args:
-            forces: (..., n) array of the motors, N and N m.
-        """
+            forces: (..., n) array of the motors, N and N m."""
         wanted = self._per_joint("forces", forces)
         leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         return self._solve(self.jacobian.swapaxes(-1, -2), wanted)
@@ -221,8 +215,7 @@ def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
         f"the selected joints do not determine the motors{where}: {list_names(loose)} can move while all of them are at rest, as "
         f"the velocities of {list_names(tied)} depend on each other or on no motor. Select for each motor a joint of its sub-"
         "mechanism (freeflyer.linkages.mechanisms lists them), or leave the singular posture",
-        motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]),
-    )  # fmt: skip
+        motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]))
 
 
 def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | None) -> Selection:
@@ -269,8 +262,7 @@ def _coordinates(model: Model, p: Model, name: str) -> range:
     if name in model.actuated:
         raise InputError(
             f"joint {name!r} has a motor: select passive joints, and name the motors that should answer (motors=) to leave it out",
-            joint=name,
-        )  # fmt: skip
+            joint=name)
     if at[0] in s.base:
         raise InputError(f"joint {name!r} is the base: select passive joints", joint=name)
     free = [i for i in at if i in reduction_of(p).split.free]

@@ -143,8 +143,7 @@ class _Builder:
         bodies, frames = align(self.bodies, frames)
         topology, parameters = flatten(
             bodies, frames, self.nq, nv, shared, arrays["armature"], description.gravity, description.loops,
-            [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings],
-        )  # fmt: skip
+            [(self._coupling(c.joint1), self._coupling(c.joint2), c.coefficients) for c in description.couplings])
         own = tuple(j.name for j in self.joints if j.mimic is None)
         bases = {j.name for j in self.joints if j.kind in ("free", "planar") and j.parent == WORLD}
         motors = set(description.actuated) or set(own) - bases
@@ -156,13 +155,11 @@ class _Builder:
             velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
             damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
-            frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED,
-        )  # fmt: skip
+            frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED)
 
 
 _PER_COORDINATE = {
-    "lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "armature": 0.0, "damping": 0.0, "friction": 0.0,
-}  # fmt: skip
+    "lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "armature": 0.0, "damping": 0.0, "friction": 0.0}
 
 
 def _coordinate_data(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, np.ndarray]:

@@ -17,8 +17,7 @@ from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 from freeflyer.model.recorded_states import Keyframe, MujocoJoint
 
 JOINT_KINDS = (
-    "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free",
-)  # fmt: skip
+    "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
 ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
@@ -274,8 +273,7 @@ class Description(Record):
 
 _PARTS: dict[str, type] = {
     "links": Link, "joints": Joint, "sites": Site, "loops": Loop, "couplings": Coupling, "keyframes": Keyframe,
-    "mujoco": MujocoJoint,
-}  # fmt: skip
+    "mujoco": MujocoJoint}
 
 
 def _check_type(x: object, kind: type, what: str) -> None:

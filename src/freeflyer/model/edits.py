@@ -80,7 +80,7 @@ def merge_fixed(model: Model) -> Model:
 
 @public
 def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 0.0, 0.0), inertia: ArrayLike | None = None,
-                   name: str | None = None) -> Model:  # fmt: skip
+                   name: str | None = None) -> Model:
     """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
     Args:

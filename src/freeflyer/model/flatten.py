@@ -53,7 +53,7 @@ class Body:
 
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
              armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
-             couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+             couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:
     """The arrays of kernels/model/layout.py."""
     n = len(bodies) - 1
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
@@ -88,8 +88,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     directions_at = pose_vectors_at + L.POSE_VECTORS * (padded + 8)
     topology[: L.MAX_DEPTH] = (
         n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
-        padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at,
-    )  # fmt: skip
+        padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at)
     references = reference_bodies(bodies)
     parameters[:3] = gravity
     depth = [0] * (n + 1)
@@ -98,16 +97,14 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
         depth[i] = depth[b.parent] + 1 if i else 0
         topology[at : at + L.BODY_INTS] = (
             b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i],
-            b.coordinates[0] if i else 0, depth[i], i in references,
-        )  # fmt: skip
+            b.coordinates[0] if i else 0, depth[i], i in references)
         at = L.BODIES + L.BODY_FLOATS * i
         com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
         about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
         second = np.trace(b.rotational) / 2.0 * np.eye(3) - b.rotational
         parameters[at : at + L.BODY_FLOATS] = (
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
-            *b.moment, *second[np.triu_indices(3)], 0.0,
-        )  # fmt: skip
+            *b.moment, *second[np.triu_indices(3)], 0.0)
     topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
     topology[L.POSE_VECTORS_AT], topology[L.ORDER_AT] = pose_vectors_at, order_at
     topology[order_at:armatures_at] = 1 + np.argsort(depth[1:], kind="stable")
@@ -143,8 +140,7 @@ def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], n
     for k, (one, two, coefficients) in enumerate(couplings):
         at, end = couplings_at + L.COUPLING_INTS * k, numbers_at + L.COUPLING_RATIOS + len(coefficients)
         topology[at : at + L.COUPLING_INTS] = (
-            one.position, one.velocity, two.position, two.velocity, numbers_at, len(coefficients)
-        )  # fmt: skip
+            one.position, one.velocity, two.position, two.velocity, numbers_at, len(coefficients))
         parameters[numbers_at:end] = (one.ratio, one.offset, two.ratio, two.offset, *coefficients)
         numbers_at = end
     topology[L.N_LOOPS : L.N_ROWS + 1] = (len(loops), loops_at, len(couplings), couplings_at, row + len(couplings))
@@ -243,4 +239,4 @@ def _azimuth(R: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         size = -size
     s, c = x / size, -y / size
     return (np.array([[c, -s, 0.0], [s, c, 0.0], [0.0, 0.0, 1.0]]),
-            np.array([[1.0, 0.0, 0.0], [0.0, z, -size], [0.0, size, z]]))  # fmt: skip
+            np.array([[1.0, 0.0, 0.0], [0.0, z, -size], [0.0, size, z]]))

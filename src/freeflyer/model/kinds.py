@@ -162,8 +162,7 @@ def _word(kind: Any) -> str:
         return "one of " + ", ".join(map(repr, inner))
     plain = {
         float: "a finite number", int: "a whole number", str: "a string", type(None): "None", bool: "True or False",
-        Callable: "a function", Mapping: "a dictionary", np.random.Generator: "a numpy.random.Generator",
-    }  # fmt: skip
+        Callable: "a function", Mapping: "a dictionary", np.random.Generator: "a numpy.random.Generator"}
     if origin in (Sequence, Iterable):
         return f"a list, each entry {_words(inner[0])}"
     if (origin or kind) in plain:

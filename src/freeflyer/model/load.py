@@ -65,7 +65,7 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
 
 def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | None = AUTO,
              loops: str | os.PathLike[str] | None = None, inertias: str = "strict",
-             gravity: Sequence[float] | None = None) -> Description:  # fmt: skip
+             gravity: Sequence[float] | None = None) -> Description:
     """The checked Description that `load` compiles; the same arguments."""
     description = source if isinstance(source, Description) else read(source)
     if loops is not None:
@@ -200,8 +200,7 @@ def _pose_in_file(joint: Joint) -> np.ndarray:
 
 TAGS = {  # entries of an error's data, and the elements that they name; the first that is there counts
     "actuated": "actuated", "coupling": "coupling", "keyframe": "keyframe", "loop": "loop", "site": "site", "joints": "joint",
-    "joint": "joint", "links": "link", "link": "link", "roots": "link",
-}  # fmt: skip
+    "joint": "joint", "links": "link", "link": "link", "roots": "link"}
 
 
 def located(error: DescriptionError, source: str | os.PathLike[str]) -> DescriptionError:

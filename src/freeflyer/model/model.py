@@ -20,8 +20,7 @@ from freeflyer.text import listed
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
 ARRAYS = (
     "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
-    "topology", "parameters",
-)  # fmt: skip
+    "topology", "parameters")
 
 
 @dataclass(frozen=True)

@@ -89,8 +89,7 @@ def quaternion(R: np.ndarray) -> np.ndarray:
         [1.0 + a + e + i, h - f, c - g, d - b],
         [h - f, 1.0 + a - e - i, b + d, c + g],
         [c - g, b + d, 1.0 - a + e - i, f + h],
-        [d - b, c + g, f + h, 1.0 - a - e + i],
-    ])  # fmt: skip
+        [d - b, c + g, f + h, 1.0 - a - e + i]])
     row = rows[int(np.argmax(np.diag(rows)))]
     return row / np.linalg.norm(row) * (1.0 if row[0] >= 0.0 else -1.0)
 
@@ -121,8 +120,7 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
     return np.array([
         [cp * cy, sp * (sr * cy) - cr * sy, sp * (cr * cy) + sr * sy],
         [cp * sy, sp * (sr * sy) + cr * cy, sp * (cr * sy) - sr * cy],
-        [-sp, cp * sr, cp * cr],
-    ])  # fmt: skip
+        [-sp, cp * sr, cp * cr]])
 
 
 def rpy_of_rotation(R: np.ndarray) -> np.ndarray:

@@ -43,8 +43,7 @@ CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of argume
     "bool": _is_bool, "bool | None": lambda x: x is None or _is_bool(x),
     "int": _is_int, "int | None": lambda x: x is None or _is_int(x),
     "Sequence[str]": _is_no_word, "Sequence[str] | None": _is_no_word, "Iterable[str]": _is_no_word,
-    "Iterable[str] | None": _is_no_word,
-}  # fmt: skip
+    "Iterable[str] | None": _is_no_word}
 
 
 @overload

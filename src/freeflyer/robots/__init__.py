@@ -17,15 +17,14 @@ from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_ma
 __all__ = [
     "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",
     "kangaroo_like", "make", "names", "prismatic_hopper", "quadruped", "revolute_hopper", "space_manipulator", "standing_posture",
-]  # fmt: skip
+]
 
 _MAKERS: dict[str, Callable[..., Model]] = {
     maker.__name__: maker
     for maker in (
         aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid,
         kangaroo_like, prismatic_hopper, quadruped, revolute_hopper, space_manipulator,
-    )
-}  # fmt: skip
+    )}
 
 
 def names() -> tuple[str, ...]:

@@ -62,9 +62,9 @@ def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
 def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, half_width: float) -> tuple[Site, ...]:
     """The site of a sole, `height` below the foot's frame, and those of its corners."""
     corners = [(f"{end}_{edge}", x, y) for end, x in (("front", toe), ("rear", -heel))
-        for edge, y in (("left", half_width), ("right", -half_width))]  # fmt: skip
+        for edge, y in (("left", half_width), ("right", -half_width))]
     return (Site(name, foot, translation(z=-height)),
-        *(Site(f"{name}_{corner}", foot, translation(x, y, -height)) for corner, x, y in corners))  # fmt: skip
+        *(Site(f"{name}_{corner}", foot, translation(x, y, -height)) for corner, x, y in corners))
 
 
 def floating_joint(link: str) -> Joint:
@@ -92,7 +92,7 @@ def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Seque
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)
     return Joint(name, "revolute", parent, child, placement, np.array(axis, float), lower=(motor.lower,), upper=(motor.upper,),
-        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,))  # fmt: skip
+        velocity=(motor.velocity,), effort=(motor.effort,), armature=(motor.armature,))
 
 
 @dataclass(frozen=True)
@@ -111,7 +111,7 @@ class Segment:
 
 
 def serial_arm(parent: str, placement: np.ndarray,
-               segments: Sequence[Segment]) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:  # fmt: skip
+               segments: Sequence[Segment]) -> tuple[tuple[Link, ...], tuple[Joint, ...], tuple[Site, ...]]:
     """Links, joints and sites of an arm on `parent`: `arm_joint_1`, `arm_link_1`, ... and the site `end_effector`."""
     links, joints = [], []
     for i, segment in enumerate(segments, start=1):
@@ -127,14 +127,12 @@ TURNS = {
     3: ("yaw", "pitch", "pitch"),
     4: ("yaw", "pitch", "pitch", "pitch"),
     6: ("yaw", "pitch", "pitch", "yaw", "pitch", "yaw"),
-    7: ("yaw", "pitch", "yaw", "pitch", "yaw", "pitch", "yaw"),
-}  # fmt: skip
+    7: ("yaw", "pitch", "yaw", "pitch", "yaw", "pitch", "yaw")}
 LENGTHS = {  # of each segment, as parts of the arm's length
     3: (0.10, 0.45, 0.45),
     4: (0.10, 0.40, 0.35, 0.15),
     6: (0.14, 0.36, 0.14, 0.18, 0.08, 0.10),
-    7: (0.14, 0.18, 0.18, 0.16, 0.16, 0.08, 0.10),
-}  # fmt: skip
+    7: (0.14, 0.18, 0.18, 0.16, 0.16, 0.08, 0.10)}
 
 
 def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[Segment, ...]:
@@ -146,4 +144,4 @@ def arm_segments(dof: int, length: float, mass: float, effort: float) -> tuple[S
     total = sum(part * t for part, t in zip(lengths, taper))
     return tuple(Segment(turn, length * part, mass * part * t / total,
         Motor(-2.9, 2.9, 2.5 / t, effort * t**2, 0.004 * effort * t**2), 0.06 * length * t)
-        for turn, part, t in zip(TURNS[dof], lengths, taper))  # fmt: skip
+        for turn, part, t in zip(TURNS[dof], lengths, taper))

@@ -20,7 +20,7 @@ SPEED, EFFORT = 10.0, 100.0  # rad/s and m/s; Nm and N
 
 
 def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fixed", length: float = 0.1,
-          mass: float = 0.5) -> Model:  # fmt: skip
+          mass: float = 0.5) -> Model:
     """Model of a hanging chain of n joints and n + 1 equal capsules.
 
     Axes alternate y, x, z. Links are link_0 ... link_n, joints joint_1 ... joint_n; site tip is the end of the last link. All
@@ -48,7 +48,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
     moving = tuple(_joint(i, kinds[(i - 1) % len(kinds)], length) for i in range(1, n + 1))
     root = (floating_joint("link_0"),) if base == "free" else ()
     return build(Description(f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", translation(z=-length)),),
-        actuated=tuple(j.name for j in moving if j.kind != "fixed")))  # fmt: skip
+        actuated=tuple(j.name for j in moving if j.kind != "fixed")))
 
 
 def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
@@ -65,4 +65,4 @@ def _joint(i: int, kind: str, length: float) -> Joint:
     reach = {"revolute": np.pi, "helical": np.pi, "prismatic": 0.5 * length}.get(kind)
     return Joint(f"joint_{i}", kind, f"link_{i - 1}", f"link_{i}", translation(z=-length), AXES[(i - 1) % 3], AXES[i % 3],
         pitch=PITCH if kind == "helical" else 0.0, lower=() if reach is None else (-reach,),
-        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv)  # fmt: skip
+        upper=() if reach is None else (reach,), velocity=(SPEED,) * nv, effort=(EFFORT,) * nv)

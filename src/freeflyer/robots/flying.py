@@ -41,10 +41,9 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     arm_links, arm_joints, arm_sites = serial_arm("body", below, arm_segments(arm, 0.60, 0.90, 4.0))
     sites = (
         *(Site(f"rotor_{i}", "body", translation(*hub)) for i, hub in enumerate(hubs, start=1)),
-        Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites,
-    )  # fmt: skip
+        Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites)
     return build(Description("aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (floating_joint("body"), *arm_joints),
-        sites, actuated=tuple(j.name for j in arm_joints)))  # fmt: skip
+        sites, actuated=tuple(j.name for j in arm_joints)))
 
 
 def _hub(i: int, rotors: int) -> tuple[float, float, float]:
@@ -84,9 +83,9 @@ def space_manipulator() -> Model:
     arm_links, arm_joints, arm_sites = serial_arm("satellite", front, ARM)
     tips = {side: s * (BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1]) for side, s in (("left", 1.0), ("right", -1.0))}
     sites = (Site("arm_mount", "satellite", front),
-        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites)  # fmt: skip
+        *(Site(f"{side}_panel_tip", "satellite", translation(y=y)) for side, y in tips.items()), *arm_sites)
     middle = BODY_SIZE[1] / 2.0 + GAP + PANEL_SIZE[1] / 2.0
     body = join(box(BODY_MASS, BODY_SIZE), *(box(PANEL_MASS, PANEL_SIZE, (0.0, s * middle, 0.0)) for s in (1.0, -1.0)))
     links, joints = (Link("satellite", body), *arm_links), (floating_joint("satellite"), *arm_joints)
     return build(Description("space_manipulator", links, joints, sites, actuated=tuple(j.name for j in arm_joints),
-        gravity=(0.0, 0.0, 0.0)))  # fmt: skip
+        gravity=(0.0, 0.0, 0.0)))

@@ -14,8 +14,7 @@ SIDES = ("left", "right")
 LOWEST, HIGHEST = 20, 45
 CORE = (
     "hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll",
-    "shoulder_pitch", "shoulder_roll", "upper_arm_yaw", "elbow",
-)  # fmt: skip
+    "shoulder_pitch", "shoulder_roll", "upper_arm_yaw", "elbow")
 SINGLES = ("waist_yaw", "waist_pitch", "waist_roll", "neck_yaw", "neck_pitch", "neck_roll", "chest_pitch")
 PAIRS = ("clavicle_yaw", "forearm_yaw", "wrist_pitch", "wrist_roll", "thumb", "index", "middle", "ring", "little")
 
@@ -69,7 +68,7 @@ def humanoid(dof: int = 33) -> Model:
     pelvis = join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))
     links = (Link("pelvis", pelvis), *(Link(part.link, part.inertia) for part in parts))
     joints = tuple(hinge(p.joint, p.parent, p.link, p.placement, AXES[p.turn], p.motor if p.joint in moving else None)
-        for p in parts)  # fmt: skip
+        for p in parts)
     sites: tuple[Site, ...] = (Site("imu", "pelvis", translation(z=0.05)), Site("camera", "head", translation(x=0.10, z=0.12)))
     sites += tuple(site for part in parts for site in part.sites)
     actuated = tuple(j.name for j in joints if j.kind != "fixed")

@@ -111,7 +111,7 @@ def _finger(side: str, name: str, x: float) -> Part:
 def _part(
     side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
     sites: tuple[Site, ...] = (),
-) -> Part:  # fmt: skip
+) -> Part:
     motor = MOTORS[name] if side == "left" or turn == "pitch" else MOTORS[name].mirrored()
     return Part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
 

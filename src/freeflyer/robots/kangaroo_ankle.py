@@ -37,8 +37,7 @@ def ankle() -> SubMechanism:
     pieces = [
         Piece("ankle_pitch", "knee", ANKLE, Y, 0.09, (shift_point(ANKLE, Y, -0.02), shift_point(ANKLE, Y, 0.02)),
               limits=(-PITCH_STOP[1], -PITCH_STOP[0])),
-        Piece("ankle_roll", "ankle_pitch", ANKLE, ACROSS, 0.42, (heel, toe), 0.02, limits=(-ROLL_STOP, ROLL_STOP)),
-    ]  # fmt: skip
+        Piece("ankle_roll", "ankle_pitch", ANKLE, ACROSS, 0.42, (heel, toe), 0.02, limits=(-ROLL_STOP, ROLL_STOP))]
     cuts = []
     for side, sign in (("outer", 1.0), ("inner", -1.0)):
         more, cut = _transmission(f"ankle_{side}", sign)
@@ -51,7 +50,7 @@ def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
     wide, narrow = LEG_Y + sign * UPPER_WIDTH, LEG_Y + sign * HALF_WIDTH
     hanger, pivot = at_width(HIP_AXIS, wide), at_width(KNEE, wide)
     push, top, bottom = (shift_point(p, direction(a), r) for p, a, r in (
-        (hanger, 180.0, DRIVEN), (hanger, UPPER_ARM, CARRYING), (pivot, UPPER_ARM, CARRYING)))  # fmt: skip
+        (hanger, 180.0, DRIVEN), (hanger, UPPER_ARM, CARRYING), (pivot, UPPER_ARM, CARRYING)))
     housing = shift_point(push, direction(90.0), ROD_LENGTH)
     down, up = direction(270.0), direction(90.0)
     ball, heel = (shift_point(at_width(p, narrow), direction(LOWER_ARM), CARRYING) for p in (KNEE, ANKLE))

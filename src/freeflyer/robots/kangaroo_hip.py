@@ -57,8 +57,7 @@ def hip() -> SubMechanism:
     pieces = [
         Piece("hip_pitch", "hip_yaw", CENTER, Y, 0.1, (shift_point(CENTER, Y, -0.02), shift_point(CENTER, Y, 0.02)),
               limits=(-PITCH_STOP, PITCH_STOP)),
-        Piece("hip_roll", "hip_pitch", CENTER, X, 2.0, pelvis, 0.05, limits=(-ROLL_STOP, ROLL_STOP)),
-    ]  # fmt: skip
+        Piece("hip_roll", "hip_pitch", CENTER, X, 2.0, pelvis, 0.05, limits=(-ROLL_STOP, ROLL_STOP))]
     cuts = []
     for brace, side in (("outer", HALF_WIDTH), ("inner", -HALF_WIDTH)):
         more, cut = _brace(f"hip_{brace}", side)

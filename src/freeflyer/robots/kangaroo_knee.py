@@ -58,7 +58,7 @@ def knee() -> SubMechanism:
         Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)),
     )
     cuts = (Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
-        Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))  # fmt: skip
+        Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))
     return SubMechanism("RRRR-RRRP-R", pieces, cuts)
 
 

@@ -103,7 +103,7 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
 
 
 def revolute_hopper(*, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, shank: float = HOPPER_SHANK,
-                    length: float = LENGTH, gravity: float = GRAVITY) -> Model:  # fmt: skip
+                    length: float = LENGTH, gravity: float = GRAVITY) -> Model:
     """Model of a hopping leg in the plane: a trunk on a thigh, a knee and a shank, all point masses, nv = 4.
 
     Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0 the
@@ -140,10 +140,10 @@ def _point(link: str, mass: float, along: float = 0.0) -> Link:
 
 
 def _hopper(name: str, links: tuple[Link, ...], joints: tuple[Joint, ...], foot: Site,
-            start: Sequence[tuple[str, tuple[float, ...]]], gravity: float) -> Model:  # fmt: skip
+            start: Sequence[tuple[str, tuple[float, ...]]], gravity: float) -> Model:
     base = Joint(ROOT_JOINT, "planar", WORLD, links[0].name, axis=NORMAL)
     return build(Description(name, links, (base, *joints), (foot,), actuated=(joints[-1].name,),
-        keyframes=(Keyframe("start", tuple(start)),), gravity=(0.0, 0.0, -positive("gravity", gravity))))  # fmt: skip
+        keyframes=(Keyframe("start", tuple(start)),), gravity=(0.0, 0.0, -positive("gravity", gravity))))
 
 
 LARGEST = 2.4  # rad; every knee can bend so far
@@ -169,7 +169,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]
     if missing:
         raise InputError(f"{model.name!r} is neither the humanoid nor the quadruped of freeflyer.robots: it has no joint "
-            f"{missing[0]!r}.", missing=missing)  # fmt: skip
+            f"{missing[0]!r}.", missing=missing)
     height, angles = leg
     q = model.neutral.copy()
     q[model.joint(ROOT_JOINT).iq + 2] = height

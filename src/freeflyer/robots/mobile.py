@@ -59,20 +59,20 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
         return _manipulator(name, join(_platform(), *wheels), (600.0, 600.0, 200.0), sites=contacts)
     links = tuple(Link(f"{side}_wheel_link", _wheel(0.0, 0.0, height=0.0)) for side in sides)
     joints = tuple(Joint(f"{side}_wheel", "continuous", "platform", f"{side}_wheel_link", translation(y=y, z=WHEEL_RADIUS),
-        np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,)) for side, y in sides.items())  # fmt: skip
+        np.array([0.0, 1.0, 0.0]), velocity=(20.0,), effort=(30.0,), armature=(0.02,)) for side, y in sides.items())
     return _manipulator(name, _platform(), None, links, joints, contacts)
 
 
 def _manipulator(
     name: str, platform: Inertia, drive: tuple[float, ...] | None, links: tuple[Link, ...] = (),
     joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = (),
-) -> Model:  # fmt: skip
+) -> Model:
     """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
     base = Joint(ROOT_JOINT, "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
     arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)
     joints = (base, *joints, *arm_joints)
     return build(Description(name, (Link("platform", platform), *links, *arm_links), joints, (*sites, *arm_sites),
-        actuated=tuple(j.name for j in joints if j is not base or drive)))  # fmt: skip
+        actuated=tuple(j.name for j in joints if j is not base or drive)))
 
 
 def _platform() -> Inertia:

@@ -78,7 +78,7 @@ def check_unit(name: str, q: np.ndarray, tolerance: float = UNIT_TOLERANCE) -> n
     bad = ~(np.abs(norm - 1.0) <= tolerance)
     if bad.any():
         _refuse(name, bad, lambda at: f" has norm {norm[at]:.9g}; expected 1 within {tolerance:g}. Normalize it first, if it is a "
-            "rotation at all.", norm=norm)  # fmt: skip
+            "rotation at all.", norm=norm)
     return norm
 
 
@@ -92,7 +92,7 @@ def rotation(name: str, R: np.ndarray) -> np.ndarray:
     error = np.abs(np.swapaxes(R, -1, -2) @ R - np.eye(R.shape[-1])).max(axis=(-2, -1))
     if (bad := ~(error <= UNIT_TOLERANCE)).any():
         _refuse(name, bad, lambda at: f" is no rotation: R^T R is off the identity by {error[at]:.3g}; expected at most "
-            f"{UNIT_TOLERANCE:g}. Orthonormalise it first.")  # fmt: skip
+            f"{UNIT_TOLERANCE:g}. Orthonormalise it first.")
     if (bad := np.linalg.det(R) < 0.0).any():
         _refuse(name, bad, lambda at: " is a reflection (determinant -1); expected a right-handed rotation. Flip one axis.")
     return R
@@ -105,7 +105,7 @@ def pose(name: str, X: np.ndarray) -> np.ndarray:
     last[n] = 1.0
     if (bad := ~(np.abs(X[..., n, :] - last).max(axis=-1) <= UNIT_TOLERANCE)).any():
         _refuse(name, bad, lambda at: f" has the last row {X[at][n].tolist()}; expected {last.tolist()}. Poses act on columns: "
-            "transpose it?")  # fmt: skip
+            "transpose it?")
     rotation(f"the rotation of {name}", X[..., :n, :n])
     return X
 
@@ -115,7 +115,7 @@ def symmetric(name: str, A: np.ndarray) -> np.ndarray:
     error = np.abs(A - np.swapaxes(A, -1, -2)).max(axis=(-2, -1))
     if (bad := ~(error <= 1e-9 * np.abs(A).max(axis=(-2, -1)))).any():
         _refuse(name, bad, lambda at: f" is not symmetric: entries differ by {error[at]:.3g}; expected A = A^T. Pass (A + A^T) / 2 "
-            "if that is what you mean.")  # fmt: skip
+            "if that is what you mean.")
     return A
 
 

@@ -23,8 +23,7 @@ from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._dual_algebra import (
     CONJUGATE, IMAGINARY, adjoint_rate, assemble, check_unit, conjugate, cross, dual_conjugate, from_twist, from_vec6,
     from_vec8, from_wrench, full_conjugate, hamilton_left, hamilton_right, inner, multiply, norm, normalize, power,
-    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, to_wrench, transformed, twist_from_rate, unit,
-)  # fmt: skip
+    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, to_wrench, transformed, twist_from_rate, unit)
 from freeflyer.spatial._series import cross as cross3, dot
 
 __all__ = [
@@ -32,8 +31,7 @@ __all__ = [
     "dual_conjugate", "exp", "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6",
     "from_vec8", "from_wrench", "full_conjugate", "hamilton_left", "hamilton_right", "inner", "log", "multiply", "norm",
     "normalize", "power", "rate_from_twist", "sclerp", "screw_parameters", "to_pose", "to_position_quaternion", "to_twist",
-    "to_vec6", "to_vec8", "to_wrench", "twist_from_rate",
-]  # fmt: skip
+    "to_vec6", "to_vec8", "to_wrench", "twist_from_rate"]
 
 MIN_SCREW_ANGLE = 1e-100  # rad and m: less is no turn, and no shift
 ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is none
@@ -144,8 +142,7 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
     Raises: InputError for a direction whose norm is not 1 within 1e-6, and for a moment that is not at a right angle to it."""
     t, d, l, m = ck.arrays(
         ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
-        ("moment", moment, ck.POINT),
-    )  # fmt: skip
+        ("moment", moment, ck.POINT))
     l = l / ck.check_unit("direction", l)[..., None]
     scale = np.maximum(1.0, np.abs(m).max(axis=-1))
     ck.vanishing("moment . direction", np.abs(dot(l, m)), scale, "0: the moment of a line is point x direction")

@@ -17,8 +17,7 @@ from freeflyer.spatial import _check as ck, _series as series, se3
 
 __all__ = [
     "MassProperties", "about_com", "about_point", "from_matrix", "from_parameters", "matrix", "parameters",
-    "pseudo_inertia", "transform",
-]  # fmt: skip
+    "pseudo_inertia", "transform"]
 
 _ORDER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of the six moments among the ten parameters
 

@@ -16,8 +16,7 @@ from freeflyer.tolerances import NEAR_HALF_A_TURN, UNIT_TOLERANCE
 
 __all__ = [
     "check_unit", "conjugate", "exp", "from_axis_angle", "from_matrix", "from_rpy", "from_wxyz", "log", "multiply",
-    "normalize", "random", "rotate", "slerp", "to_axis_angle", "to_matrix", "to_rpy", "to_wxyz",
-]  # fmt: skip
+    "normalize", "random", "rotate", "slerp", "to_axis_angle", "to_matrix", "to_rpy", "to_wxyz"]
 
 
 def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:

@@ -16,8 +16,7 @@ from freeflyer.spatial._series import multiply
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_angle", "hat", "interpolate", "inverse",
     "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian", "right_jacobian_inverse", "to_position_angle",
-    "vee",
-]  # fmt: skip
+    "vee"]
 
 _S = np.array([[0.0, -1.0], [1.0, 0.0]])
 _I = np.eye(2)

@@ -16,8 +16,7 @@ from freeflyer.spatial import _check as ck, _series as series, quaternion
 __all__ = [
     "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_quaternion", "from_position_rotation", "hat",
     "interpolate", "inverse", "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian",
-    "right_jacobian_inverse", "skew", "to_position_quaternion", "vee",
-]  # fmt: skip
+    "right_jacobian_inverse", "skew", "to_position_quaternion", "vee"]
 
 
 def skew(vector: ArrayLike) -> np.ndarray:

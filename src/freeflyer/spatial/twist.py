@@ -13,8 +13,7 @@ from freeflyer.spatial.se3 import EXPRESSIONS, relative_transform
 
 __all__ = [
     "EXPRESSIONS", "change_expression", "change_frame", "change_rate_expression", "classical_acceleration", "cross",
-    "expression_matrix",
-]  # fmt: skip
+    "expression_matrix"]
 
 
 def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:

@@ -13,5 +13,4 @@ from freeflyer.symbolic.variables import coefficient_matrix, jacobian, time_deri
 
 __all__ = [
     "Routine", "coefficient_matrix", "evaluate", "is_zero", "jacobian", "kernel_routine", "make_function",
-    "parameters", "print_source", "reduce_products", "routine", "time_derivative", "variables",
-]  # fmt: skip
+    "parameters", "print_source", "reduce_products", "routine", "time_derivative", "variables"]

@@ -134,7 +134,7 @@ def _decided(x: sp.Expr) -> sp.Expr:
 
 @public
 def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str | None = None, expressed: Expressed = "body",
-             parameters: Iterable[Any] | None = None) -> Any:  # fmt: skip
+             parameters: Iterable[Any] | None = None) -> Any:
     """Results of a public function for symbols, or other scalars, from the kernel that computes its numbers.
 
     Where a kernel compares undecided symbols, the closed form is taken, not the series near zero. Numbers of the model that are
@@ -167,7 +167,7 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
 
 
 def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]], frame: str | None, expressed: Expressed,
-                 parameters: Iterable[Any] | None) -> Any:  # fmt: skip
+                 parameters: Iterable[Any] | None) -> Any:
     """As `evaluate`. Kernels run on symbols by way of a trace: its steps, put into one another, are the closed form."""
     of = FUNCTIONS.get(function)
     if of is None:
@@ -229,7 +229,7 @@ def _options(wanted: tuple[str, ...], model: Model, function: str, frame: str | 
 
 @public
 def kernel_routine(function: str, model: Model, *, frame: str | None = None, expressed: Expressed = "body",
-                   parameters: Iterable[Any] | None = None) -> Routine:  # fmt: skip
+                   parameters: Iterable[Any] | None = None) -> Routine:
     """Straight-line code of a public function for one robot, from the kernel that computes its numbers.
 
     The code has as many operations as the kernel, for any robot; closed forms of `ff.symbolic.evaluate` grow much faster.

@@ -35,7 +35,7 @@ UPPER = ((0, 0), (0, 1), (0, 2), (1, 1), (1, 2), (2, 2))  # entries of a symmetr
 @public
 def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers: Mapping[str, Iterable[Any]] | None = None,
                inertias: Mapping[str, Any] | None = None, positions: Mapping[str, Iterable[Any]] | None = None,
-               armatures: Mapping[str, Any] | None = None, gravity: Iterable[Any] | None = None) -> list[Any]:  # fmt: skip
+               armatures: Mapping[str, Any] | None = None, gravity: Iterable[Any] | None = None) -> list[Any]:
     """Parameters for `ff.symbolic.evaluate`, some of them symbols, the others the model's numbers.
 
     Links that fixed joints weld together are one body, with joined mass, centre and inertia, in symbols.

@@ -125,7 +125,7 @@ def _c(routine: Routine, name: str, language: str, locals_: Any, steps: Any, out
     printer, used = C99CodePrinter(), _used(steps, outputs)
     arguments = [f"double {k}" if isinstance(s, sp.Symbol) else f"const double *{k}" for k, s in routine.inputs]
     lines = ["#include <math.h>", "", f"/* {_signature(routine)} */",
-             f"void {name}({', '.join([*arguments, *(f'double *{k}' for k, *_ in outputs)])})", "{"]  # fmt: skip
+             f"void {name}({', '.join([*arguments, *(f'double *{k}' for k, *_ in outputs)])})", "{"]
     for of, symbols in routine.inputs:
         if not isinstance(symbols, sp.Symbol):
             lines += [f"    const double {locals_[s]} = {of}[{k}];" for k, s in enumerate(symbols) if locals_[s] in used]

@@ -21,7 +21,7 @@ PRINTED = (sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh,
 Arguments = tuple[tuple[str, tuple[sp.Symbol, ...] | sp.Symbol], ...]
 Results = tuple[tuple[str, tuple[int, ...], tuple[sp.Expr, ...]], ...]
 RESERVED = {*reserved_words, *reserved_words_c99, *keyword.kwlist, *(f.__name__ for f in PRINTED),
-    "numpy", "math", "numba", "batch", "main", "pow", "sqrt", "fabs", "abs"}  # fmt: skip
+    "numpy", "math", "numba", "batch", "main", "pow", "sqrt", "fabs", "abs"}
 
 
 @dataclass(frozen=True)

@@ -69,7 +69,7 @@ def cancel_factors(x: sp.Expr) -> sp.Expr:
     top, bottom = sp.fraction(_reduced(x))
     waves = {wave: sp.Dummy() for wave in top.atoms(sp.sin, sp.cos) | bottom.atoms(sp.sin, sp.cos)}
     top, bottom = (e.xreplace({symbol: wave for wave, symbol in waves.items()})
-                   for e in sp.fraction(sp.cancel((top / bottom).xreplace(waves))))  # fmt: skip
+                   for e in sp.fraction(sp.cancel((top / bottom).xreplace(waves))))
     return sp.factor_terms(top) / sp.factor_terms(bottom)
 
 

@@ -20,8 +20,7 @@ class Variables:
     Args:
         position: tuple of symbols, configuration (nq).
         velocity, acceleration: tuple of symbols, generalised velocity and its rate (nv).
-        rates: (nq, nv): the rate of the configuration is rates times velocity.
-    """
+        rates: (nq, nv): the rate of the configuration is rates times velocity."""
 
     position: tuple[sp.Symbol, ...]
     velocity: tuple[sp.Symbol, ...]
@@ -162,5 +161,4 @@ def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:
     return sp.Matrix([
         [1 - 2 * (y * y + z * z), 2 * (x * y - w * z), 2 * (x * z + w * y)],
         [2 * (x * y + w * z), 1 - 2 * (x * x + z * z), 2 * (y * z - w * x)],
-        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)],
-    ])  # fmt: skip
+        [2 * (x * z - w * y), 2 * (y * z + w * x), 1 - 2 * (x * x + y * y)]])

@@ -48,8 +48,7 @@ def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
             if (np.linalg.norm(out, axis=-1) < MIN_AXIS_SINE).any():
                 raise InputError(
                     f"wheel {wheel.name!r} lies flat on its plane, where it has no lowest point: its axis is the plane's normal. "
-                    "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name,
-                )  # fmt: skip
+                    "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name)
 
 
 class SetRows(NamedTuple):

@@ -95,8 +95,7 @@ def _loop_derivatives(model: Any, loop: Loop, q: Any, v: Any, a: Any) -> Rows:
     T_q = turned_q - shift_motions(W_aq, p) - _linear(cross(W_a[..., 3:, :], slide))
     by_q = (
         rotate_columns(R, A_bq) + cross_columns(turn, rotate_columns(R, A_b)) - shift_motions(A_aq, p)
-        - _linear(cross(A_a[..., 3:, :], slide))
-    )  # fmt: skip
+        - _linear(cross(A_a[..., 3:, :], slide)))
     by_v = rotate_columns(R, A_bv) - shift_motions(A_av, p)
     return by_q + rates(turned_q, T_q, W_aq), by_v + rates(rotate_columns(R, J_b), J, J_a), J
 
@@ -109,7 +108,7 @@ def needs_complex_steps(constraints: ConstraintSet) -> bool:
 
 
 def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-                multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+                multipliers: np.ndarray) -> tuple[np.ndarray, ...]:
     """Derivatives (..., r, nv) of J a + bias by q, v and a; (..., nv, nv) of J^T multipliers by q; and by q of the wrenches (...,
     items, 6, nv) that the multipliers exert."""
     model = constraints.model
@@ -125,7 +124,7 @@ def row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.
 
 
 def _tree_row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-              multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+              multipliers: np.ndarray) -> tuple[np.ndarray, ...]:
     lead, n, r, items = q.shape[:-1], v.shape[-1], multipliers.shape[-1], len(constraints.items)
     shapes = (r, n), (r, n), (r, n), (n, n), (items, 6, n)
     out = tuple(np.empty((*lead, *shape)) for shape in shapes)
@@ -136,7 +135,7 @@ def _tree_row_changes(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, 
 
 
 def _row_changes_of_state(constraints: ConstraintSet, q: np.ndarray, v: np.ndarray, a: np.ndarray,
-             multipliers: np.ndarray) -> tuple[np.ndarray, ...]:  # fmt: skip
+             multipliers: np.ndarray) -> tuple[np.ndarray, ...]:
     """As `row_changes`, of one state of the tree."""
     from freeflyer.kernels import plain
 

@@ -79,7 +79,7 @@ def tied_turn(loop: Loop) -> int | None:
 
 
 def _loop_wrenches(constraints: ConstraintSet, q: Any,
-                   multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray, np.ndarray, np.ndarray]]:  # fmt: skip
+                   multipliers: np.ndarray) -> Iterator[tuple[Loop, np.ndarray, np.ndarray, np.ndarray]]:
     """(loop, R_ab, p_ab, wrench (..., 6, 1) on frame_b at its origin, in frame_a's axes) of each loop with rows in the set."""
     model = constraints.model
     if not constraints.loop_names:
@@ -211,7 +211,7 @@ def forces_by_name(constraints: ConstraintSet, q: Any, forces: np.ndarray, multi
 
 
 def wrenches_in(constraints: ConstraintSet | None, q: np.ndarray, forces: Mapping[str, np.ndarray],
-                expressed: ContactExpressed) -> dict[str, np.ndarray]:  # fmt: skip
+                expressed: ContactExpressed) -> dict[str, np.ndarray]:
     """{name: (..., 6)}: wrenches of a set, given in their frames' axes, in others (freeflyer.contacts.express_wrenches); in the
     contacts' axes those of contacts and rolling bodies alone."""
     if constraints is None:

@@ -35,7 +35,7 @@ def system_handle(unknowns: int, rows: int, free: int) -> Any:
 
 
 def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, rows: MatrixRows, b: np.ndarray,
-                  energy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+                  energy: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """(a (..., n), y (..., r), verdict) of M a = f + J^T y, J a = b; see kernels/contacts/systems.py. Errors: singular M."""
     J, free, sizes = rows.J, rows.free, np.abs(b)
     n, r = M.shape[-1], J.shape[-2]

@@ -185,15 +185,13 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     if row > tree.most_rows:
         raise InputError(
             f"the set has {row} rows, more than a robot with {model.nv} velocity coordinates can use ({tree.most_rows}): leave out "
-            "contacts that depend on others", rows=row,
-        )  # fmt: skip
+            "contacts that depend on others", rows=row)
     places = sorted(moved, reverse=True)
     items_at = L.SET_HEADER + len(places)
     loops_at = items_at + len(records)
     table = array("q", (
         len(items), row, row - free, row + L.FLAGS, 0, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
-        loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks,
-    ))  # fmt: skip
+        loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks))
     topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
     parameters = np.frombuffer(b"".join(numbers))
     return Table(topology, parameters, handle(topology, parameters), row, free)

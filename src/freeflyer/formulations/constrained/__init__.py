@@ -18,4 +18,4 @@ from freeflyer.formulations.constrained.unilateral import (
 )
 
 __all__ = ["ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive",
-    "joint_stops", "prescribed_motion", "unilateral_accelerations", "unilateral_contacts"]  # fmt: skip
+    "joint_stops", "prescribed_motion", "unilateral_accelerations", "unilateral_contacts"]

@@ -101,7 +101,7 @@ def join(model: Model, parts: Sequence[Rows]) -> Rows:
     lead = np.broadcast_shapes(*(p.A.shape[:-2] for p in parts), *(p.b.shape[:-1] for p in parts))
     A = np.concatenate([np.broadcast_to(p.A, (*lead, *p.A.shape[-2:])) for p in parts], axis=-2)
     b, rate, gap = (np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in column], axis=-1)
-        for column in zip(*((p.b, p.rate, p.gap) for p in parts)))  # fmt: skip
+        for column in zip(*((p.b, p.rate, p.gap) for p in parts)))
     return Rows(A, b, rate, gap, tuple(name for p in parts for name in p.names))
 
 
@@ -159,7 +159,7 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
 
 @public
 def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, position: ArrayLike, velocity: ArrayLike,
-                      acceleration: ArrayLike) -> Rows:  # fmt: skip
+                      acceleration: ArrayLike) -> Rows:
     """Rows of a joint of a tree, as many as it has velocities, whose motion is prescribed.
 
     Args:

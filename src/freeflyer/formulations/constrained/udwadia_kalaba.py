@@ -44,7 +44,7 @@ class ConstrainedMotion(NamedTuple):
 @public
 def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, constraints: Constraints,
                   drift: DriftControl | None = None, external: Wrenches = None, expressed: Expressed = "body",
-                  gravity: ArrayLike | None = None) -> ConstrainedMotion:  # fmt: skip
+                  gravity: ArrayLike | None = None) -> ConstrainedMotion:
     """Acceleration under the generalised forces tau and constraints A(q, v) a = b, by the weighted pseudo-inverse.
 
     Dual quaternion paper, eqs. (62), (63): with Q = tau - bias and D = A M^-1/2
@@ -89,7 +89,7 @@ class Equations(NamedTuple):
 
 
 def equations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Constraints, drift: DriftControl | None,
-              external: Wrenches, expressed: Expressed, gravity: ArrayLike | None) -> Equations:  # fmt: skip
+              external: Wrenches, expressed: Expressed, gravity: ArrayLike | None) -> Equations:
     """Equations of motion and rows at states (q, v)."""
     q, v, tau = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     if drift is not None and not isinstance(drift, DriftControl):

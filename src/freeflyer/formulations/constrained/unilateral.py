@@ -54,7 +54,7 @@ class UnilateralMotion(NamedTuple):
 def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, inequalities: Constraints,
                              constraints: Constraints | None = None, drift: DriftControl | None = None, external: Wrenches = None,
                              expressed: Expressed = "body", gravity: ArrayLike | None = None,
-                             solver: str = "active-set") -> UnilateralMotion:  # fmt: skip
+                             solver: str = "active-set") -> UnilateralMotion:
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
     Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W W^T
@@ -102,7 +102,7 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
         at: tuple[int, ...] = error.data["rows"]  # type: ignore[assignment]
         together = tuple(str(names[k]) for k in at)
         raise InputError(f"no acceleration keeps {', '.join(map(repr, together))} together: leave one of them out",
-            rows=together) from error  # fmt: skip
+            rows=together) from error
     y = -found.multipliers  # z = D^T y
     count = int(keep.sum())
     multipliers, pressures, slack = np.zeros(len(x.rows.names)), np.zeros(len(rows.names)), np.full(len(rows.names), np.inf)

@@ -84,7 +84,7 @@ def tree_of(model: Model) -> Tree:
         n_joint_columns=len(coordinate) - first, spread=(coordinate[:, None] == np.arange(model.nv)).astype(float),
         owned=owned, armature=np.where(owned, model.armature[coordinate], 0.0),
         gravity=np.concatenate([-P[L.GRAVITY : L.GRAVITY + 3], np.zeros(3)]),
-        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept))  # fmt: skip
+        joint=tuple(names[int(body[i, L.FIRST_COLUMN])] if i else "" for i in kept))
 
 
 def _columns(model: Model) -> tuple[list[str], np.ndarray]:
@@ -207,7 +207,7 @@ def rotation_of_quaternion(q: Array) -> Array:
     x, y, z, w = q
     return np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
         [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])  # fmt: skip
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])
 
 
 def pose(R: Array, o: Array) -> Array:

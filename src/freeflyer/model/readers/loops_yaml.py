@@ -56,8 +56,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     motors = _joint_names(actuated, description, f"{where}, motors")
     return replace(
         description, loops=description.loops + tied, actuated=motors or description.actuated,
-        notes=description.notes + notes,
-    )  # fmt: skip
+        notes=description.notes + notes)
 
 
 def _with_links(loops: list[Loop], description: Description, where: str) -> tuple[tuple[Loop, ...], tuple[str, ...]]:

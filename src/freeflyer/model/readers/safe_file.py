@@ -86,8 +86,7 @@ def parse_xml(data: bytes, where: str, encoding: str | None = None) -> _Element:
     # _gate has bounded depth and refused entities, so lxml's own cruder limits (depth 256) may be lifted.
     parser = etree.XMLParser(
         resolve_entities=False, no_network=True, load_dtd=False, remove_comments=True, remove_pis=True, huge_tree=True,
-        encoding=encoding,
-    )  # fmt: skip
+        encoding=encoding)
     try:
         root = etree.fromstring(data, parser=parser)
     except (etree.XMLSyntaxError, ValueError, LookupError) as error:

@@ -48,8 +48,7 @@ if TYPE_CHECKING:
 KINDS = {
     "fixed": "fixed", "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "planar": "planar",
     "floating": "free", "spherical": "spherical", "ball": "spherical", "helical": "helical", "universal": "universal",
-    "cylindrical": "cylindrical",
-}  # fmt: skip
+    "cylindrical": "cylindrical"}
 LIMITED = ("revolute", "prismatic", "helical")
 SINGLE = (*LIMITED, "continuous")
 READ = ("origin", "axis", "axis2", "pitch", "limit", "dynamics", "mimic", "parent", "child", "coordinates")  # of a joint
@@ -160,8 +159,7 @@ def _limits(name: str, kind: str, found: dict[str, dict[str, Any]], notes: Notes
 EXTENSION = {
     "site": ("name", "link"), "loop": ("name", "frame_a", "frame_b", "mask"), "actuated": ("joint",),
     "coupling": ("name", "joint1", "joint2", "coefficients"), "gravity": ("xyz",),
-    "keyframe": ("name",),
-}  # fmt: skip
+    "keyframe": ("name",)}
 
 
 def read_extension(description: Description, root: _Element, where: str) -> Description:
@@ -196,8 +194,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
                 gravity = (x, y, z)
     return replace(
         description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
-        gravity=gravity, keyframes=tuple(keyframes),
-    )  # fmt: skip
+        gravity=gravity, keyframes=tuple(keyframes))
 
 
 def _position(element: _Element, at: str) -> tuple[str, tuple[float, ...]]:

@@ -25,13 +25,11 @@ ATTRIBUTES: dict[str, dict[str, int | None]] = {
     "mimic": {"joint": NAME, "multiplier": 1, "offset": 1}, "parent": {"link": NAME}, "child": {"link": NAME},
     "coordinates": dict.fromkeys(
         ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness", "initial", "spring_reference"),
-        TEXT),
-}  # fmt: skip
+        TEXT)}
 STRICT = ("origin", "axis", "axis2", "pitch", "mass", "inertia", "mimic", "parent", "child", "coordinates")
 NEEDED = {
     "axis": ("xyz",), "axis2": ("xyz",), "pitch": ("value",), "mass": ("value",), "parent": ("link",),
-    "child": ("link",), "inertia": tuple(ATTRIBUTES["inertia"]), "mimic": ("joint",),
-}  # fmt: skip
+    "child": ("link",), "inertia": tuple(ATTRIBUTES["inertia"]), "mimic": ("joint",)}
 
 
 def check_root(root: _Element, where: str) -> None:

@@ -19,8 +19,7 @@ if TYPE_CHECKING:
 
 MOTIONS = {
     "revolute": ("hinge",), "continuous": ("hinge",), "prismatic": ("slide",), "spherical": ("ball",),
-    "free": ("free",), **CHAINS,
-}  # fmt: skip
+    "free": ("free",), **CHAINS}
 
 
 @dataclass(frozen=True)

@@ -41,8 +41,7 @@ def read_equalities(description: Description, compiled: Compiled, notes: list[st
             notes.append(f"equality {name!r} ties neither bodies nor joints: ignored")
     return replace(
         description, sites=tuple(found.sites.values()), loops=tuple(found.loops), couplings=tuple(found.couplings),
-        joints=tuple(found.joints.values()),
-    )  # fmt: skip
+        joints=tuple(found.joints.values()))
 
 
 class _Found:

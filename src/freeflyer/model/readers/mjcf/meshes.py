@@ -19,8 +19,7 @@ MAX_BYTES = 32 * 2**20  # of one file
 MAX_TOTAL = 256 * 2**20
 KEPT = (
     "name", "class", "file", "content_type", "vertex", "normal", "texcoord", "face", "scale", "refpos", "refquat", "inertia",
-    "smoothnormal", "maxhullvert",
-)  # fmt: skip
+    "smoothnormal", "maxhullvert")
 ADVICE = (
     "Put the mesh file there, or write an <inertial> in the body. Where the mesh files are, MuJoCo writes one for every "
     'body if the file has <compiler saveinertial="true"/>: mujoco.mj_saveLastXML(new_file, model)'
