@@ -34,14 +34,7 @@ class InputError(FreeflyerError, ValueError):
     """Error of an argument that has the wrong shape, type or value; raised by all public functions, a ValueError as well.
 
     Attributes:
-        data: Often the argument's "name", its "shape" and the one "expected"; of an entry its "index" and "joint".
-
-    Examples:
-        >>> ff.mass_matrix(ff.robots.chain(2), [0.1, np.nan])
-        Traceback (most recent call last):
-            ...
-        freeflyer.errors.InputError: q[1] (joint 'joint_2') is nan: every entry must be finite
-    """
+        data: Often the argument's "name", its "shape" and the one "expected"; of an entry its "index" and "joint"."""
 
 
 class UnknownNameError(FreeflyerError, LookupError):

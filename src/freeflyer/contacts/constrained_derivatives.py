@@ -110,16 +110,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     loops that tie one turn, take milliseconds a coordinate (complex steps in plain Python).
 
     Returns: ConstrainedDynamicsDerivatives. Columns by q are steps in the tangent space, of a closed model along its velocities.
-    Raises: InputError as constrained_dynamics, for pairs (A, b), and if the number of independent rows changes with q.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, v, tau = ff.robots.standing_posture(model), np.zeros(model.nv), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=stance)
-        >>> d.dq.a.shape, d.dq.forces["left_sole"].shape, d.dq.multipliers.shape
-        ((26, 26), (6, 26), (12, 26))
-    """
+    Raises: InputError as constrained_dynamics, for pairs (A, b), and if the number of independent rows changes with q."""
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
     simple = external is None and gravity is None and expressed == "body"

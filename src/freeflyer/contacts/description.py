@@ -29,13 +29,7 @@ class Contact(Record):
         at: (4, 4) array or None, pose of the frame in the world where it is held.
         size: (2,) tuple, sides of a rectangle along x and y, m.
         normal: (3,) array, outward normal of the touched surface, a unit vector in world axes, by default the vertical. A contact
-            pushes along it.
-
-    Examples:
-        >>> foot = ff.contacts.surface("left_sole", friction=0.7).held_at(np.eye(4))
-        >>> foot.kind, foot.name, foot.friction, foot.at[:3, 3].tolist()
-        ('surface', 'left_sole', 0.7, [0.0, 0.0, 0.0])
-    """
+            pushes along it."""
 
     kind: str
     frame: str
@@ -78,12 +72,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
         name: The default is the frame's name.
         at: (4, 4) array, pose of the frame in the world where it is held.
         normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world z.
-
-    Examples:
-        >>> foot = ff.contacts.point("front_left_foot")
-        >>> ff.ConstraintSet(ff.robots.quadruped(), contacts=[foot]).row_names
-        ('front_left_foot.x', 'front_left_foot.y', 'front_left_foot.z')
-    """
+        """
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at, normal)
 
 
@@ -93,13 +82,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
     Args:
         points: (2, 3) array, in the frame's axes, m.
-        friction, name, at, normal: See point.
-
-    Examples:
-        >>> toe = ff.contacts.line("left_sole", [(0.16, 0.05, 0.0), (0.16, -0.05, 0.0)])
-        >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[toe]).row_names
-        ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.first turn', 'left_sole.second turn')
-    """
+        friction, name, at, normal: See point."""
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(

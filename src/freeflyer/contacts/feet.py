@@ -60,13 +60,7 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
     counter-clockwise from above.
-    Raises: InputError if there are none.
-
-    Examples:
-        >>> left, right = ff.contacts.feet_by_name(ff.robots.humanoid())
-        >>> left.frame, left.kind, left.points.shape
-        ('left_sole', 'surface', (4, 3))
-    """
+    Raises: InputError if there are none."""
     model, found = model.tree, []
     for name in model.frame_names:
         corners = corners_of(model, name) if name.endswith("_sole") else np.zeros((0, 3))
@@ -85,14 +79,7 @@ def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
     Args:
         q: (nq,) array, configuration.
         feet: The default is feet_by_name.
-    Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> left, right = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> np.round(left.at[:3, 3], 9) + 0.0
-        array([0. , 0.1, 0. ])
-    """
+    Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world."""
     x = one_row(model, "q", q, "q")
     return tuple(foot.held_at(frame_pose(model, x, foot.frame)) for foot in complete_feet(model, feet))
 

@@ -95,16 +95,7 @@ STEPS = 40
 
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
-    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, v = ff.robots.standing_posture(model), np.ones(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> held = ff.project_velocity(model, q, v, constraints=stance)
-        >>> print(f"{np.abs(ff.frame_velocity(model, q, held, 'left_sole')).max():.6f}")
-        0.000000
-    """
+    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s."""
     _check(model, constraints)
     return impact(model, q, v, constraints=constraints).v
 
@@ -119,16 +110,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         q: (..., nq) array, configuration to start from.
         constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
-    Raises: InputError as ConstraintSet.residual; AssemblyError if no such configuration is found near q.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q = ff.robots.standing_posture(model)
-        >>> held = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model)).anchored(q)
-        >>> near = ff.project_configuration(model, ff.integrate(model, q, np.full(model.nv, 0.05)), constraints=held)
-        >>> print(f"off by {np.abs(held.residual(near)).max():.6f} m and rad")
-        off by 0.000000 m and rad
-    """
+    Raises: InputError as ConstraintSet.residual; AssemblyError if no such configuration is found near q."""
     _check(model, constraints)
     x = np.array(finite_row(model, "q", q, "q"))
     for _ in range(STEPS):

@@ -40,16 +40,7 @@ def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | Non
     """External velocity (..., 6) of a frame: the locked velocity of the robot, expressed there.
 
     Args:
-        frame: See locked_velocity; the default is the centre of mass in world axes, (3.95).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> external = ff.decoupling.external_velocity(model, q, v, "end_effector")
-        >>> internal = ff.decoupling.internal_velocity(model, q, v, "end_effector")
-        >>> bool(np.allclose(external + internal, ff.frame_velocity(model, q, v, "end_effector")))
-        True
-    """
+        frame: See locked_velocity; the default is the centre of mass in world axes, (3.95)."""
     return locked_velocity(model, q, v, frame=frame)
 
 

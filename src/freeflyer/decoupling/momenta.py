@@ -51,15 +51,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
     Args:
         frame: Frame c in whose axes, at whose origin, the twist is expressed: "world", "center_of_mass" (world axes),
             "center_of_mass_along_base" (the base's axes), or a frame of the robot. None: the base.
-    Source: decoupling thesis, eqs. (3.66), (3.68).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.r_[np.zeros(6), np.ones(7)]
-        >>> v[:6] -= ff.decoupling.locked_velocity(model, q, v)     # the base's velocity at which the momentum is zero
-        >>> print(f"{np.abs(ff.centroidal_momentum(model, q, v)).max():.6f} N s")
-        0.000000 N s
-    """
+    Source: decoupling thesis, eqs. (3.66), (3.68)."""
     check_floating(model)
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
@@ -112,14 +104,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
     the axis of the turn.
 
     Args:
-        frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> found = ff.decoupling.constants_of_motion(model, model.neutral, np.ones(model.nv))
-        >>> dict(zip(found.frames, found.conserved.tolist()))
-        {'world': True, 'center_of_mass': True, 'center_of_mass_along_base': False, 'satellite': False}
-    """
+        frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base."""
     check_floating(model)
     names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
     if not names:

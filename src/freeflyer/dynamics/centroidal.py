@@ -22,14 +22,7 @@ def massless(model: Model) -> InputError:
 
 
 def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
-    """Centre of mass c of the moving links, in world axes; links fixed to the world do not count; (..., 3), m.
-
-    Examples:
-        >>> model = ff.robots.chain(1)
-        >>> down, up = ff.center_of_mass(model, [[0.0], [np.pi]])
-        >>> print(f"centre of mass at {down[2]:.2f} m hanging, {up[2]:.2f} m upright")
-        centre of mass at -0.15 m hanging, -0.05 m upright
-    """
+    """Centre of mass c of the moving links, in world axes; links fixed to the world do not count; (..., 3), m."""
     try:
         if not model.mass > 0.0:
             raise massless(model)
@@ -70,16 +63,7 @@ def centroidal_momentum_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | 
 def centroidal_momentum(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Centroidal momentum h: [linear; angular about the centre of mass], world axes; (..., 6), kg m/s, kg m^2/s.
 
-    Source: Orin, Goswami, Lee (2013). Armature is not part of it.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.full(model.nv, 0.1)
-        >>> h = ff.centroidal_momentum(model, q, v)
-        >>> q1, v1 = ff.step(model, q, v, np.ones(model.nv) * (np.arange(model.nv) > 5), 0.01, "rk4")
-        >>> bool(np.allclose(ff.centroidal_momentum(model, q1, v1), h))  # joint torques alone do not change it
-        True
-    """
+    Source: Orin, Goswami, Lee (2013). Armature is not part of it."""
     try:
         if model.reduction:
             return centroidal_momentum(model.tree, q, motion(model, q, v)[0])

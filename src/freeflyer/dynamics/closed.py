@@ -27,15 +27,7 @@ DRIFT: Any = object()  # no acceleration is given
 def velocity_map(model: Model, q: ArrayLike) -> np.ndarray:
     """Velocities of all joints for each independent one: v = G u; the identity for a tree; (..., nv of the tree, nv).
 
-    Source: Kangaroo paper, eq. (6).
-
-    Examples:
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> G = ff.velocity_map(closed, closed.neutral)
-        >>> J = ff.linkages.constraint_jacobian(closed.tree, closed.neutral)
-        >>> print(f"{np.abs(J @ G).max():.6f}")     # velocities G u keep the loops closed
-        0.000000
-    """
+    Source: Kangaroo paper, eq. (6)."""
     try:
         if model.reduction:
             G = E.PROJECTION_MAP.call(model.handle, q, None)

@@ -60,16 +60,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 
     A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in the
     geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as the
-    geometric linearisation paper, tables 5 to 8.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, a, step = model.neutral, np.ones(model.nv), np.ones(model.nv), np.full(model.nv, 1e-5)
-        >>> d = ff.inverse_dynamics_derivatives(model, q, v, a)
-        >>> after, before = (ff.inverse_dynamics(model, ff.integrate(model, q, s), v, a) for s in (step, -step))
-        >>> bool(np.allclose((after - before) / 2, d.dq @ step, atol=1e-8))
-        True
-    """
+    geometric linearisation paper, tables 5 to 8."""
     try:
         given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
         if model.reduction:

@@ -65,15 +65,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
 
     The articulated-body algorithm: RBDA (2008), table 7.1. Where mimic joints share a coordinate, M is factorised.
 
-    Raises: InputError also where M is singular (massless bodies that nothing holds), unless on_failure is "nan".
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> rest = np.zeros(model.nv)
-        >>> a = ff.forward_dynamics(model, model.neutral, rest, rest)
-        >>> print(f"free fall: {a[2]:.2f} m/s^2")
-        free fall: -9.81 m/s^2
-    """
+    Raises: InputError also where M is singular (massless bodies that nothing holds), unless on_failure is "nan"."""
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
@@ -141,14 +133,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
 def mass_matrix(model: Model, q: ArrayLike, *, out: np.ndarray | None = None) -> np.ndarray:
     """Mass matrix M, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2, so that M a is in N and N m.
 
-    The composite rigid body algorithm: RBDA (2008), table 6.2.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> M = ff.mass_matrix(model, model.neutral)
-        >>> print(M.shape, f"{M[0, 0]:.1f} kg")
-        (18, 18) 31.6 kg
-    """
+    The composite rigid body algorithm: RBDA (2008), table 6.2."""
     try:
         entry = E.PROJECTED_MASS if model.reduction else E.CRBA
         M = entry.call(model.handle, q, out)
@@ -184,15 +169,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
 
     Args:
         form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel
-            equations on SE(3) x R^n, which is not passive.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v, h = model.neutral, np.full(model.nv, 0.1), 1e-4
-        >>> M, C = ff.mass_matrix(model, ff.integrate(model, q, np.outer([-h, h], v))), ff.coriolis_matrix(model, q, v)
-        >>> bool(np.allclose((M[1] - M[0]) / (2 * h), C + C.T, atol=1e-5))
-        True
-    """
+            equations on SE(3) x R^n, which is not passive."""
     try:
         if model.reduction:
             whole = motion(model, q, v)[0]

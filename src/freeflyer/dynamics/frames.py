@@ -89,14 +89,7 @@ def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str
                             expressed: Expressed = "body") -> np.ndarray:
     """Rate Jdot v of a frame's twist while no joint accelerates, in the same expression; without gravity; (..., 6).
 
-    "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world axes.
-
-    Examples:
-        >>> model = ff.robots.chain(1)
-        >>> bias = ff.frame_bias_acceleration(model, [0.0], [2.0], "tip", "mixed")
-        >>> print(f"{bias[2]:.1f} m/s^2 to the centre = (2 rad/s)^2 x 0.1 m")
-        0.4 m/s^2 to the centre = (2 rad/s)^2 x 0.1 m
-    """
+    "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world axes."""
     try:
         if model.reduction:
             whole, gamma = motion(model, q, v)

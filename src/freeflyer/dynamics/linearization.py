@@ -75,14 +75,7 @@ class Linearization:
             (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         dt, integrator: s and its name; None for continuous time.
         basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep them.
-
-    Examples:
-        >>> line = ff.linearize(ff.robots.chain(1), [0.0], [0.0], [0.0], frames=["tip"])
-        >>> line.A.shape, line.B.shape, line.C.shape
-        ((2, 2), (2, 1), (12, 2))
-        >>> print(f"pendulum of {np.sqrt(-line.A[1, 0]):.2f} rad/s")
-        pendulum of 11.14 rad/s
-    """
+        """
 
     A: np.ndarray
     B: np.ndarray

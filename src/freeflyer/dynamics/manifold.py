@@ -28,16 +28,7 @@ def integrate(model: Model, q: ArrayLike, dv: ArrayLike) -> np.ndarray:
     """Configuration q (+) dv, (..., nq): where the constant velocity dv leads from q in one second; quaternions keep length 1.
 
     Raises: LinkageError where the loops of a closed model do not close again after this step.
-    Source: geometric linearisation paper: H = H0 exp(eta).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> turn = np.zeros(model.nv)
-        >>> turn[5] = np.pi / 2  # a quarter turn about the base's z axis
-        >>> q = ff.integrate(model, model.neutral, turn)
-        >>> np.round(q[5:7], 3).tolist()  # z and w of the quaternion
-        [0.707, 0.707]
-    """
+    Source: geometric linearisation paper: H = H0 exp(eta)."""
     try:
         if model.reduction:
             return integrate_closed(model, q, dv)

@@ -15,15 +15,7 @@ from freeflyer.tolerances import MIN_CUTOFF
 
 @public
 def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
-    """The wrenches of the ground on the feet, (f, 6) [force; torque], N, N m, in world axes, about the world's origin.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
-        >>> np.round(ff.estimation.world_wrenches(contacts, estimate)[:, 3])  # N m about x, by soles 0.13 m left and right
-        array([ 39., -13.])
-    """
+    """The wrenches of the ground on the feet, (f, 6) [force; torque], N, N m, in world axes, about the world's origin."""
     return express_at(contacts.poses, estimate.wrenches, "world")
 
 
@@ -52,15 +44,7 @@ def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height:
     It is NaN where nothing presses.
 
     Args:
-        height: Height of the ground in the world, m.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 0, 0], [0, 0, 100, 0, 0, 0]]), np.zeros((8, 3)))
-        >>> float(ff.estimation.zero_moment_point(contacts, estimate, height=-1.052)[1].round(3))  # m; left sole at 0.13
-        0.065
-    """
+        height: Height of the ground in the world, m."""
     return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 
@@ -78,12 +62,7 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
     Args:
         torque: (...) array of the motor, N m.
         lead: (...) array, m per turn.
-        efficiency: Efficiency in (0, 1].
-
-    Examples:
-        >>> round(float(ff.estimation.screw_force(1.0, lead=0.01)), 1)  # 1 N m, 10 mm per turn
-        596.9
-    """
+        efficiency: Efficiency in (0, 1]."""
     turning, rise = finite_array("torque", torque), finite_array("lead", lead)
     number("efficiency", efficiency, SMALLEST, 1.0)
     if not (rise >= SMALLEST).all():
@@ -105,14 +84,7 @@ def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
     Args:
         x: (n, ...) array, samples.
         rate: Rate of the samples, Hz.
-        cutoff: Hz, below half the rate.
-
-    Examples:
-        >>> t = np.arange(2000) / 1000.0
-        >>> y = ff.estimation.low_pass(np.sin(2 * np.pi * 5.0 * t), rate=1000.0, cutoff=5.0)
-        >>> round(float(np.ptp(y[1000:])) / 2, 3)  # the amplitude at the cutoff: 1 / sqrt(2)
-        0.707
-    """
+        cutoff: Hz, below half the rate."""
     from scipy.signal import butter, sosfilt, sosfilt_zi
 
     y = finite_array("x", x)

@@ -35,11 +35,7 @@ class Calibration:
         errors: (iterations + 1,) array, norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step
             and after each one; Kangaroo paper, Fig 18.
         closure, misread: Norms of e_l and e_m at the end.
-        tolerance: The norm of [e_l; e_m] asked for.
-
-    Examples:
-        See `calibrate`.
-    """
+        tolerance: The norm of [e_l; e_m] asked for."""
 
     motors: tuple[str, ...]
     offsets: np.ndarray
@@ -240,11 +236,7 @@ class EncoderSelection:
     Attributes:
         joints: (k,) tuple of str, the selected passive joints.
         motors: (k,) tuple of str, motors that passive joints follow.
-        unobservable: Motors that no passive joint follows.
-
-    Examples:
-        See `select_encoders`.
-    """
+        unobservable: Motors that no passive joint follows."""
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]
@@ -260,14 +252,7 @@ def select_encoders(model: Model | Sensors) -> EncoderSelection:
 
     Args:
         model: Model or Sensors.
-    Raises: InputError if all passive joints do not determine the motors that move them; as sensors.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> selection = ff.estimation.select_encoders(model)
-        >>> selection.joints[0], len(selection.joints), len(selection.motors), selection.unobservable
-        ('left_hip_yaw', 12, 12, ())
-    """
+    Raises: InputError if all passive joints do not determine the motors that move them; as sensors."""
     from scipy.linalg import qr
 
     s = sensors_of(model)

@@ -62,14 +62,7 @@ class ContactModel:
     Attributes:
         standing: Constants of the posture-independent part, for compiled code.
         q: (nq,) array, configuration of the tree.
-        update: (n,) array, posture-dependent part, in the layout of compiled code.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> [foot.frame for foot in contacts.feet], contacts.A.shape  # twelve motors, two wrenches
-        (['left_sole', 'right_sole'], (12, 12))
-    """
+        update: (n,) array, posture-dependent part, in the layout of compiled code."""
 
     standing: Standing
     q: np.ndarray
@@ -136,11 +129,7 @@ class ContactEstimate:
     Attributes:
         wrenches: (f, 6) array, [force; torque] at the feet's frames, in their axes, N, N m.
         forces: (c, 3) array at the feet's points, in their frames' axes, N: those of the least sum of squares that make the
-            wrenches.
-
-    Examples:
-        See `contact_wrenches`.
-    """
+            wrenches."""
 
     wrenches: np.ndarray
     forces: np.ndarray
@@ -193,15 +182,7 @@ def contact_model(
     Args:
         feet: Those named `..._sole` if not given.
         v, a: (nv,) array, velocity and acceleration of the tree, if the motion is known; at rest if not given.
-    Raises: InputError for robots without motors; LinkageError for singular postures.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> a = 2.0 * np.eye(model.nv)[2]  # m/s^2 upwards
-        >>> moving, still = [ff.estimation.contact_model(model, model.neutral, v=0.0 * a, a=x) for x in (a, 0.0 * a)]
-        >>> round(float((moving.base - still.base)[2] / model.mass), 6)  # the feet must press with mass times acceleration more
-        2.0
-    """
+    Raises: InputError for robots without motors; LinkageError for singular postures."""
     model = model.tree
     s = make_standing(model, feet)
     if type(q) is np.ndarray and q.shape == (model.nq,) and q.dtype == np.float64:

@@ -41,11 +41,7 @@ class ContactHistory:
         misfit: (n,) array, largest distance of a point of a sole from its place, m.
         wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the
             cutoff. "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving":
-            balanced, with velocities and accelerations from differences of q.
-
-    Examples:
-        See `contact_history`.
-    """
+            balanced, with velocities and accelerations from differences of q."""
 
     t: np.ndarray
     feet: tuple[Contact, ...]
@@ -76,16 +72,7 @@ def contact_history(
         cutoff: Of the low-pass filter, Hz.
         alpha: Gain of update_passive_state, 1/s; if not given, loops close within a sample.
     Raises: InputError for times that do not increase evenly, a base that is not free, and feet that are not on one floor.
-    LinkageError as update_passive_state and contact_wrenches.
-
-    Examples:
-        >>> model, t = ff.robots.kangaroo_like(), 0.01 * np.arange(5)
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> tau = contacts.motors - contacts.A @ np.linalg.pinv(contacts.base_view) @ contacts.base  # hold the robot at rest
-        >>> history = ff.estimation.contact_history(model, t, np.zeros((5, 12)), np.tile(tau, (5, 1)))
-        >>> np.round(history.wrenches["motors"][-1, :, 2], 1)  # N: each foot carries half of the weight
-        array([205.8, 205.8])
-    """
+    LinkageError as update_passive_state and contact_wrenches."""
     s = sensors_of(model)
     times, shown, measured = _check_columns(s, t, positions, forces)
     dt = _sample_time(times)

@@ -33,11 +33,7 @@ class PassiveState:
         q: (..., nq) array, configuration of the tree.
         v: (..., nv) array, velocity of the tree, which keeps closed loops closed, Kangaroo paper, eqs. (35), (36).
         pivots: float or (...) array, ratio of smallest to largest pivot of the worst sub-mechanism: near 0 it is nearly singular.
-            1 at the start.
-
-    Examples:
-        See `update_passive_state`.
-    """
+            1 at the start."""
 
     q: np.ndarray
     v: np.ndarray
@@ -52,15 +48,7 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
         model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState.
-    Raises: AssemblyError if the loops do not close.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> q = model.neutral.copy()
-        >>> q[model.joint("left_knee").iq] = 0.01  # rad: opens loops by 1.5 mm and mrad
-        >>> f"{ff.estimation.constraint_error(model, ff.estimation.passive_state(model, q).q):.6f}"
-        '0.000000'
-    """
+    Raises: AssemblyError if the loops do not close."""
     s = sensors_of(model)
     x = s.partition.q if q is None else row(s.model, "q", q, "q")
     closed = assemble(s.model, x, hold=s.names, limits=False)
@@ -133,13 +121,7 @@ def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
 
     Args:
         model: Model or Sensors.
-        q: (..., nq) array, configuration of the tree.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> f"{ff.estimation.constraint_error(model, model.neutral):.3f}"
-        '0.000'
-    """
+        q: (..., nq) array, configuration of the tree."""
     s = sensors_of(model)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
@@ -222,15 +204,7 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
         q: (nq,) array, configuration of the tree.
         v, a: (nv,) array of the tree; the accelerations of passive joints follow through the loops, whatever is given.
     Raises: InputError for more than one state; LinkageError for singular postures.
-    Source: Kangaroo paper, eqs. (28), (29).
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> rest = np.zeros(model.nv)
-        >>> tau = ff.estimation.closed_torques(model, model.neutral, rest, rest)
-        >>> round(float(tau[2]), 1), round(9.81 * model.mass, 1)  # N: contacts must carry the weight
-        (411.6, 411.6)
-    """
+    Source: Kangaroo paper, eqs. (28), (29)."""
     s = sensors_of(model)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
     w = _as_state(s.model, "a", a, "v")

@@ -42,11 +42,7 @@ class Sensors:
         passive: (m,) array, entries of v that follow through the loops.
         encoder_limits: (2 n,) array, the lower, then the upper ends of the accepted readings, m or rad: the limits with a margin
             of 2 % of the stroke.
-        closed: The model, loops closed.
-
-    Examples:
-        See `sensors`.
-    """
+        closed: The model, loops closed."""
 
     __repr__ = short_repr
 

@@ -118,15 +118,7 @@ def appell_function(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> A
 
     Quadratic in a, so that dS/da is M a + C v; gravity has no part in it.
 
-    Source: Dynamics of Mobile Manipulators using Dual Quaternion Algebra, (54).
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> lifted = np.eye(model.nv)[2]    # 1 m/s^2 upwards: S = m a^2 / 2
-        >>> S = ff.formulations.appell_function(model, model.neutral, np.zeros(model.nv), lifted)
-        >>> bool(np.isclose(2.0 * S, model.mass))
-        True
-    """
+    Source: Dynamics of Mobile Manipulators using Dual Quaternion Algebra, (54)."""
     if model.reduction:
         v, a = motion(model, q, v, a)
     return run_under(E.GIBBS_APPELL, model.tree, (q, v, a), ("q", "v", "a"))[0][..., 0]

@@ -15,7 +15,8 @@ from freeflyer.linkages.motion import (
     keep_closed,
     mapping_jacobian,
     projected_equations,
-    reduce_forces)
+    reduce_forces,
+)
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.selected_posture import selected_posture

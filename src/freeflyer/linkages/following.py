@@ -31,11 +31,7 @@ class Keep:
         frame: The frame that is kept.
         relative_to: The frame that carries the pose of `frame` at the start.
         mask: (6,) tuple of 0 and 1; directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried
-            along by `relative_to`; by default all.
-
-    Examples:
-        >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
-    """
+            along by `relative_to`; by default all."""
 
     frame: str
     relative_to: str
@@ -220,15 +216,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
         path: Made by follow with the same model.
         joint: Joint of one coordinate.
     Returns: Curve with the straight line that fits best.
-    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", np.linspace(0.0, 0.15, 16))
-        >>> curve = ff.linkages.transmission_curve(leg, path, "left_knee")
-        >>> print(f"{curve.slope:.1f} rad/m, off a straight line by up to {np.degrees(curve.deviation):.1f} degrees")
-        13.0 rad/m, off a straight line by up to 9.5 degrees
-    """
+    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures."""
     model = model.tree
     info = model.joint(joint)
     if info.nv != 1:
@@ -259,14 +247,7 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
         force: Force of the driver, N or N m.
         direction: (3,) array, world axes, of any length.
     Returns: ForceCurve. Along the postures that the path reached.
-    Raises: InputError for a direction without length or a force that is no finite number.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.05, 0.1, 0.15])
-        >>> np.round(ff.linkages.force_curve(leg, path, "left_sole", 5000.0).force).astype(int).tolist()  # N
-        [1299, 1355, 1272, 774]
-    """
+    Raises: InputError for a direction without length or a force that is no finite number."""
     model = model.tree
     along = np.asarray(direction, float)
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0

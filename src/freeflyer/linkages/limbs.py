@@ -27,13 +27,7 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
         frame: Of the limb: its branch of the tree is kept.
         q: (nq,) array, closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
     Returns: Model. Frames and joint names stay; its loops are closed if those of `model` are.
-    Raises: LinkageError for an open posture; InputError if nothing but the base moves the frame.
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> yaw.joint_names, ff.close_loops(yaw).nv
-        (('left_yaw_housing', 'left_yaw_motor', 'left_hip_yaw'), 1)
-    """
+    Raises: LinkageError for an open posture; InputError if nothing but the base moves the frame."""
     whole, model = model, model.tree
     model.frame(frame)
     posture = partition(model).q if q is None else one_row(model, "q", q, "q")
@@ -59,15 +53,7 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
     Args:
         part, whole: The part's joints are those of the same names in the whole robot (extract_limb).
         q: (..., nq) array, configuration of the whole robot.
-    Raises: UnknownNameError, InputError for a joint that the whole robot has not, or with other coordinates.
-
-    Examples:
-        >>> robot = ff.robots.humanoid()
-        >>> arm = ff.linkages.extract_limb(robot, "left_palm")
-        >>> q = ff.configuration(robot, {"left_elbow": 0.5})
-        >>> float(ff.linkages.extract_configuration(arm, robot, q)[arm.joint("left_elbow").iq])
-        0.5
-    """
+    Raises: UnknownNameError, InputError for a joint that the whole robot has not, or with other coordinates."""
     refuse_no_model(whole, "extract_configuration", "second")
     q = row(whole, "q", q, "q")
     out = np.empty((*q.shape[:-1], part.nq))
@@ -84,16 +70,7 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
         part, whole: See extract_configuration.
         q_part: (..., part.nq) array, configuration of the part.
         q: (..., nq) array, configuration of the whole robot: all other joints stay there.
-    Returns: (..., nq) array, configuration of the whole robot.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> leg = ff.linkages.extract_limb(robot, "left_sole")
-        >>> squat = ff.linkages.sweep(leg, {"left_length_motor": [0.0, 0.1]})
-        >>> q = ff.linkages.embed_configuration(leg, robot, squat.q, robot.neutral)
-        >>> q.shape, bool(ff.linkages.inside_limits(robot, q).all())
-        ((2, 83), True)
-    """
+    Returns: (..., nq) array, configuration of the whole robot."""
     refuse_no_model(whole, "embed_configuration", "second")
     q_part, q = row(part, "q_part", q_part, "q"), row(whole, "q", q, "q")
     lead = leading_axes((q_part, q), (1, 1), ("q_part", "q"))

@@ -83,15 +83,7 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
         points: Number of points, evenly on the edge of the motors' box; 8 at least.
     Returns: ReachableSet. The boundary, with the active limit of each of its points.
     Raises: InputError for motors without a finite stroke, joints that the motors do not move independently, and a start outside of
-    the limits.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")
-        >>> motors, joints = ("left_hip_outer_motor", "left_hip_inner_motor"), ("left_hip_roll", "left_hip_pitch")
-        >>> region = ff.linkages.reachable_set(leg, motors, joints, points=24)
-        >>> np.round(region.extent, 1).tolist(), round(region.area, 2), region.held_by[0]  # roll, pitch, rad
-        ([[-0.5, 0.5], [-0.7, 0.7]], 1.05, ('left_hip_roll at 0.4712',))
-    """
+    the limits."""
     model = model.tree
     split = partition(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]

@@ -69,14 +69,7 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
         q: (nq,) array, closed start; by default the file's posture, assembled.
         moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
     Returns: ManipulabilityMap of the states that exist and keep all limits.
-    Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> squat = ff.linkages.manipulability(leg, "left_sole", {"left_length_motor": np.linspace(0.0, 0.15, 6)})
-        >>> np.round(squat.linear, 2).tolist()
-        [1.0, 0.75, 0.55, 0.4, 0.3, 0.22]
-    """
+    Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine."""
     model = model.tree
     model.frame(frame)
     split = partition(model, q)
@@ -125,14 +118,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     Args:
         slack: float, m or rad: by how much limits may be exceeded.
     Returns: (...) bool array; joints that mimic others are not checked.
-    Raises: InputError for wrong shapes and values that are not finite.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> ends = ff.linkages.sweep(leg, {"left_hip_outer_motor": [0.0, 0.03], "left_hip_inner_motor": [-0.03]}).q[:, 0]
-        >>> ff.linkages.inside_limits(leg, ends).tolist()
-        [True, False]
-    """
+    Raises: InputError for wrong shapes and values that are not finite."""
     model = model.tree
     q = finite_row(model, "q", q, "q")
     slack = number("slack", slack, 0.0)

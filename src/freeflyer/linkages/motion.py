@@ -37,13 +37,7 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
     independent velocity of one.
     Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
-    Source: Kangaroo paper, eq. (6).
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> ff.linkages.mapping_jacobian(yaw, yaw.neutral)[1].round(2)  # rad/m of the hip yaw; the motor's arm is 1 m / 25
-        array([-25.])
-    """
+    Source: Kangaroo paper, eq. (6)."""
     p = _loops(model)
     return velocity_map(p, q)[..., reduction_of(p).split.dependent, :]
 
@@ -54,13 +48,7 @@ def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray
 
     Args:
         q: (..., nq) array, closed.
-    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7).
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> ff.linkages.dependent_velocities(yaw, yaw.neutral, [0.1])[1].round(2)  # rad/s of the hip yaw
-        np.float64(-2.5)
-    """
+    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7)."""
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., reduction_of(p).split.dependent]
 
@@ -71,14 +59,7 @@ def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Arr
 
     Args:
         q: (..., nq) array, closed.
-    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8).
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> q = ff.linkages.sweep(yaw, {"left_yaw_motor": [0.02]}).q[0]
-        >>> ff.linkages.dependent_accelerations(yaw, q, [0.1], [0.0])[1].round(2)  # rad/s^2 of the hip yaw, the motor's 0
-        np.float64(-3.62)
-    """
+    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8)."""
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., reduction_of(p).split.dependent]
 
@@ -89,15 +70,7 @@ def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) ->
 
     Args:
         q: (..., nq) array, closed.
-    Returns: (v, a), each (..., nv) of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> v, a = ff.linkages.expand_motion(leg, leg.neutral, np.ones(6), np.zeros(6))
-        >>> J, bias = ff.linkages.constraint_jacobian(leg, leg.neutral), ff.linkages.constraint_bias(leg, leg.neutral, v)
-        >>> bool(np.allclose(J @ v, 0.0)), bool(np.allclose(J @ a, -bias))
-        (True, True)
-    """
+    Returns: (v, a), each (..., nv) of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2."""
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
@@ -107,14 +80,7 @@ def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
 
     Args:
         q: (..., nq) array, closed.
-        tau: (..., nv) array of all joints (nv of model.tree), N and N m.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> tau = ff.linkages.reduce_forces(leg, leg.neutral, ff.gravity_forces(leg, leg.neutral))
-        >>> bool(np.allclose(tau, ff.gravity_forces(ff.close_loops(leg), leg.neutral)))
-        True
-    """
+        tau: (..., nv) array of all joints (nv of model.tree), N and N m."""
     return project_forces(_loops(model), q, tau)
 
 
@@ -165,14 +131,7 @@ def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
     Args:
         q: (..., nq) array, closed.
     Returns: (M_p, h_p), (..., nu, nu) and (..., nu), as mass_matrix and bias_forces of the closed model give them one by one: kg,
-    kg m, kg m^2; N, N m. Kangaroo paper, eqs. (60)-(63). A model without loops gives its own.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> M, h = ff.linkages.projected_equations(leg, leg.neutral, np.ones(6))
-        >>> M.shape, bool(np.allclose(h, ff.bias_forces(ff.close_loops(leg), leg.neutral, np.ones(6))))
-        ((6, 6), True)
-    """
+    kg m, kg m^2; N, N m. Kangaroo paper, eqs. (60)-(63). A model without loops gives its own."""
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
     p = close_loops(model)
@@ -210,15 +169,7 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
         v: (..., nv) array, velocities of all joints (nv of model.tree).
     Returns: (q, v), (..., nq) with the independent coordinates as given, and (..., nv) as complete_velocity gives it; None
     without a velocity.
-    Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity.
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> opened = ff.configuration(yaw, {"left_yaw_motor": 0.01})
-        >>> q, v = ff.linkages.keep_closed(yaw, opened, [0.0, 0.1, 0.0])
-        >>> np.round(q, 3).tolist(), np.round(v, 3).tolist()
-        ([-0.01, 0.01, -0.253], [-0.19, 0.1, -2.576])
-    """
+    Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity."""
     model = model.tree
     x = row(model, "q", q, "q")
     check_configuration(model, "q", x, "q")
@@ -249,14 +200,7 @@ def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         q: (..., nq) array, posture; that it is closed is not checked.
         v: (..., nv) array, velocities of all joints (nv of model.tree).
     Returns: (..., nv) array, m/s and rad/s.
-    Raises: LinkageError in singular postures.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> v = ff.linkages.complete_velocity(leg, leg.neutral, np.ones(leg.nv))
-        >>> bool(np.allclose(ff.linkages.constraint_jacobian(leg, leg.neutral) @ v, 0.0))
-        True
-    """
+    Raises: LinkageError in singular postures."""
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")
     check_configuration(model, "v", rates, "v")

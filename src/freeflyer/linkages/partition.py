@@ -44,15 +44,7 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
         underactuated: Passive joints that no loop determines are allowed.
     Returns: Partition. Its rows are those of the file's posture; motors are kept independent.
     Raises: LinkageError for motors that other motors determine, for singular postures and for open ones. underactuated=False
-    also refuses passive joints that no loop determines, because motors are missing.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> split = ff.linkages.partition(leg)
-        >>> J = ff.linkages.constraint_jacobian(leg, split.q)
-        >>> len(leg.actuated), len(split.independent), J[np.ix_(split.rows, split.dependent)].shape
-        (6, 6, (32, 32))
-    """
+    also refuses passive joints that no loop determines, because motors are missing."""
     tree = model.tree
     if q is None:
         found = model.reduction.split if model.reduction else reference(tree)

@@ -42,15 +42,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
     Returns: (..., nq) array, closed postures.
     Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop and motors that would leave their
     stroke. LinkageError for a start that is open or singular, or if the selected joints do not determine the motors.
-    AssemblyError if the linkage does not reach a position.
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-        >>> q = ff.linkages.selected_posture(robot, ["left_ankle_pitch", "left_ankle_roll"], [0.1, 0.05], motors=motors)
-        >>> [round(1e3 * float(q[robot.joint(name).iq]), 1) for name in motors]  # mm
-        [4.8, 2.2]
-    """
+    AssemblyError if the linkage does not reach a position."""
     model = model.tree
     chosen = select(model, joints, motors)
     start = partition(model).q if q is None else row(model, "q", q, "q")

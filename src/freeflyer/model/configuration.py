@@ -34,16 +34,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
     limits allow. It may stay at the neutral posture.
 
     Args:
-        size: Number of configurations; one without batch axes by default.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> Q = ff.random_configuration(model, np.random.default_rng(0), 100)
-        >>> Q.shape
-        (100, 19)
-        >>> print(f"{np.abs(Q[:, 9]).max():.1f} of {model.position_upper[8]} rad")     # the front left knee
-        2.7 of 2.7 rad
-    """
+        size: Number of configurations; one without batch axes by default."""
     if not isinstance(rng, np.random.Generator):
         raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
     lead = _lead(size)

@@ -62,16 +62,7 @@ class Link(Record):
 class Mimic(Record):
     """Rule by which a joint follows another one: position = ratio * position of `joint` + offset.
 
-    Both share one velocity coordinate, that of `joint`; both have one coordinate (revolute, continuous, prismatic, helical).
-
-    Examples:
-        >>> thumb = ff.Joint("thumb", "revolute", "world", "a")
-        >>> finger = ff.Joint("finger", "revolute", "a", "b", mimic=ff.Mimic("thumb", ratio=-1.0))
-        >>> model = ff.build(ff.Description("hand", (ff.Link("a"), ff.Link("b")), (thumb, finger)))
-        >>> cosine = ff.frame_pose(model, [0.3], "b")[0, 0]
-        >>> model.nv, round(float(cosine), 9)     # b turns back by as much as a turns
-        (1, 1.0)
-    """
+    Both share one velocity coordinate, that of `joint`; both have one coordinate (revolute, continuous, prismatic, helical)."""
 
     joint: str
     ratio: float = 1.0
@@ -163,15 +154,7 @@ class Loop(Record):
     Args:
         frame_a, frame_b: Links or sites.
         mask: (6,) tuple of 0 and 1, the directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of a
-            point.
-
-    Examples:
-        >>> arm = ff.robots.chain(3).description
-        >>> plane = ff.Loop("plane", "world", "tip", mask=(0, 1, 0, 0, 0, 0))     # the tip stays in the plane y = 0
-        >>> model = ff.build(ff.Description(arm.name, arm.links, arm.joints, arm.sites, (plane,)))
-        >>> model.nv, ff.close_loops(model, ["joint_1", "joint_3"]).nv
-        (3, 2)
-    """
+            point."""
 
     name: str
     frame_a: str

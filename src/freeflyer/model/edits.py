@@ -52,14 +52,7 @@ def merge_fixed(model: Model) -> Model:
     """Model with links behind fixed joints merged into the link that carries them; their frames stay, as sites of that link.
 
     Coordinates and dynamics are the same. A link that is fixed to the world stays a link of its own. An open loop between two
-    frames of one rigid body is refused, a closed one is dropped.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> merged = ff.merge_fixed(model)
-        >>> len(model.link_names), len(merged.link_names), merged.nv == model.nv, "left_hand" in merged.frame_names
-        (46, 21, True, True)
-    """
+    frames of one rigid body is refused, a closed one is dropped."""
     description = model.description
     where = rigid_groups(description, with_world=False)
     parts: dict[str, list[Inertia]] = {}
@@ -89,14 +82,7 @@ def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 
         inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
         name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
     Raises: InputError for a name that is used already, and an inertia that no body has; DescriptionError for a name that is no
-    printable text.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> loaded = ff.attach_payload(model, "left_palm", mass=2.0, com=(0.0, 0.0, -0.05))
-        >>> round(loaded.mass - model.mass, 9), len(loaded.link_names) - len(model.link_names)
-        (2.0, 0)
-    """
+    printable text."""
     body = _payload(mass, com, inertia)
     description = model.description
     site = next((s for s in description.sites if s.name == link), None)

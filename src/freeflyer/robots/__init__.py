@@ -28,13 +28,7 @@ _MAKERS: dict[str, Callable[..., Model]] = {
 
 
 def names() -> tuple[str, ...]:
-    """Names of the robots of `make`, sorted.
-
-    Examples:
-        >>> ff.robots.names()
-        ('aerial_manipulator', 'chain', 'differential_drive_manipulator', 'holonomic_manipulator',
-         'humanoid', 'kangaroo_like', 'prismatic_hopper', 'quadruped', 'revolute_hopper', 'space_manipulator')
-    """
+    """Names of the robots of `make`, sorted."""
     return tuple(sorted(_MAKERS))
 
 
@@ -44,12 +38,7 @@ def make(name: str, **options: object) -> Model:
     Args:
         name: One of `names`.
         **options: Arguments of the function so named.
-    Raises: InputError for options that the robot does not have, and as the function so named.
-
-    Examples:
-        >>> ff.robots.make("humanoid", dof=20)
-        <freeflyer.Model 'humanoid_20': nq 27, nv 26, 21 joints, 100 kg>
-    """
+    Raises: InputError for options that the robot does not have, and as the function so named."""
     maker = _MAKERS.get(name) if isinstance(name, str) else None
     if maker is None:
         raise unknown_name("built-in robot", name, names())

@@ -24,15 +24,7 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     Args:
         rotors: 6, 4 or 8, number of rotors.
         arm: 4 or 3, number of joints of the arm.
-    Returns: Model, 4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> thrust = model.mass * 9.81 / 6     # N, of each rotor in hover
-        >>> thrusts = {f"rotor_{k}": (0.0, 0.0, thrust, 0.0, 0.0, 0.0) for k in range(1, 7)}
-        >>> print(f"{np.abs(ff.gravity_forces(model, model.neutral, external=thrusts)).max():.6f}")
-        0.000000
-    """
+    Returns: Model, 4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors."""
     choice("rotors", rotors, (4, 6, 8))
     choice("arm", arm, (3, 4))
     hubs = [_hub(i, rotors) for i in range(rotors)]
@@ -69,15 +61,7 @@ def space_manipulator() -> Model:
     """Model of a satellite with two solar panels and an arm of seven joints in zero gravity: nv = 13, 481 kg.
 
     Link `satellite` (frame in the middle of its body) floats, and panels stretch out along y. The arm grows from its front
-    face along z of site `arm_mount`, which is x of the satellite. Only the arm is actuated.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v, tau = model.neutral, np.zeros(13), np.r_[np.zeros(6), np.ones(7)]     # motors of the arm alone
-        >>> a = ff.forward_dynamics(model, q, v, tau)
-        >>> print(f"{np.abs(ff.centroidal_momentum_rate(model, q, v, a)).max():.6f}")     # keep the momentum
-        0.000000
-    """
+    face along z of site `arm_mount`, which is x of the satellite. Only the arm is actuated."""
     front = translation(x=BODY_SIZE[0] / 2.0)
     front[:3, :3] = [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]]  # z turned to x
     arm_links, arm_joints, arm_sites = serial_arm("satellite", front, ARM)

@@ -30,14 +30,7 @@ def quadruped() -> Model:
     """Model of a quadruped: 12 actuated joints on a floating trunk (nv = 18), 31.6 kg.
 
     Legs are front_left, front_right, rear_left, rear_right, each with joints hip_roll, hip_pitch, knee and a site `<leg>_foot` at
-    its tip, where it touches the ground. The trunk's frame is midway between the hips, x forward, z up.
-
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> [name for name in model.frame_names if name.endswith("_foot")]
-        ['front_left_foot', 'front_right_foot', 'rear_left_foot', 'rear_right_foot']
-    """
+    its tip, where it touches the ground. The trunk's frame is midway between the hips, x forward, z up."""
     trunk = join(box(16.0, (0.62, 0.22, 0.14)), ellipsoid(1.5, (0.07, 0.06, 0.05), (0.36, 0.0, 0.03)))
     links, sites = [Link("trunk", trunk)], [Site("imu", "trunk"), Site("camera", "trunk", translation(x=0.43, z=0.03))]
     joints = [floating_joint("trunk")]
@@ -89,13 +82,7 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
 
     Args:
         trunk, foot: Masses, kg.
-        gravity: Along -z, m/s^2.
-
-    Examples:
-        >>> model = ff.robots.prismatic_hopper()
-        >>> print(f"{ff.potential_energy(model, model.keyframes['start']):.4f} J")     # E of table 4.8
-        2.9047 J
-    """
+        gravity: Along -z, m/s^2."""
     links = (_point("trunk", trunk), _point("foot", foot))
     leg = Joint("leg", "prismatic", "trunk", "foot", axis=ALONG)
     start = (("root_joint", (0.0, HEIGHT, -np.pi / 2.0)), ("leg", (LEG_START,)))
@@ -117,14 +104,7 @@ def revolute_hopper(*, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, 
         trunk: Mass at the upper end of the thigh, kg.
         thigh, shank: Masses in the middle of each, kg.
         length: Length of the thigh and of the shank, m.
-        gravity: Along -z, m/s^2.
-
-    Examples:
-        >>> model = ff.robots.revolute_hopper()
-        >>> foot = ff.frame_pose(model, model.keyframes["start"], "foot_point")[:3, 3]
-        >>> print(f"{np.linalg.norm(foot - ff.center_of_mass(model, model.keyframes['start'])):.4f} m")     # r_cf(0) of table 4.12
-        0.1411 m
-    """
+        gravity: Along -z, m/s^2."""
     length = positive("length", length)
     links = (_point("trunk", trunk), _point("thigh", thigh, length / 2.0), _point("shank", shank, length / 2.0))
     hip = Joint("hip", "fixed", "trunk", "thigh")

@@ -21,14 +21,7 @@ ARM = arm_segments(6, 1.10, 18.0, 150.0)
 def holonomic_manipulator() -> Model:
     """Model of a base on four omnidirectional wheels with an arm of six: 9 velocities, all actuated, 70.2 kg.
 
-    Joint `root_joint` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's mass.
-
-    Examples:
-        >>> model = ff.robots.holonomic_manipulator()
-        >>> q, v = ff.configuration(model, root_joint=(0.0, 0.0, np.pi / 2)), np.eye(9)[0]     # along the world's x
-        >>> print(round(float(ff.frame_velocity(model, q, v, "platform")[1]), 9))     # to the right of a base that heads along y
-        -1.0
-    """
+    Joint `root_joint` is planar: q[:3] = (x, y, yaw), v[:3] their rates in world axes. Wheels are part of the base's mass."""
     wheels = [_wheel(x, y) for x in (-WHEEL_BASE / 2, WHEEL_BASE / 2) for y in (-TRACK / 2, TRACK / 2)]
     return _manipulator("holonomic_manipulator", join(_platform(), *wheels), (600.0, 600.0, 200.0))
 

@@ -63,11 +63,6 @@ def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
     Args:
         name: Name of `x` in the error.
     Raises: InputError for norms off 1 by 1e-6, or primary . dual beyond 1e-6 (times the dual part's largest entry, if above 1).
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.check_unit([0, 0, 0, 2, 1, 2, 3, 0], "x_AB")
-        Traceback (most recent call last):
-        freeflyer.errors.InputError: the primary part of x_AB has norm 2; expected 1 within 1e-06...
     """
     x = checked(name, x)
     r, d = x[..., :4], x[..., 4:]
@@ -90,13 +85,7 @@ def inner(a: ArrayLike, b: ArrayLike) -> np.ndarray:
 
     Returns: (..., 2) array, [primary, dual]. Of a wrench and an axis: force along it, torque about it; of a wrench and a twist, the
     dual part is power.
-    Source: equation (30).
-
-    Examples:
-        >>> wrench = ff.spatial.dual_quaternion.from_wrench([1, 2, 3, 4, 5, 6])
-        >>> ff.spatial.dual_quaternion.inner(wrench, [0, 0, 1, 0, 0, 0, 0, 0]).tolist()  # along and about z
-        [3.0, 6.0]
-    """
+    Source: equation (30)."""
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     a, b = pure("a", a), pure("b", b)
     return np.stack([dot(a[..., :4], b[..., :4]), dot(a[..., :4], b[..., 4:]) + dot(a[..., 4:], b[..., :4])], axis=-1)

@@ -38,12 +38,7 @@ ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is non
 
 
 def from_position_quaternion(position: ArrayLike, q: ArrayLike) -> np.ndarray:
-    """Unit dual quaternion of a position and a unit quaternion, (..., 8).
-
-    Examples:
-        >>> ff.spatial.dual_quaternion.from_position_quaternion([2, 4, 6], [0, 0, 0, 1]).tolist()  # half the position
-        [0.0, 0.0, 0.0, 1.0, 1.0, 2.0, 3.0, 0.0]
-    """
+    """Unit dual quaternion of a position and a unit quaternion, (..., 8)."""
     p, q = ck.arrays(("position", position, ck.POINT), ("q", q, ck.QUATERNION))
     r = ck.unit_quaternion("q", q)
     dual = 0.5 * quaternion.multiply(assemble(p, p)[..., :4], r)
@@ -94,14 +89,7 @@ class ScrewParameters(NamedTuple):
     Attributes:
         angle, translation: (...) array, real part of t, 0 to pi, rad; dual part of t: the shift along the line, m.
         direction, moment: (..., 3) array, primary part of s: the line's unit direction; dual part: point x direction, for any point
-            of the line, m.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.from_position_quaternion([2, 0, 5], [0, 0, 1, 0])  # half a turn about z
-        >>> s = ff.spatial.dual_quaternion.screw_parameters(x)
-        >>> bool(np.allclose(np.cross(s.direction, s.moment), [1, 0, 0])), float(s.translation)  # the point nearest to the origin
-        (True, 5.0)
-    """
+            of the line, m."""
 
     angle: np.ndarray
     translation: np.ndarray

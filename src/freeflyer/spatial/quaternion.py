@@ -24,13 +24,7 @@ def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
 
     Args:
         tolerance: Largest difference of a norm from 1.
-    Raises: InputError for another norm, with the norm and its index.
-
-    Examples:
-        >>> ff.spatial.quaternion.check_unit([0.0, 0.0, 3.0, 4.0])
-        Traceback (most recent call last):
-        freeflyer.errors.InputError: q has norm 5; expected 1 within 1e-06...
-    """
+    Raises: InputError for another norm, with the norm and its index."""
     q = ck.array("q", q, ck.QUATERNION)
     ck.check_unit("q", q, tolerance)
     return q
@@ -58,12 +52,7 @@ def conjugate(q: ArrayLike) -> np.ndarray:
 
 
 def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
-    """Vector turned by a unit quaternion: q v q*, to_matrix(q) @ v; (..., 3), in the unit of `vector`.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.rotate([0, 0, 0.6, 0.8], [1, 0, 0]), 6).tolist()
-        [0.28, 0.96, 0.0]
-    """
+    """Vector turned by a unit quaternion: q v q*, to_matrix(q) @ v; (..., 3), in the unit of `vector`."""
     q, v = ck.arrays(("q", q, ck.QUATERNION), ("vector", vector, ck.POINT))
     q = ck.unit_quaternion("q", q)
     u = q[..., :3]
@@ -114,12 +103,7 @@ def exp(rotation_vector: ArrayLike) -> np.ndarray:
 def log(q: ArrayLike) -> np.ndarray:
     """Rotation vector, at most pi long, of the shorter way of q and -q; exp(log(q)) is q or -q; (..., 3), axis times angle, rad.
 
-    atan2 of both half-angle parts keeps all digits from zero to pi. At exactly pi the axis of `q` itself is kept.
-
-    Examples:
-        >>> np.round(ff.spatial.quaternion.log([0, 0, 1, 0]), 4).tolist()  # half a turn about z
-        [0.0, 0.0, 3.1416]
-    """
+    atan2 of both half-angle parts keeps all digits from zero to pi. At exactly pi the axis of `q` itself is kept."""
     q = _upper(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)))
     u, w = q[..., :3], q[..., 3]
     s = norm(u)

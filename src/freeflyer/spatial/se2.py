@@ -91,13 +91,7 @@ def ad(twist: ArrayLike) -> np.ndarray:
 
 
 def exp(twist: ArrayLike) -> np.ndarray:
-    """Planar pose reached by a constant body twist in one second, from the identity; (..., 3, 3).
-
-    Examples:
-        >>> X = ff.spatial.se2.exp(np.array([1, 0, 1]) * np.pi / 2)  # a quarter of a circle of 1 m
-        >>> np.round(X[:2, 2], 6).tolist()
-        [1.0, 1.0]
-    """
+    """Planar pose reached by a constant body twist in one second, from the identity; (..., 3, 3)."""
     xi = ck.array("twist", twist, ck.TWIST2)
     return _matrix(_turn(xi[..., 2]), multiply(_so2_jacobian(xi[..., 2]), xi[..., :2]))
 

@@ -78,38 +78,20 @@ def inverse(X: ArrayLike) -> np.ndarray:
 
 
 def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 3), m, in A.
-
-    Examples:
-        >>> R = [[0, -1, 0], [1, 0, 0], [0, 0, 1]]  # a quarter turn about z
-        >>> ff.spatial.se3.act(ff.spatial.se3.from_position_rotation([1, 2, 3], R), [1, 0, 0]).tolist()
-        [1.0, 3.0, 3.0]
-    """
+    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 3), m, in A."""
     X, x = ck.arrays(("X", X, ck.MATRIX4), ("point", point, ck.POINT))
     R, p = _parts(ck.pose("X", X))
     return series.multiply(R, x) + p
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
-    """Adjoint (..., 6, 6), [[R, skew(p) R], [0, R]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y).
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-        >>> (ff.spatial.se3.adjoint(X) @ [0, 0, 0, 0, 0, 1]).tolist()  # a turn about B's z moves the point at A's origin
-        [2.0, 0.0, 0.0, 0.0, 0.0, 1.0]
-    """
+    """Adjoint (..., 6, 6), [[R, skew(p) R], [0, R]], of the pose X_AB: twists in B to twists in A. Ad(X Y) = Ad(X) Ad(Y)."""
     R, p = _parts(_check_pose(X))
     return series.blocks(R, series.skew(p) @ R, np.zeros((3, 3)), R)
 
 
 def coadjoint(X: ArrayLike) -> np.ndarray:
-    """Coadjoint Ad^-T (..., 6, 6), [[R, 0], [skew(p) R, R]], of the pose X_AB: wrenches in B to wrenches in A; keeps power.
-
-    Examples:
-        >>> X = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-        >>> (ff.spatial.se3.coadjoint(X) @ [0, 0, 3, 0, 0, 0]).tolist()  # 3 N, 2 m away: 6 N m
-        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
-    """
+    """Coadjoint Ad^-T (..., 6, 6), [[R, 0], [skew(p) R, R]], of the pose X_AB: wrenches in B to wrenches in A; keeps power."""
     R, p = _parts(_check_pose(X))
     return series.blocks(R, np.zeros((3, 3)), series.skew(p) @ R, R)
 

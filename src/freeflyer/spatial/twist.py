@@ -17,13 +17,7 @@ __all__ = [
 
 
 def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist; (..., 6).
-
-    Examples:
-        >>> X_AB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-        >>> ff.spatial.twist.change_frame(X_AB, [0, 0, 0, 0, 0, 3]).tolist()  # a turn about B's z moves the point at A's origin
-        [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
-    """
+    """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist; (..., 6)."""
     X, V = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("twist", twist, ck.TWIST))
     return series.multiply(se3.adjoint(X), V)
 
@@ -34,13 +28,7 @@ def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
 
 
 def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Twist of B, given as `source`, expressed as `target`; (..., 6), m/s and rad/s.
-
-    Examples:
-        >>> X_WB = ff.spatial.se3.from_position_rotation([0, 2, 0], np.eye(3))
-        >>> ff.spatial.twist.change_expression([0, 0, 0, 0, 0, 3], X_WB, "body", "world").tolist()
-        [6.0, 0.0, 0.0, 0.0, 0.0, 3.0]
-    """
+    """Twist of B, given as `source`, expressed as `target`; (..., 6), m/s and rad/s."""
     V, X = ck.arrays(("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
     return series.multiply(expression_matrix(X, source, target), V)
 
@@ -66,12 +54,7 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
 
 
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Acceleration of the frame's origin and angular acceleration, [linear rate + angular x linear; angular rate]; (..., 6).
-
-    Examples:
-        >>> ff.spatial.twist.classical_acceleration(np.zeros(6), [2, 0, 0, 0, 0, 3]).tolist()  # v omega, to the circle's centre
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    """Acceleration of the frame's origin and angular acceleration, [linear rate + angular x linear; angular rate]; (..., 6)."""
     A, V = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST))
     return A + _turning(V)
 

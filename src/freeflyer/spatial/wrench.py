@@ -18,12 +18,7 @@ def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
     """Wrench about the origin of a force that acts at a point, along the same axes; (..., 6), [force; point x force], N and N m.
 
     Args:
-        force: (..., 3) array, N.
-
-    Examples:
-        >>> ff.spatial.wrench.at_point([0, 0, 3], [0, 2, 0]).tolist()  # 3 N, 2 m away: 6 N m
-        [0.0, 0.0, 3.0, 6.0, 0.0, 0.0]
-    """
+        force: (..., 3) array, N."""
     f, p = ck.arrays(("force", force, ck.POINT), ("point", point, ck.POINT))
     torque = series.cross(p, f)
     return np.concatenate([np.broadcast_to(f, torque.shape), torque], axis=-1)

@@ -239,13 +239,7 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
         function, model, frame, expressed: See `ff.symbolic.evaluate`.
         parameters: As there; each symbol in it is an input, a number, in the order of names.
     Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`.
-    Raises: InputError as `ff.symbolic.evaluate`; UnknownNameError for unknown functions and frames.
-
-    Examples:
-        >>> model = ff.robots.chain(3, base="free")
-        >>> ff.symbolic.kernel_routine("inverse_dynamics", model)
-        <freeflyer.symbolic.Routine: q, v, a -> tau (9,), ... steps>
-    """
+    Raises: InputError as `ff.symbolic.evaluate`; UnknownNameError for unknown functions and frames."""
     of = FUNCTIONS.get(function)
     if of is None:
         raise unknown_name("function", function, FUNCTIONS)

@@ -31,14 +31,7 @@ class Routine:
     Args:
         inputs: (name, symbols) of each argument; a single symbol is a number, several an array.
         steps: (symbol, expression), each of the inputs and of the symbols before it.
-        outputs: (name, shape, expressions) of each result, row by row; of the shape () a number.
-
-    Examples:
-        >>> import sympy
-        >>> x, y = sympy.symbols("x y")
-        >>> ff.symbolic.routine({"z": [sympy.sin(x + y), sympy.cos(x + y)]}, {"p": (x, y)}).steps
-        ((t0, x + y),)
-    """
+        outputs: (name, shape, expressions) of each result, row by row; of the shape () a number."""
 
     inputs: Arguments
     steps: tuple[tuple[sp.Symbol, sp.Expr], ...]

@@ -19,14 +19,7 @@ def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     Args:
         x: expression or matrix of SymPy.
     Returns: expression or matrix; of a quotient, numerator and denominator are such sums.
-    Raises: InputError for objects that are not formulas, and for unevaluated integrals and derivatives.
-
-    Examples:
-        >>> import sympy
-        >>> a, b = sympy.symbols("a b")
-        >>> ff.symbolic.reduce_products(sympy.cos(a) * sympy.cos(b) - sympy.sin(a) * sympy.sin(b))
-        cos(a + b)
-    """
+    Raises: InputError for objects that are not formulas, and for unevaluated integrals and derivatives."""
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(_reduced)
     return _reduced(formula("x", x))
@@ -38,14 +31,7 @@ def is_zero(x: sp.Expr | sp.MatrixBase) -> bool:
 
     Args:
         x: expression or matrix of SymPy, as in `reduce_products`.
-    Returns: bool; False where it is not zero, and where roots or other functions hide that it is.
-
-    Examples:
-        >>> import sympy
-        >>> a = sympy.Symbol("a")
-        >>> ff.symbolic.is_zero(sympy.tan(a) ** 2 + 1 - 1 / sympy.cos(a) ** 2)
-        True
-    """
+    Returns: bool; False where it is not zero, and where roots or other functions hide that it is."""
     entries = list(matrix("x", x)) if isinstance(x, sp.MatrixBase) else [formula("x", x)]
     if not all(map(_vanishes_at_a_point, entries)):
         return False

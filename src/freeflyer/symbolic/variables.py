@@ -69,14 +69,7 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
     Args:
         x: Of positions and velocities; other symbols are constants.
     Returns: expression or matrix.
-    Raises: InputError for accelerations in x, whose rate has no symbol, and objects that are not formulas.
-
-    Examples:
-        >>> import freeflyer_papers
-        >>> variables = freeflyer_papers.planar.variables(1)
-        >>> ff.symbolic.time_derivative(variables.position[3] ** 2, variables)
-        2*q1*qdot1
-    """
+    Raises: InputError for accelerations in x, whose rate has no symbol, and objects that are not formulas."""
     _check(variables)
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(lambda e: time_derivative(e, variables))
@@ -93,14 +86,7 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
 
     Args:
         y: expression, or row, column or iterable of k, of positions.
-    Raises: InputError for velocities and accelerations in y, and objects that are not formulas.
-
-    Examples:
-        >>> import freeflyer_papers
-        >>> variables = freeflyer_papers.planar.variables(1)
-        >>> ff.symbolic.jacobian(variables.position[0], variables)     # o_x moves by v in the base's axes
-        Matrix([[cos(theta), -sin(theta), 0, 0]])
-    """
+    Raises: InputError for velocities and accelerations in y, and objects that are not formulas."""
     _check(variables)
     column = matrix("y", y if isinstance(y, sp.MatrixBase | Iterable) else [y])
     if 1 not in column.shape:

@@ -47,15 +47,7 @@ class DriftControl:
     Args:
         time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at least;
             from ten on the accuracy of a motion does not suffer.
-        damping: Ratio z of rows that hold positions; 1: as fast as possible without overshoot.
-
-    Examples:
-        >>> model, constrained = ff.robots.differential_drive_manipulator(), ff.formulations.constrained
-        >>> q, v, tau = model.neutral, np.eye(9)[1], np.zeros(9)     # sideways at 1 m/s, which the wheels forbid
-        >>> rows, drift = constrained.differential_drive(model, q, v), ff.formulations.constrained.DriftControl(time=0.1)
-        >>> print(round(float(constrained.accelerations(model, q, v, tau, constraints=rows, drift=drift).a[1]), 6))
-        -10.0
-    """
+        damping: Ratio z of rows that hold positions; 1: as fast as possible without overshoot."""
 
     time: float
     damping: float = 1.0

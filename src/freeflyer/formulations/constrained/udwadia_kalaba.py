@@ -61,15 +61,7 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
             hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
     Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms. Also for drift
-    control of rows with unknown rates, or of contacts without anchors.
-
-    Examples:
-        >>> model, q = ff.robots.chain(3), np.array([0.3, 0.0, -0.2])
-        >>> A, b = np.array([[1.0, 1.0, 1.0]]), np.array([0.5])
-        >>> found = ff.formulations.constrained.accelerations(model, q, np.zeros(3), np.zeros(3), constraints=(A, b))
-        >>> np.round(A @ found.a, 9), bool(np.allclose(found.forces, A.T @ found.multipliers))
-        (array([0.5]), True)
-    """
+    control of rows with unknown rates, or of contacts without anchors."""
     x = equations(model, q, v, tau, constraints, drift, external, expressed, gravity)
     lead = x.weighted.w.shape[:-1]
     solved = weighted.solve(x.weighted)

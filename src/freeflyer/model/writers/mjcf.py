@@ -35,15 +35,7 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     Raises: DescriptionError for helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
     degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
     world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle
-    inequality. Other errors are those of to_urdf.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> text = ff.to_mjcf(model, "quadruped.xml")
-        >>> again = ff.load("quadruped.xml")
-        >>> again.nv, round(again.mass - model.mass, 9)
-        (18, 0.0)
-    """
+    inequality. Other errors are those of to_urdf."""
     description = description_of(robot)
     _check(description)
     root = add(None, "mujoco", model=description.name or "robot")

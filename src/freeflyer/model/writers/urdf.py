@@ -34,15 +34,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
         path: File to write.
         overwrite: Whether an existing file may be replaced.
     Raises: DescriptionError for descriptions that `build` refuses, and names that no file can hold; FileError for a file that is
-    there, or cannot be written.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> text = ff.to_urdf(model, "humanoid.urdf")
-        >>> again, q = ff.load("humanoid.urdf", base="free"), ff.robots.standing_posture(model)
-        >>> print(f"{np.abs(ff.mass_matrix(again, q) - ff.mass_matrix(model, q)).max():.6f}")
-        0.000000
-    """
+    there, or cannot be written."""
     description = description_of(robot)
     base = _base_joint(description)
     joints = [j for j in description.joints if j is not base]
