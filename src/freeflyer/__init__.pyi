@@ -46,7 +46,12 @@ from .dynamics.centroidal import (
     centroidal_momentum_rate as centroidal_momentum_rate,
     centroidal_momentum_rate_derivatives as centroidal_momentum_rate_derivatives,
 )
-from .dynamics.closed import velocity_map as velocity_map, velocity_map_bias as velocity_map_bias
+from .dynamics.closed import (
+    MotionDerivatives as MotionDerivatives,
+    StateDerivatives as StateDerivatives,
+    velocity_map as velocity_map,
+    velocity_map_bias as velocity_map_bias,
+)
 from .dynamics.derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives,
     InverseDynamicsDerivatives as InverseDynamicsDerivatives,
@@ -89,7 +94,6 @@ from .dynamics.manifold import (
 )
 from .dynamics.named_postures import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
-from .dynamics.rates import MotionDerivatives as MotionDerivatives, StateDerivatives as StateDerivatives
 from .dynamics.states import (
     from_mujoco as from_mujoco,
     from_pinocchio as from_pinocchio,
@@ -130,7 +134,7 @@ from .model.edits import (
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
 from .model.recorded_states import Keyframe as Keyframe
-from .model.states.records import MujocoState as MujocoState, PinocchioState as PinocchioState, State as State
+from .model.states.velocities import MujocoState as MujocoState, PinocchioState as PinocchioState, State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 
 __version__: str

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from closeness import close
 from freeflyer import control
-from freeflyer.model.rigid_bodies import possible
+from freeflyer.model.placements import possible
 from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
 from seeds import fresh

@@ -118,7 +118,7 @@ def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
 def test_joints_are_chosen_by_sensitivity():
     """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
     from freeflyer.estimation.stance import reach, strokes
-    from freeflyer.linkages.maps import motion_map
+    from freeflyer.linkages.sweeping import motion_map
 
     s = sensed("kangaroo_like")
     lower, upper = strokes(s)

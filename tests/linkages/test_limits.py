@@ -7,7 +7,7 @@ import pytest
 from closeness import refused
 from freeflyer.linkages.limits import first_singularity, polygon_area, reachable_set
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.robots import kangaroo_hip, kangaroo_knee
+from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg
 from linkage_samples import BAR, shifted, stewart
 from scipy.optimize import brentq
@@ -56,7 +56,7 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
 
 
 def test_singular_places_of_hip_and_knee():
-    k = kangaroo_hip
+    k = kangaroo
 
     def rod(angle):
         x, z = k.ARM * math.cos(angle) - k.CRADLE_X, -k.ARM * math.sin(angle) - k.CRADLE_Z
@@ -66,7 +66,7 @@ def test_singular_places_of_hip_and_knee():
     expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
     np.testing.assert_allclose(found, expected, atol=1e-6)
     # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
-    k = kangaroo_knee
+    k = kangaroo
 
     def lean(angle):
         return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
@@ -77,7 +77,7 @@ def test_singular_places_of_hip_and_knee():
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
 def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
-    arm, rod = kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH
+    arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
     found = first_singularity(leg(), {YAW: sign}, 0.1)
     assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + end * arm - rod), abs=1e-6)
     assert found.motors[YAW] == pytest.approx(sign * found.distance)

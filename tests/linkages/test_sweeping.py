@@ -7,17 +7,17 @@ import pytest
 from closeness import fresh, refused
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.robots import kangaroo_hip
+from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 
 
 def test_hip_yaw_is_a_slider_crank():
     x = np.linspace(-0.02, 0.02, 9)
     swept = sweep(leg(), {YAW: x})
-    expected = [-crank_turn(kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH, s) for s in x]
+    expected = [-crank_turn(kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH, s) for s in x]
     np.testing.assert_allclose(swept.q[..., leg().joint("left_hip_yaw").iq], expected, atol=1e-9)
     # The crank and the rod are in line where the rod is as long as the base plus or minus the arm
-    arm, rod = kangaroo_hip.YAW_ARM, kangaroo_hip.YAW_ROD_LENGTH
+    arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
     low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
     x = np.linspace(-0.06, 0.06, 121)
     swept = sweep(leg(), {YAW: x}, limits=False)

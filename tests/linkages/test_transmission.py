@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closeness import refused
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
-from freeflyer.robots import kangaroo_ankle, kangaroo_knee
+from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle
 
 STROKE = np.linspace(0.0, 0.15, 31)
@@ -21,10 +21,10 @@ def squat():
 def test_knee_curve(squat):
     """Nut and pin: distance along the slide between them is set by the crank; Kangaroo paper, Fig 12."""
     knee = transmission_curve(leg(), squat, "left_knee")
-    start = kangaroo_knee.START
+    start = kangaroo.START
     for stroke, angle in zip(STROKE[::6], knee.y[::6]):
-        pin = kangaroo_knee.PIN
-        lean = [math.sqrt(kangaroo_knee.PUSH_ROD**2 - (pin * math.sin(a) - kangaroo_knee.SLIDE_OFFSET) ** 2)
+        pin = kangaroo.PIN
+        lean = [math.sqrt(kangaroo.PUSH_ROD**2 - (pin * math.sin(a) - kangaroo.SLIDE_OFFSET) ** 2)
                 for a in (start, start + angle)]  # fmt: skip
         assert pin * (math.cos(start) - math.cos(start + angle)) - lean[0] + lean[1] == pytest.approx(stroke, abs=1e-9)
     assert knee.y[-1] == pytest.approx(math.radians(120.0), abs=1e-9)
@@ -67,7 +67,7 @@ def test_a_constant_ankle_needs_its_motors():
     path = follow(leg(), LENGTH, x, hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
     np.testing.assert_allclose(path.joint(leg(), "left_ankle_pitch"), 0.0, atol=1e-12)
     shank = path.joint(leg(), "left_thigh") + path.joint(leg(), "left_knee")
-    arm, rod = kangaroo_ankle.DRIVEN, kangaroo_ankle.ROD_LENGTH
+    arm, rod = kangaroo.DRIVEN, kangaroo.ROD_LENGTH
     for name in ANKLE:
         turned = [crank_turn(arm, rod, -s) for s in path.joint(leg(), name)]  # a motor pulls where it is positive
         np.testing.assert_allclose(turned, -shank, atol=1e-8)

@@ -8,7 +8,7 @@ import pytest
 from closeness import fresh, refused
 from freeflyer import robots
 from freeflyer.model.description import JOINT_KINDS, joint_sizes
-from freeflyer.model.rigid_bodies import join
+from freeflyer.model.placements import join
 from freeflyer.robots import _parts as solids
 from robot_geometry import poses_at_zero
 

@@ -4,7 +4,7 @@ import freeflyer as ff
 import math
 import numpy as np
 import pytest
-from freeflyer.robots import kangaroo_ankle, kangaroo_hip, kangaroo_knee
+from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND, sub_mechanisms
 from robot_geometry import center_of_mass, poses_at_zero
 from seeds import fresh
@@ -108,33 +108,33 @@ def test_right_leg_mirrors_the_left(model):
 
 def test_strokes_of_knee_thigh_and_ankle():
     """The push rod reaches from the nut, pulled up by the stroke, to the pin turned about the knee by 120 degrees."""
-    pieces = {p.name: p for p in kangaroo_knee.knee().pieces}
+    pieces = {p.name: p for p in kangaroo.knee().pieces}
     nut, knee = (np.array(pieces[n].point) for n in ("length_motor", "knee"))
-    pin = np.array(kangaroo_knee.knee().cuts[1].point)
-    pulled = nut + kangaroo_knee.STROKE.upper * np.array(pieces["length_motor"].axis)
+    pin = np.array(kangaroo.knee().cuts[1].point)
+    pulled = nut + kangaroo.LENGTH_STROKE.upper * np.array(pieces["length_motor"].axis)
     turn = math.radians(120.0)
     R = np.array([[math.cos(turn), 0, math.sin(turn)], [0, 1, 0], [-math.sin(turn), 0, math.cos(turn)]])
     bent = knee + R @ (pin - knee)
-    assert np.linalg.norm(bent - pulled) == pytest.approx(kangaroo_knee.PUSH_ROD, abs=1e-12)
-    assert np.linalg.norm(pin - nut) == pytest.approx(kangaroo_knee.PUSH_ROD, abs=1e-12)
+    assert np.linalg.norm(bent - pulled) == pytest.approx(kangaroo.PUSH_ROD, abs=1e-12)
+    assert np.linalg.norm(pin - nut) == pytest.approx(kangaroo.PUSH_ROD, abs=1e-12)
     # The rocker's length at thigh angles of 0, 30 and 60 degrees: the elbow stays on the line and on the arc
-    hip, rocker = np.array(kangaroo_knee.HIP_AXIS), np.array(pieces["rocker"].point)
+    hip, rocker = np.array(kangaroo.HIP_AXIS), np.array(pieces["rocker"].point)
     for swing in (0.0, 30.0, 60.0):
-        crank = np.array(kangaroo_knee.direction(150.0 + swing))
-        arm = np.array(kangaroo_knee.direction(210.0 - swing))
-        elbow = hip + kangaroo_knee.CRANK * (crank + arm)
+        crank = np.array(kangaroo.direction(150.0 + swing))
+        arm = np.array(kangaroo.direction(210.0 - swing))
+        elbow = hip + kangaroo.CRANK * (crank + arm)
         assert elbow[2] == pytest.approx(hip[2], abs=1e-15)
-        assert np.linalg.norm(elbow - rocker) == pytest.approx(kangaroo_knee.ROCKER, abs=2e-4)
-    pieces = {p.name: p for p in kangaroo_ankle.ankle().pieces}
-    cuts = {c.name: np.array(c.point) for c in kangaroo_ankle.ankle().cuts}
+        assert np.linalg.norm(elbow - rocker) == pytest.approx(kangaroo.ROCKER, abs=2e-4)
+    pieces = {p.name: p for p in kangaroo.ankle().pieces}
+    cuts = {c.name: np.array(c.point) for c in kangaroo.ankle().cuts}
     for side in ("outer", "inner"):
         top, bottom = (np.array(pieces[f"ankle_{side}_{n}"].point) for n in ("upper_bar", "lower_bar"))
         upper, lower = cuts[f"ankle_{side}_butterfly_pin"] - top, cuts[f"ankle_{side}_heel_joint"] - bottom
-        np.testing.assert_allclose(upper, np.subtract(kangaroo_knee.KNEE, kangaroo_knee.HIP_AXIS), atol=1e-15)
-        np.testing.assert_allclose(lower, np.subtract(kangaroo_knee.ANKLE, kangaroo_knee.KNEE), atol=1e-15)
+        np.testing.assert_allclose(upper, np.subtract(kangaroo.KNEE, kangaroo.HIP_AXIS), atol=1e-15)
+        np.testing.assert_allclose(lower, np.subtract(kangaroo.ANKLE, kangaroo.KNEE), atol=1e-15)
     # Both rods at a stroke s: the arm's end, pitched, is as far from the cradle as the rod is long; -40 to 42 degrees
-    k = kangaroo_hip
-    for stroke, pitch in ((k.STROKE.lower, -40.0), (k.STROKE.upper, 42.0)):
+    k = kangaroo
+    for stroke, pitch in ((k.HIP_STROKE.lower, -40.0), (k.HIP_STROKE.upper, 42.0)):
 
         def gap(angle, stroke=stroke):
             end = k.ARM * np.array([math.cos(angle), -math.sin(angle)])

@@ -18,9 +18,9 @@ from freeflyer.estimation import CalibrationError, calibrate, closed_torques, co
 from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import random_postures, reach, strokes
-from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
+from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model.inputs import SMALLEST, finite_array, number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

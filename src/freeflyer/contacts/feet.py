@@ -19,11 +19,10 @@ from freeflyer.model.configuration import reference_posture
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
-from freeflyer.model.placements import placement
+from freeflyer.model.placements import placement, rigid_groups
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
 from freeflyer.model.readers.safe_file import read_xml
-from freeflyer.model.rigid_bodies import rigid_groups
 from freeflyer.tolerances import COLLINEAR_RATIO, SOLE_HEIGHT, SOLE_THICKNESS
 
 

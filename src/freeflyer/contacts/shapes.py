@@ -14,7 +14,7 @@ from scipy.spatial import ConvexHull, QhullError
 from freeflyer.errors import FileError, InputError
 from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes
-from freeflyer.model.readers.urdf_elements import named
+from freeflyer.model.readers.urdf import named
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_TILT
 

@@ -28,8 +28,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model.inputs import number, whole_number
-from freeflyer.model.placements import rotation_of_rpy
-from freeflyer.model.rigid_bodies import rigid_groups
+from freeflyer.model.placements import rigid_groups, rotation_of_rpy
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller

@@ -31,9 +31,8 @@ from freeflyer.model.description import Site
 from freeflyer.model.edits import merge_fixed
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.placements import rotation_of_rpy
+from freeflyer.model.placements import possible, rigid_groups, rotation_of_rpy
 from freeflyer.model.public import public
-from freeflyer.model.rigid_bodies import possible, rigid_groups
 from freeflyer.robots.legged import standing_posture
 from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3

@@ -7,7 +7,7 @@ G and gamma come from compiled code, which refuses open loops and singular postu
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -17,9 +17,31 @@ from freeflyer.errors import LinkageError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
 from freeflyer.model.inputs import finite_row, row
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, Reduction
 from freeflyer.model.public import explain
-from freeflyer.model.reduction import Reduction
+
+
+class StateDerivatives(NamedTuple):
+    """Derivatives of x = f(q, v): rows are x, columns the step in q, in v.
+
+    Attributes:
+        dq, dv: (..., n, nv) array, units of x per m or rad, per m/s or rad/s; column j of dq is d/dt at q (+) t e_j, v held."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+
+
+class MotionDerivatives(NamedTuple):
+    """Derivatives of x = f(q, v, a): rows are x, columns the step in q, in v, in a.
+
+    Attributes:
+        dq, dv, da: (..., n, nv) array, units of x per m or rad, per m/s or rad/s, per m/s^2 or rad/s^2; column j of dq is d/dt at
+            q (+) t e_j, v and a held."""
+
+    dq: np.ndarray
+    dv: np.ndarray
+    da: np.ndarray
+
 
 DRIFT: Any = object()  # no acceleration is given
 
@@ -58,7 +80,7 @@ def multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.einsum("...ij,...j->...i", A, x)
 
 
-def reduction_of(model: Model) -> Reduction[Model]:
+def reduction_of(model: Model) -> Reduction:
     """The reduction of a closed model."""
     assert model.reduction is not None, "a tree has no reduction"
     return model.reduction

@@ -9,11 +9,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import projected
+from freeflyer.dynamics.closed import MotionDerivatives
 from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, leading_axes, write_results
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.loads import Wrenches, run_loaded, wrench_rows, wrenches
-from freeflyer.dynamics.rates import MotionDerivatives
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import check_configuration, gravity_rows, row

@@ -7,9 +7,8 @@ from typing import Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import chain, motion, multiply, velocity_map
+from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
-from freeflyer.dynamics.rates import MotionDerivatives, StateDerivatives
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model

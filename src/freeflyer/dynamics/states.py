@@ -35,8 +35,7 @@ from freeflyer.model.states.mujoco import (
     refuse_absent_base,
 )
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
-from freeflyer.model.states.records import MujocoState, PinocchioState, State
-from freeflyer.model.states.velocities import check_size, velocity_matrix
+from freeflyer.model.states.velocities import MujocoState, PinocchioState, State, check_size, velocity_matrix
 
 Arrays = dict[str, np.ndarray | None]
 

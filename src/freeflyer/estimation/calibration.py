@@ -16,10 +16,10 @@ from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
-from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
+from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model.inputs import name_list, number, one_row, positive, shaped, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

@@ -21,9 +21,8 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, name_list
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, Partition
 from freeflyer.model.public import public
-from freeflyer.model.reduction import Partition
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
 

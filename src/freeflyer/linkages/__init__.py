@@ -5,7 +5,6 @@ from freeflyer.linkages.assembly import assemble
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.limits import first_singularity, reachable_set
-from freeflyer.linkages.maps import inside_limits, manipulability
 from freeflyer.linkages.motion import (
     complete_velocity,
     constraint_multipliers,
@@ -21,7 +20,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.selected_posture import selected_posture
 from freeflyer.linkages.submechanisms import mechanisms
-from freeflyer.linkages.sweeping import sweep
+from freeflyer.linkages.sweeping import inside_limits, manipulability, sweep
 from freeflyer.linkages.transmission import transmission
 
 __all__ = [

@@ -34,9 +34,8 @@ from freeflyer.model.build import compile_description, recompile
 from freeflyer.model.configuration import random_configuration as random_posture
 from freeflyer.model.description import Description
 from freeflyer.model.frozen import frozen
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, Partition, Reduction
 from freeflyer.model.public import public
-from freeflyer.model.reduction import Partition, Reduction
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long

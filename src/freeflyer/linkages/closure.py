@@ -17,8 +17,7 @@ from freeflyer.kernels.linkages import assembly as K
 from freeflyer.kernels.model.layout import PLAN
 from freeflyer.linkages.rows import groups, structure
 from freeflyer.model.inputs import check_configuration
-from freeflyer.model.model import Model
-from freeflyer.model.reduction import Partition
+from freeflyer.model.model import Model, Partition
 
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes

@@ -23,9 +23,8 @@ from freeflyer.linkages.conditioning import condition, dependent_columns, indepe
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
-from freeflyer.model.model import Model
+from freeflyer.model.model import Block, Model, Partition
 from freeflyer.model.public import public
-from freeflyer.model.reduction import Block, Partition
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there

@@ -12,9 +12,9 @@ from freeflyer.errors import AssemblyError, InputError
 from freeflyer.linkages.closing import close_loops, step_closed
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.conditioning import smallest_values
-from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
+from freeflyer.linkages.sweeping import motion_map
 from freeflyer.linkages.transmission import Selection, check_determined, select
 from freeflyer.model.inputs import check_configuration, real_array, row
 from freeflyer.model.model import Model

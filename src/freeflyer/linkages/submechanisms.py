@@ -12,9 +12,8 @@ from numpy.typing import ArrayLike
 from freeflyer.linkages.conditioning import condition, rank, singular_values
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import Structure, constraint_jacobian, structure
-from freeflyer.model.model import Model
+from freeflyer.model.model import Block, Model, Partition
 from freeflyer.model.public import public
-from freeflyer.model.reduction import Block, Partition
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
 from freeflyer.tolerances import FACTOR_RANK_RATIO

@@ -24,9 +24,8 @@ from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import structure
 from freeflyer.model.inputs import finite_array, name_list, real_array
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, Partition
 from freeflyer.model.public import public
-from freeflyer.model.reduction import Partition
 from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
 

@@ -15,8 +15,8 @@ from freeflyer.model.description import WORLD, Inertia, Joint, Link, Site
 from freeflyer.model.inputs import gravity_vector, real_array, shaped
 from freeflyer.model.locking import leader, lock, open_loops
 from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.placements import join, rigid_groups, transform
 from freeflyer.model.public import public
-from freeflyer.model.rigid_bodies import join, rigid_groups, transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import consistency
 

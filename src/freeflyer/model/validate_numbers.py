@@ -8,7 +8,7 @@ from freeflyer import tolerances as T
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import Description, Inertia, Joint, joint_sizes
 from freeflyer.model.frozen import is_masked
-from freeflyer.model.rigid_bodies import join, rigid_groups, transform
+from freeflyer.model.placements import join, rigid_groups, transform
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")

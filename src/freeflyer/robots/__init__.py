@@ -8,11 +8,10 @@ from collections.abc import Callable
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.model.model import Model
 from freeflyer.robots.chain import chain
-from freeflyer.robots.flying import aerial_manipulator, space_manipulator
 from freeflyer.robots.humanoid import humanoid
 from freeflyer.robots.kangaroo import kangaroo_like
 from freeflyer.robots.legged import prismatic_hopper, quadruped, revolute_hopper, standing_posture
-from freeflyer.robots.mobile import differential_drive_manipulator, holonomic_manipulator
+from freeflyer.robots.mobile import aerial_manipulator, differential_drive_manipulator, holonomic_manipulator, space_manipulator
 
 __all__ = [
     "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",

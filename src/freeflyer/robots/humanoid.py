@@ -2,13 +2,130 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
+import numpy as np
+
 from freeflyer.model.build import build
-from freeflyer.model.description import Description, Link, Site
+from freeflyer.model.description import Description, Inertia, Link, Site
 from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_bodies import join
-from freeflyer.robots._parts import AXES, Motor, box, capsule, ellipsoid, floating_joint, hinge, translation
-from freeflyer.robots.humanoid_limbs import Part, arm, leg
+from freeflyer.model.placements import join
+from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, sole_sites, translation
+
+HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)
+TOE, HEEL, SOLE_HALF_WIDTH = 0.16, 0.09, 0.05  # the sole, from below the ankle
+SHOULDER_Y, CLAVICLE, UPPER_ARM, FOREARM = 0.21, 0.14, 0.30, 0.27
+FINGERS = {"thumb": 0.045, "index": 0.03, "middle": 0.01, "ring": -0.01, "little": -0.03}  # towards the front (m)
+
+# limits of the left side; joints that turn about x or z are mirrored on the right
+MOTORS = {
+    "hip_yaw": Motor(-0.6, 1.0, 10.0, 150.0, 0.10),
+    "hip_roll": Motor(-0.5, 0.9, 8.0, 250.0, 0.15),
+    "hip_pitch": Motor(-2.1, 0.8, 10.0, 350.0, 0.25),
+    "knee": Motor(-0.05, 2.5, 12.0, 400.0, 0.25),
+    "ankle_pitch": Motor(-0.9, 0.8, 12.0, 250.0, 0.15),
+    "ankle_roll": Motor(-0.5, 0.5, 10.0, 120.0, 0.06),
+    "clavicle_yaw": Motor(-0.6, 0.8, 6.0, 100.0, 0.06),
+    "shoulder_pitch": Motor(-3.0, 1.5, 8.0, 100.0, 0.06),
+    "shoulder_roll": Motor(-0.3, 2.8, 8.0, 100.0, 0.06),
+    "upper_arm_yaw": Motor(-1.6, 1.6, 8.0, 60.0, 0.03),
+    "elbow": Motor(-2.4, 0.05, 10.0, 60.0, 0.03),
+    "forearm_yaw": Motor(-2.0, 2.0, 10.0, 25.0, 0.01),
+    "wrist_pitch": Motor(-1.0, 1.0, 10.0, 20.0, 0.008),
+    "wrist_roll": Motor(-0.6, 0.6, 10.0, 20.0, 0.008),
+    "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005),
+}
+
+
+@dataclass(frozen=True)
+class Part:
+    """A joint, which `turn`s (roll, pitch or yaw) where its motor is used, and the link that it carries."""
+
+    joint: str
+    parent: str
+    link: str
+    placement: np.ndarray
+    turn: str
+    motor: Motor
+    inertia: Inertia
+    sites: tuple[Site, ...] = ()
+
+
+def leg(side: str) -> list[Part]:
+    """Six joints from the pelvis to the foot; hip axes meet, ankle axes meet."""
+    s, thigh, shank, foot = _sign(side), f"{side}_thigh", f"{side}_shank", f"{side}_foot"
+    yaw_link, roll_link, ankle_link = f"{side}_hip_yaw_link", f"{side}_hip_roll_link", f"{side}_ankle_link"
+    hip = cylinder(1.5, 0.05, (0.0, 0.0, -0.04), (0.0, 0.0, 0.06))
+    hip_cross = capsule(1.5, 0.05, (-0.04, 0.0, 0.0), (0.04, 0.0, 0.0))
+    hip_motor, knee_motor = (cylinder(1.5, r, (0.0, -0.05, 0.0), (0.0, 0.05, 0.0)) for r in (0.06, 0.05))
+    upper = join(capsule(6.0, 0.07, (0.0, 0.0, -0.05), (0.0, 0.0, -0.36)), hip_motor)
+    lower = join(capsule(3.0, 0.05, (0.0, 0.0, -0.05), (0.0, 0.0, -0.38)), knee_motor)
+    ankle = capsule(0.7, 0.03, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
+    sole = join(
+        box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
+        box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)),
+    )
+    return [
+        _part(side, "hip_yaw", "pelvis", yaw_link, translation(y=s * HIP_Y), "yaw", hip),
+        _part(side, "hip_roll", yaw_link, roll_link, translation(), "roll", hip_cross),
+        _part(side, "hip_pitch", roll_link, thigh, translation(), "pitch", upper),
+        _part(side, "knee", thigh, shank, translation(z=-THIGH), "pitch", lower),
+        _part(side, "ankle_pitch", shank, ankle_link, translation(z=-SHANK), "pitch", ankle),
+        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot)),
+    ]
+
+
+def arm(side: str) -> list[Part]:
+    """Eight joints from the chest to the hand and one for each finger; the arm hangs when they are zero."""
+    s, hand = _sign(side), f"{side}_hand"
+    clavicle, pitch_link, roll_link = f"{side}_clavicle", f"{side}_shoulder_pitch_link", f"{side}_shoulder_roll_link"
+    upper_arm, elbow_link = f"{side}_upper_arm", f"{side}_elbow_link"
+    forearm, wrist = f"{side}_forearm", f"{side}_wrist_link"
+    palm = join(box(0.3, (0.07, 0.03, 0.08), (0.0, 0.0, -0.05)), cylinder(0.1, 0.025, (0, 0, 0), (0, 0, -0.02)))
+    bone = capsule(1.2, 0.035, (0.0, 0.0, 0.0), (0.0, s * CLAVICLE, 0.0))
+    shoulder = capsule(0.8, 0.045, (0.0, 0.0, 0.0), (0.0, s * 0.03, 0.0))
+    shoulder_cross = capsule(0.8, 0.045, (-0.02, 0.0, 0.0), (0.02, 0.0, 0.0))
+    upper = capsule(2.4, 0.045, (0.0, 0.0, -0.04), (0.0, 0.0, -0.26))
+    elbow = capsule(1.2, 0.04, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
+    lower = capsule(0.8, 0.035, (0.0, 0.0, -0.06), (0.0, 0.0, -0.24))
+    grip = translation(z=-0.09)
+    return [
+        _part(side, "clavicle_yaw", "chest", clavicle, translation(y=s * (SHOULDER_Y - CLAVICLE), z=0.22), "yaw", bone),
+        _part(side, "shoulder_pitch", clavicle, pitch_link, translation(y=s * CLAVICLE), "pitch", shoulder),
+        _part(side, "shoulder_roll", pitch_link, roll_link, translation(), "roll", shoulder_cross),
+        _part(side, "upper_arm_yaw", roll_link, upper_arm, translation(), "yaw", upper),
+        _part(side, "elbow", upper_arm, elbow_link, translation(z=-UPPER_ARM), "pitch", elbow),
+        _part(side, "forearm_yaw", elbow_link, forearm, translation(), "yaw", lower),
+        _part(side, "wrist_pitch", forearm, wrist, translation(z=-FOREARM), "pitch", ellipsoid(0.3, (0.03, 0.03, 0.03))),
+        _part(side, "wrist_roll", wrist, hand, translation(), "roll", palm, (Site(f"{side}_palm", hand, grip),)),
+        *(_finger(side, name, x) for name, x in FINGERS.items()),
+    ]
+
+
+def _finger(side: str, name: str, x: float) -> Part:
+    """A finger that closes towards the body's middle; the thumb starts higher on the hand."""
+    length, z = (0.05, -0.03) if name == "thumb" else (0.07, -0.09)
+    solid = capsule(0.06, 0.008, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
+    motor = MOTORS["finger"] if side == "right" else MOTORS["finger"].mirrored()
+    return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
+
+
+def _part(
+    side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
+    sites: tuple[Site, ...] = (),
+) -> Part:
+    motor = MOTORS[name] if side == "left" or turn == "pitch" else MOTORS[name].mirrored()
+    return Part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
+
+
+def _sign(side: str) -> float:
+    return 1.0 if side == "left" else -1.0
+
+
+def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
+    return sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH)
+
 
 SIDES = ("left", "right")
 LOWEST, HIGHEST = 20, 45

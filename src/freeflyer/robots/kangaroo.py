@@ -2,16 +2,246 @@
 
 from __future__ import annotations
 
+import math
+
 from freeflyer.model.build import build
 from freeflyer.model.description import Description, Link, Loop, Site
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_bodies import join
+from freeflyer.model.placements import join
 from freeflyer.robots._parts import box, floating_joint, sole_sites, translation
-from freeflyer.robots.kangaroo_ankle import HEEL, SOLE, SOLE_HALF_WIDTH, TOE, ankle
-from freeflyer.robots.kangaroo_hip import hip, hip_yaw
-from freeflyer.robots.kangaroo_knee import ANKLE, knee
-from freeflyer.robots.kangaroo_parts import ties, tree
-from freeflyer.robots.kangaroo_pieces import SubMechanism
+from freeflyer.robots.kangaroo_parts import (
+    BALL_WITH_ANGLE,
+    IN_XY,
+    IN_XZ,
+    STRUT,
+    Cut,
+    Motor,
+    Piece,
+    Point,
+    SubMechanism,
+    X,
+    Y,
+    Z,
+    at_width,
+    direction,
+    shift_point,
+    ties,
+    tree,
+    unit_vector,
+)
+
+AXIS: Point = (0.0, 0.09, -0.06)  # where the hip yaw axis meets the plane of the actuator
+YAW_ARM = 0.04  # m: full stroke is half the arm, 30 degrees
+YAW_ROD_LENGTH = 0.12  # m, from the housing's pivot to the pin, at a right angle to the arm
+YAW_ARM_DIRECTION = 60.0  # degrees from x towards y
+YAW_STROKE = Motor(-0.02, 0.02, 3000.0, 0.5)
+YAW_STOP = math.radians(35.0)  # stops beyond what the actuator reaches
+
+
+def hip_yaw(root: str) -> SubMechanism:
+    """RRPR of the left leg: an actuator beside the hip turns it through a short arm; the link `hip_yaw` carries the leg.
+
+        base - R (the housing turns) - P (the rod) - R (pin on the arm: the cut) - R (hip yaw) - base"""
+    turn = math.radians(YAW_ARM_DIRECTION)
+    pin = shift_point(AXIS, (math.cos(turn), math.sin(turn), 0.0), YAW_ARM)
+    pivot = shift_point(pin, (-math.sin(turn), math.cos(turn), 0.0), YAW_ROD_LENGTH)
+    along = unit_vector(pivot, pin)
+    hip = (AXIS[0], AXIS[1], AXIS[2] - 0.09)
+    pieces = (
+        Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, shift_point(pivot, along, 0.08)), STRUT),
+        Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (shift_point(pin, along, -0.09), pin), motor=YAW_STROKE),
+        Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, hip), 0.045, limits=(-YAW_STOP, YAW_STOP)),
+    )
+    return SubMechanism("RRPR", pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),))
+
+
+CENTER: Point = (0.0, AXIS[1], AXIS[2] - 0.09)  # where pitch and roll axes meet
+ARM = 0.06  # m: the rods end this far in front of the centre
+HIP_HALF_WIDTH = 0.04  # m: and this far to either side; a stroke of as much, differentially, is singular at 90 degrees
+CRADLE_X, CRADLE_Z = 0.05, 0.10  # m: the cradles, in front of and above the centre
+HIP_STROKE = Motor(-0.04, 0.04, 3000.0, 0.5)
+HIP_PITCH_STOP, HIP_ROLL_STOP = math.radians(42.5), math.radians(27.0)
+
+
+def hip() -> SubMechanism:
+    """U-2RRPU of the left leg: two actuators in front work together and against each other; `hip_roll` carries the thigh.
+
+    Pitch, then roll, carry the leg. Beside them stand two braces, one on either side:
+
+        hip yaw - R (cradle, about x) - R (housing, about y) - P (rod) - U (the cut) - R (about x) - the leg
+
+    A cut that left only a hinge would lock the hip as soon as pitch and roll both differ from zero: the rods must lean sideways
+    (roll shortens the distance between them) while the cradle's plane cannot. So the cut ties the point and one angle, four rows
+    (Kangaroo paper, (20)), and leaves a universal joint."""
+    x, y, z = CENTER
+    pelvis = ((x - 0.03, y + 0.01, z - 0.02), (x - 0.03, y + 0.05, z - 0.11))
+    pieces = [
+        Piece("hip_pitch", "hip_yaw", CENTER, Y, 0.1, (shift_point(CENTER, Y, -0.02), shift_point(CENTER, Y, 0.02)),
+              limits=(-HIP_PITCH_STOP, HIP_PITCH_STOP)),
+        Piece("hip_roll", "hip_pitch", CENTER, X, 2.0, pelvis, 0.05, limits=(-HIP_ROLL_STOP, HIP_ROLL_STOP))]
+    cuts = []
+    for brace, side in (("outer", HIP_HALF_WIDTH), ("inner", -HIP_HALF_WIDTH)):
+        more, cut = _brace(f"hip_{brace}", side)
+        pieces += more
+        cuts.append(cut)
+    return SubMechanism("U-2RRPU", tuple(pieces), tuple(cuts))
+
+
+def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
+    x, y, z = CENTER
+    foot: Point = (x + ARM, y + offset, z)
+    cradle: Point = (x + CRADLE_X, y + offset, z + CRADLE_Z)
+    along, pull = unit_vector(cradle, foot), unit_vector(foot, cradle)
+    pieces = [
+        Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, (shift_point(cradle, X, -0.02), shift_point(cradle, X, 0.02))),
+        Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, shift_point(cradle, along, -0.08)), STRUT),
+        Piece(f"{name}_motor", f"{name}_housing", foot, pull, 0.15, (shift_point(foot, along, -0.1), foot), motor=HIP_STROKE),
+        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, (shift_point(foot, Y, -0.012), shift_point(foot, Y, 0.012))),
+    ]
+    return pieces, Cut(f"{name}_joint", f"{name}_fork", f"{name}_motor", foot, BALL_WITH_ANGLE)
+
+
+LEG_Y = 0.13  # the plane of the leg
+HIP_AXIS: Point = (0.0, LEG_Y, -0.24)  # about which the thigh swings
+THIGH = SHANK = 0.40  # m
+LEAN = 20.0  # degrees: at the reference posture the thigh leans forward, the shank back by as much
+LENGTH_STROKE = Motor(0.0, 0.15, 5000.0, 0.5)
+CRANK = 0.04  # m: of (a)
+ROCKER = 0.10  # m
+START, END = math.radians(20.0), math.radians(40.0)  # the pin's angles off the slide's line at the ends of the stroke
+PIN = LENGTH_STROKE.upper / (math.cos(START) + math.cos(END))  # m: from the knee's axis to the pin of (b) and (c)
+PUSH_ROD = 0.20  # m
+SLIDE_OFFSET = PIN * (math.sin(START) + math.sin(END)) / 2.0  # m: the nut's line behind the knee
+FULL = math.pi - START - END
+
+THIGH_DOWN, SHANK_DOWN = direction(270.0 + LEAN), direction(270.0 - LEAN)
+KNEE = shift_point(HIP_AXIS, THIGH_DOWN, THIGH)
+ANKLE = shift_point(KNEE, SHANK_DOWN, SHANK)
+
+
+def knee() -> SubMechanism:
+    """RRRR-RRRP-R of the left leg: one actuator in the thigh bends the knee (the link `knee` is the shank) and swings the thigh.
+
+        a. RRRR    hip_roll - rocker - triangle - thigh: the triangle turns back as far as the thigh swings forward
+        b. RRRP    thigh - nut (P) - push rod - shank: the actuator bends the knee
+        c. R       triangle - long bar - shank, a parallelogram with the thigh: the knee turns as the triangle does,
+                   twice the thigh's angle, so that the foot stays below the hip
+
+    In (a) crank (on the thigh) and triangle arm are equally long: their common end then runs on a straight line through the
+    thigh's axis if they turn against each other at equal speed, and the rocker, across that line, holds it there.
+
+    In (b) the full stroke takes the pin through 120 degrees, from 20 degrees off the slide's direction to 40 degrees off the
+    opposite one. The nut's line lies halfway between the pin's distances at both ends, so the push rod leans equally there and
+    stroke = crank (cos 20 + cos 40). Starting close to the dead point makes the stretched leg move fast and pushes hardest half
+    way down, as in the paper's Fig 15. Push rod and long bar share the pin on the shank."""
+    crank = shift_point(HIP_AXIS, direction(150.0), CRANK)
+    slide = crank_to_knee(crank)
+    arm = direction(slide - math.degrees(START))
+    corner, pin = shift_point(crank, arm, PIN), shift_point(KNEE, arm, PIN)
+    elbow = shift_point(crank, direction(210.0), CRANK)  # the common end, on the line straight back
+    rocker = _rocker_pivot(elbow)
+    nut = _nut(pin, slide)
+    up = direction(slide + 180.0)
+    pieces = (
+        Piece("thigh", "hip_roll", HIP_AXIS, Y, 2.2, (HIP_AXIS, shift_point(HIP_AXIS, THIGH_DOWN, 0.30)), 0.05),
+        Piece("length_motor", "thigh", nut, up, 0.5, (nut, shift_point(nut, up, 0.06)), STRUT, motor=LENGTH_STROKE),
+        Piece("push_rod", "length_motor", nut, Y, 0.24, (nut, pin)),
+        Piece("knee", "thigh", KNEE, Y, 0.6, (KNEE, shift_point(KNEE, SHANK_DOWN, 0.30)), 0.03, limits=(-0.01, FULL + 0.01)),
+        Piece("rocker", "hip_roll", rocker, Y, 0.09, (rocker, elbow)),
+        Piece("triangle", "rocker", elbow, Y, 0.11, (elbow, corner)),
+        Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)),
+    )
+    cuts = (Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
+        Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))
+    return SubMechanism("RRRR-RRRP-R", pieces, cuts)
+
+
+def crank_to_knee(crank: Point) -> float:
+    """Direction (degrees) from the crank's end to the knee: the parallelogram's long side, along which the nut slides."""
+    return math.degrees(math.atan2(KNEE[2] - crank[2], KNEE[0] - crank[0])) % 360.0
+
+
+def _rocker_pivot(elbow: Point) -> Point:
+    """The rocker stands upright when half the elbow's run is behind it."""
+    run = 2.0 * CRANK * (1.0 - math.cos(math.radians(30.0)))
+    return elbow[0] - run / 2.0, LEG_Y, elbow[2] + math.sqrt(ROCKER**2 - (run / 2.0) ** 2)
+
+
+def _nut(pin: Point, slide: float) -> Point:
+    """The nut above the pin on its line, a push rod's length away."""
+    down, across = direction(slide), direction(slide - 90.0)
+    offset = sum((p - k) * a for p, k, a in zip(pin, KNEE, across)) - SLIDE_OFFSET
+    back = shift_point(pin, across, -offset)
+    return at_width(shift_point(back, down, -math.sqrt(PUSH_ROD**2 - offset**2)), LEG_Y)
+
+
+DRIVEN = 0.035  # m: the pendulum's arm that the actuator pushes; its stroke turns it by 35 degrees
+CARRYING = 0.06  # m: its arm that carries the upper bar, and the butterfly's arms, and the foot's
+LOWER_WIDTH = 0.036  # m: the lower bars' distance from the middle of the leg
+UPPER_WIDTH = 0.05  # m: pendulums and upper bars
+ROD_LENGTH = 0.12  # m
+UPPER_ARM, LOWER_ARM = 230.0, 130.0  # degrees: directions of the arms that carry the upper and the lower bar
+ANKLE_STROKE = Motor(-0.02, 0.02, 3000.0, 0.5)
+ANKLE_PITCH_STOP, ANKLE_ROLL_STOP = (math.radians(-42.5), math.radians(100.0)), math.radians(27.0)
+ACROSS = direction(-LEAN)  # to the shank, in the leg's plane: the roll axis, and the second one of the upper universal joint
+SOLE = 0.06  # m: the ankle's axes above the ground
+TOE, HEEL, SOLE_HALF_WIDTH = 0.14, 0.07, 0.045  # m
+
+
+def ankle() -> SubMechanism:
+    """U-2(RRRP-RRRR-UU) of the left leg: two actuators at the thigh's root move the foot, `ankle_roll`, through bars.
+
+    On either side of the leg, from the top:
+
+        a. RRRP    hip_roll - housing - rod (P) - pendulum, which hangs on the axis of the thigh
+        b. RRRR    pendulum - upper bar - butterfly, which turns on the axis of the knee: a parallelogram with the thigh
+        c. U-2UR   butterfly - U - lower bar - U - foot: a parallelogram with the shank, for pitch
+
+    Through two parallelograms in a row the foot keeps its orientation towards the hip while the knee bends and the actuators
+    rest. Both actuators together pitch the foot, against each other they roll it. The cuts are the pins of (a) and (b), two rows
+    each, and the lower universal joint of (c), four rows."""
+    toe, heel = shift_point(ANKLE, direction(330.0), 0.11), shift_point(ANKLE, direction(225.0), 0.06)
+    pieces = [
+        Piece("ankle_pitch", "knee", ANKLE, Y, 0.09, (shift_point(ANKLE, Y, -0.02), shift_point(ANKLE, Y, 0.02)),
+              limits=(-ANKLE_PITCH_STOP[1], -ANKLE_PITCH_STOP[0])),
+        Piece("ankle_roll", "ankle_pitch", ANKLE, ACROSS, 0.42, (heel, toe), 0.02, limits=(-ANKLE_ROLL_STOP, ANKLE_ROLL_STOP))]
+    cuts = []
+    for side, sign in (("outer", 1.0), ("inner", -1.0)):
+        more, cut = _transmission(f"ankle_{side}", sign)
+        pieces += more
+        cuts += cut
+    return SubMechanism("U-2(RRRP-RRRR-UU)", tuple(pieces), tuple(cuts))
+
+
+def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
+    wide, narrow = LEG_Y + sign * UPPER_WIDTH, LEG_Y + sign * LOWER_WIDTH
+    hanger, pivot = at_width(HIP_AXIS, wide), at_width(KNEE, wide)
+    push, top, bottom = (shift_point(p, direction(a), r) for p, a, r in (
+        (hanger, 180.0, DRIVEN), (hanger, UPPER_ARM, CARRYING), (pivot, UPPER_ARM, CARRYING)))
+    housing = shift_point(push, direction(90.0), ROD_LENGTH)
+    down, up = direction(270.0), direction(90.0)
+    ball, heel = (shift_point(at_width(p, narrow), direction(LOWER_ARM), CARRYING) for p in (KNEE, ANKLE))
+    pieces = [
+        Piece(f"{name}_housing", "hip_roll", housing, Y, 0.7, (housing, shift_point(housing, down, 0.08)), STRUT),
+        Piece(f"{name}_motor", f"{name}_housing", push, up, 0.12, (shift_point(push, down, -0.09), push), motor=ANKLE_STROKE),
+        Piece(f"{name}_pendulum", "hip_roll", hanger, Y, 0.065, (hanger, top)),
+        Piece(f"{name}_upper_bar", f"{name}_pendulum", top, Y, 0.11, (top, bottom), 0.008),
+        Piece(f"{name}_butterfly", "knee", pivot, Y, 0.08, (pivot, ball)),
+        Piece(f"{name}_cross", f"{name}_butterfly", ball, Y, 0.004, _short(ball), 0.006),
+        Piece(f"{name}_lower_bar", f"{name}_cross", ball, ACROSS, 0.12, (ball, heel), 0.008),
+        Piece(f"{name}_fork", "ankle_roll", heel, X, 0.02, _short(heel), 0.008),
+    ]
+    cuts = [
+        Cut(f"{name}_push_pin", f"{name}_pendulum", f"{name}_motor", push, IN_XZ),
+        Cut(f"{name}_butterfly_pin", f"{name}_butterfly", f"{name}_upper_bar", bottom, IN_XZ),
+        Cut(f"{name}_heel_joint", f"{name}_fork", f"{name}_lower_bar", heel, BALL_WITH_ANGLE),
+    ]
+    return pieces, cuts
+
+
+def _short(point: Point) -> tuple[Point, Point]:
+    return shift_point(point, Y, -0.006), shift_point(point, Y, 0.006)
+
 
 BASE = "base_link"
 GROUND = ANKLE[2] - SOLE  # height of the soles at the reference posture, in the base frame
@@ -21,10 +251,9 @@ NAMES = ("hip_yaw", "hip", "knee", "ankle")
 def kangaroo_like() -> Model:
     """Model of a floating lower body of 42 kg whose legs are closed linkages, like PAL Robotics' Kangaroo.
 
-    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II). Hip yaw (RRPR)
-    and hip (U-2RRPU) are in `kangaroo_hip`, the others in `kangaroo_knee` (RRRR-RRRP-R) and `kangaroo_ankle` (U-2(RRRP-RRRR-UU)).
-    Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The loops have 64
-    independent rows.
+    Each leg has 6 linear motors and 32 passive joints in four sub-mechanisms (Kangaroo paper, Table II): `hip_yaw`, `hip`, `knee`
+    and `ankle`. Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The
+    loops have 64 independent rows.
 
     The reference posture (all joint coordinates zero) closes every loop exactly, with legs nearly stretched and length motors at
     the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`, `left_length_motor`,

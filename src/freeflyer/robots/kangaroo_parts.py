@@ -1,4 +1,5 @@
-"""What a leg of the Kangaroo-like robot is written in: points of the reference posture, in the base's axes.
+"""What a leg of the Kangaroo-like robot is written in: joints with their links, motors, cuts that open its loops; and points of
+the reference posture, in the base's axes.
 
 At the reference posture every joint coordinate is zero and every link's axes are those of the base, so that a placement is the
 difference of two points and a loop whose two frames are given by one point is closed exactly."""
@@ -7,13 +8,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from freeflyer.model.description import Inertia, Joint, Link, Loop, Site
 from freeflyer.robots._parts import capsule, translation
-from freeflyer.robots.kangaroo_pieces import Cut, Piece, Point
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)
 IN_XZ, IN_XY = (1, 0, 1, 0, 0, 0), (1, 1, 0, 0, 0, 0)  # pins of planar linkages that turn about y, about z
@@ -96,3 +96,55 @@ def _mirror(piece: Piece) -> Piece:
 
 def _flip(point: Point) -> Point:
     return point[0], -point[1], point[2]
+
+
+Point = tuple[float, float, float]
+STRUT, ROD = 0.025, 0.012  # radii of actuator housings and of rods (m)
+
+
+@dataclass(frozen=True)
+class Motor:
+    """Stroke (m) of a linear actuator, zero at the reference posture; greatest force (N) and speed (m/s)."""
+
+    lower: float
+    upper: float
+    force: float
+    speed: float
+
+
+@dataclass(frozen=True)
+class Piece:
+    """A joint at `point`, and the link it carries, a capsule from `solid[0]` to `solid[1]`; all as in kangaroo_parts.
+
+    `axis` is a unit vector along y, or across it: then the right side's angle counts the other way round. `limits` are those of a
+    hinge (rad), none where empty; a piece with a motor slides along `axis`."""
+
+    name: str
+    parent: str
+    point: Point
+    axis: Point
+    mass: float
+    solid: tuple[Point, Point]
+    radius: float = ROD
+    limits: tuple[float, float] | tuple[()] = ()
+    motor: Motor | None = None
+
+
+@dataclass(frozen=True)
+class Cut:
+    """A joint that was opened to make a tree: `link_a` and `link_b` meet at `point` in the directions of `mask`."""
+
+    name: str
+    link_a: str
+    link_b: str
+    point: Point
+    mask: tuple[int, ...]
+
+
+@dataclass(frozen=True)
+class SubMechanism:
+    """The pieces and cuts of one closed sub-mechanism, and the name of its type in the literature's letters."""
+
+    kind: str
+    pieces: tuple[Piece, ...]
+    cuts: tuple[Cut, ...]

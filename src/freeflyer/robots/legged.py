@@ -12,11 +12,11 @@ from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
 from freeflyer.model.inputs import number, positive
 from freeflyer.model.model import Model
+from freeflyer.model.placements import join
 from freeflyer.model.public import public
 from freeflyer.model.recorded_states import Keyframe
-from freeflyer.model.rigid_bodies import join
-from freeflyer.robots import humanoid_limbs
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
+from freeflyer.robots.humanoid import ANKLE, SHANK as HUMANOID_SHANK, THIGH as HUMANOID_THIGH
 
 HIP_X, HIP_Y = 0.30, 0.11  # where the hip roll axes are, from the trunk's middle (m)
 OUT, THIGH, SHANK = 0.09, 0.28, 0.28  # lengths of a leg's links (m)
@@ -160,7 +160,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
 
 def _humanoid(knee: float) -> tuple[float, dict[str, float]]:
     """Base height and joint angles; thigh and shank are equally long, so hip and ankle share the knee's angle."""
-    height = humanoid_limbs.ANKLE + (humanoid_limbs.THIGH + humanoid_limbs.SHANK) * math.cos(knee / 2.0)
+    height = ANKLE + (HUMANOID_THIGH + HUMANOID_SHANK) * math.cos(knee / 2.0)
     turns = {"hip_pitch": -knee / 2.0, "knee": knee, "ankle_pitch": -knee / 2.0, "elbow": -0.5}
     return height, {f"{side}_{name}": angle for side in ("left", "right") for name, angle in turns.items()}
 

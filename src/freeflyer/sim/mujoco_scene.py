@@ -26,9 +26,9 @@ from freeflyer.model.edits import merge_fixed
 from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
 from freeflyer.model.load import with_base
 from freeflyer.model.model import Model
+from freeflyer.model.placements import rigid_groups
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.rigid_bodies import rigid_groups
 from freeflyer.model.states.mujoco import Places, configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import (

@@ -12,7 +12,7 @@ from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
 from freeflyer.dynamics.named_postures import configuration
 from freeflyer.formulations import constrained, methods
-from freeflyer.formulations.constrained import weighted
+from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots import differential_drive_manipulator
@@ -154,7 +154,7 @@ def accelerations(method: Equations, motion: Motion) -> np.ndarray:
         A, b = wheels.jacobian(q), -wheels.bias(q, v)
     else:
         A, b = np.zeros((len(q), 0, model.nv)), np.zeros((len(q), 0))
-    return weighted.solve(weighted.weigh(M, motion.tau - h, A, b)).a
+    return solve(weigh(M, motion.tau - h, A, b)).a
 
 
 def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:

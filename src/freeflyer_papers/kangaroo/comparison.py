@@ -13,8 +13,8 @@ from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import extract_configuration, extract_limb
-from freeflyer.linkages.maps import motion_map
 from freeflyer.linkages.partition import partition
+from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
 from freeflyer.progress import Progress

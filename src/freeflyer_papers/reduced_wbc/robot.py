@@ -23,7 +23,7 @@ from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, Site
 from freeflyer.model.load import load
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_bodies import possible
+from freeflyer.model.placements import possible
 from freeflyer.robots.humanoid import humanoid
 from freeflyer.robots.legged import standing_posture
 

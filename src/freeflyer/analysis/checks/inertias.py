@@ -12,7 +12,7 @@ from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from freeflyer.model.model import Model
-from freeflyer.model.rigid_bodies import join, rigid_groups, transform
+from freeflyer.model.placements import join, rigid_groups, transform
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:

@@ -12,8 +12,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.refused import singular
+from freeflyer.dynamics.evaluate import leading_axes, singular
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM

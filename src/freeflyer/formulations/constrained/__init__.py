@@ -5,8 +5,8 @@
     found = constrained.accelerations(model, q, v, tau, constraints=stance)     # .a, .forces
     found = constrained.unilateral_accelerations(model, q, v, tau, inequalities=[constrained.joint_stops(model, q, v)])
 
-`weighted` is the pseudo-inverse of (62) and (63), in NumPy; `udwadia_kalaba` the equations of a robot with it; `unilateral` the
-quadratic program that the principle becomes with inequalities."""
+`udwadia_kalaba` solves equations by the pseudo-inverse of (62) and (63), in NumPy; `unilateral` is the quadratic program that the
+principle becomes with inequalities."""
 
 from freeflyer.formulations.constrained.rows import DriftControl, Rows, differential_drive, prescribed_motion
 from freeflyer.formulations.constrained.udwadia_kalaba import ConstrainedMotion, accelerations

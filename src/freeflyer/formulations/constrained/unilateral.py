@@ -15,9 +15,8 @@ from freeflyer.dynamics.closed import velocity_map, velocity_map_bias
 from freeflyer.dynamics.frames import Expressed, frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
 from freeflyer.dynamics.loads import Wrenches
 from freeflyer.errors import InputError, format_value
-from freeflyer.formulations.constrained import weighted
 from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
-from freeflyer.formulations.constrained.udwadia_kalaba import equations
+from freeflyer.formulations.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
 from freeflyer.model.inputs import finite_array, finite_row, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -85,14 +84,14 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
     """
     q, v, tau = one_row(model, "q", q, "q"), one_row(model, "v", v, "u"), one_row(model, "tau", tau, "u")
     x = equations(model, q, v, tau, [] if constraints is None else constraints, drift, external, expressed, gravity)
-    weighted.refuse_contradictions(x.weighted, weighted.solve(x.weighted), x.rows.names, x.size, model.nv)
+    refuse_contradictions(x.weighted, solve(x.weighted), x.rows.names, x.size, model.nv)
     rows = rows_of(model, inequalities, q, v, drift is not None, "inequality")
     if rows.A.ndim > 2 or x.rows.A.ndim > 2:
         raise InputError("unilateral_accelerations takes one state: rows (r, nv), without leading axes")
     closed = np.ones(len(rows.names), bool) if drift is not None else _closed(rows, v)
     d = rows.b if drift is None else drift.corrected(rows)
-    C = weighted.weigh(x.M, x.Q, rows.A[closed], d[closed])
-    keep = ~weighted.dependent_rows(x.weighted.D)
+    C = weigh(x.M, x.Q, rows.A[closed], d[closed])
+    keep = ~dependent_rows(x.weighted.D)
     D, w = np.vstack([x.weighted.D[keep], C.D]), np.concatenate([x.weighted.w[keep], C.w])
     ends = np.concatenate([x.weighted.w[keep], np.full(len(C.w), np.inf)])
     try:
