@@ -47,8 +47,6 @@ from .dynamics.centroidal import (
     centroidal_momentum_rate_derivatives as centroidal_momentum_rate_derivatives,
 )
 from .dynamics.closed import (
-    MotionDerivatives as MotionDerivatives,
-    StateDerivatives as StateDerivatives,
     velocity_map as velocity_map,
     velocity_map_bias as velocity_map_bias,
 )
@@ -83,10 +81,7 @@ from .dynamics.frames import (
     frame_velocity_derivatives as frame_velocity_derivatives,
 )
 from .dynamics.integrators import step as step
-from .dynamics.linearization import Linearization as Linearization
 from .dynamics.manifold import (
-    DifferenceDerivatives as DifferenceDerivatives,
-    IntegrateDerivatives as IntegrateDerivatives,
     difference as difference,
     difference_derivatives as difference_derivatives,
     integrate as integrate,
@@ -134,7 +129,7 @@ from .model.edits import (
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
 from .model.recorded_states import Keyframe as Keyframe
-from .model.states.velocities import MujocoState as MujocoState, PinocchioState as PinocchioState, State as State
+from .model.states.velocities import State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 
 __version__: str

@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from closeness import STEP, close_to_rate
-from freeflyer.spatial import dual_quaternion as D, se3, twist, wrench
+from freeflyer.spatial import dual_quaternion as D, se3, wrench
 from hypothesis import settings, strategies as st
 from spatial_samples import ALL_ANGLES, close, exact_sum, random_pose, random_twist, rng, twists_at
 
@@ -30,13 +30,13 @@ def test_algebra():
     close(D.from_position_quaternion(*D.to_position_quaternion(x)), x)
     x, p = poses(), rng().standard_normal((10, 3))
     point = np.concatenate([np.broadcast_to([0, 0, 0, 1.0], (10, 4)), p, np.zeros((10, 1))], -1)
-    moved = D.multiply(D.multiply(x, point), D.full_conjugate(x))
-    close(moved[:, 4:7], se3.act(D.to_pose(x), p))
+    moved, X = D.multiply(D.multiply(x, point), D.conjugate(D.dual_conjugate(x))), D.to_pose(x)
+    close(moved[:, 4:7], (X[:, :3, :3] @ p[..., None])[..., 0] + X[:, :3, 3])
     close(moved[:, [0, 1, 2, 3, 7]], np.broadcast_to([0, 0, 0, 1.0, 0], (10, 5)))
     X, V, F = random_pose((10,)), random_twist((10,)), random_twist((10,), 9)
     x = D.from_pose(X)
-    close(D.to_twist(D.adjoint(x, D.from_twist(V))), twist.change_frame(X, V))
-    close(D.to_wrench(D.adjoint(x, D.from_wrench(F))), wrench.change_frame(X, F))
+    close(D.to_twist(D.adjoint(x, D.from_twist(V))), (se3.adjoint(X) @ V[..., None])[..., 0])
+    close(D.to_vec6(D.adjoint(x, D.from_wrench(F))), (se3.coadjoint(X) @ F[..., None])[..., 0])
     close(D.power(D.from_wrench(F), D.from_twist(V)), wrench.power(F, V))
     assert np.array_equal(D.from_twist([1, 2, 3, 4, 5, 6]), [4, 5, 6, 0, 1, 2, 3, 0])
     assert np.array_equal(D.from_wrench([1, 2, 3, 4, 5, 6]), [1, 2, 3, 0, 4, 5, 6, 0])
@@ -48,8 +48,7 @@ def test_rate_equation_4():
     world = D.adjoint(m.x0, body)
     close_to_rate(D.rate_from_twist(m.x0, body, "body"), m.pose, STEP, 1e-9)
     close_to_rate(D.rate_from_twist(m.x0, world, "world"), m.pose, STEP, 1e-9)
-    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "body"), body)
-    close(D.twist_from_rate(m.x0, D.rate_from_twist(m.x0, body, "body"), "world"), world)
+    close(D.rate_from_twist(m.x0, body, "body"), D.rate_from_twist(m.x0, world, "world"))
 
 
 class Motion:

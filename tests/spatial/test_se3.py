@@ -13,11 +13,9 @@ from spatial_samples import (
     SMALL,
     TO_PI,
     close,
-    directions,
     exact_sum,
     random_pose,
     random_twist,
-    rng,
     twists_at,
 )
 
@@ -27,18 +25,14 @@ fast = settings(max_examples=60, deadline=None)
 
 
 def test_group_and_adjoints():
-    X, Y, Z = random_pose((3, 10))
-    close(se3.compose(X, Y, Z), se3.compose(se3.compose(X, Y), Z))
-    close(se3.compose(X, se3.inverse(X)), np.broadcast_to(np.eye(4), X.shape))
-    close(se3.inverse(se3.compose(X, Y)), se3.compose(se3.inverse(Y), se3.inverse(X)))
-    close(se3.compose(), np.eye(4))
-    p = rng().standard_normal((10, 3))
-    close(se3.act(X, se3.act(Y, p)), se3.act(se3.compose(X, Y), p))
+    X, Y = random_pose((2, 10))
+    close(X @ se3.inverse(X), np.broadcast_to(np.eye(4), X.shape))
+    close(se3.inverse(X @ Y), se3.inverse(Y) @ se3.inverse(X))
     # Lemmas 2.3, 2.6 - 2.9 of the thesis on SE(n), and the definitions of Ad and ad on matrices
     X, Y = random_pose((2, 10))
     a, b = random_twist((2, 10))
     A = se3.adjoint
-    close(A(se3.compose(X, Y)), A(X) @ A(Y))
+    close(A(X @ Y), A(X) @ A(Y))
     close(A(se3.inverse(X)) @ A(X), np.broadcast_to(np.eye(6), (10, 6, 6)))
     close(se3.hat((A(X) @ a[..., None])[..., 0]), X @ se3.hat(a) @ se3.inverse(X))
     bracket = (se3.ad(a) @ b[..., None])[..., 0]
@@ -50,7 +44,7 @@ def test_group_and_adjoints():
     close(np.swapaxes(se3.coadjoint(X), -1, -2) @ A(X), np.broadcast_to(np.eye(6), (10, 6, 6)))
     # Lemma 2.5: along X exp(t xi), d/dt Ad = Ad(X) ad(xi)
     X, xi = random_pose(), random_twist()
-    close(central(lambda t: se3.adjoint(se3.compose(X, se3.exp(t * xi)))), se3.adjoint(X) @ se3.ad(xi), 1e-9)
+    close(central(lambda t: se3.adjoint(X @ se3.exp(t * xi))), se3.adjoint(X) @ se3.ad(xi), 1e-9)
     xi = random_twist((4,))
     close(se3.vee(se3.hat(xi)), xi, 0.0)
     close(se3.hat(xi)[0, :3, :3] @ [1.0, 2.0, 3.0], np.cross(xi[0, 3:], [1.0, 2.0, 3.0]))
@@ -71,11 +65,10 @@ def test_group_and_adjoints():
 
 @pytest.mark.peers
 def test_against_pinocchio():
-    for X, Y, xi, p in zip(random_pose((5,)), random_pose((5,), 9), random_twist((5,)), directions(5)):
+    for X, Y, xi in zip(random_pose((5,)), random_pose((5,), 9), random_twist((5,))):
         M, N = pin.SE3(X), pin.SE3(Y)
-        close(se3.compose(X, Y), (M * N).homogeneous)
+        close(X @ Y, (M * N).homogeneous)
         close(se3.inverse(X), M.inverse().homogeneous)
-        close(se3.act(X, p), M.act(p))
         close(se3.adjoint(X), M.toActionMatrix())
         close(se3.coadjoint(X), M.toDualActionMatrix())
         close(se3.ad(xi), pin.Motion(xi).action)

@@ -96,19 +96,16 @@ def test_is_se3_in_the_plane(angle):
     close(se2.ad(xi), flat(se3.ad(big)), 0.0)
     close(se2.exp(xi), flat(se3.exp(big)), 8 * EPS)
     close(se2.adjoint(se2.exp(xi)), flat(se3.adjoint(se3.exp(big))), 8 * EPS)
-    close(se2.coadjoint(se2.exp(xi)), flat(se3.coadjoint(se3.exp(big))), 8 * EPS)
-    close(se2.left_jacobian(xi), flat(se3.left_jacobian(big)), 16 * EPS)
     close(se2.right_jacobian(xi), flat(se3.right_jacobian(big)), 16 * EPS)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)
 def test_exp_and_jacobians_to_rounding(angle):
     xi = sample(angle)
-    J, K = exact_sum(se2.ad(xi), 1), se2.left_jacobian_inverse(xi)
+    J, K = exact_sum(-se2.ad(xi), 1), se2.right_jacobian_inverse(xi)
     close(se2.exp(xi), exact_sum(se2.hat(xi), 0), 8 * EPS)
-    close(se2.left_jacobian(xi), J, 8 * EPS)
+    close(se2.right_jacobian(xi), J, 8 * EPS)
     close(K @ J, np.eye(3), 32 * EPS * max(1.0, np.abs(K).max()))
-    close(se2.right_jacobian_inverse(xi) @ se2.right_jacobian(xi), np.eye(3), 32 * EPS * np.abs(K).max())
 
 
 @pytest.mark.parametrize("angle", TO_PI)
@@ -128,12 +125,9 @@ def test_half_turns_and_positions():
     close(se2.exp(se2.log(X)), X)
     p, t = rng().standard_normal((2, 3, 2)), rng().uniform(-3.1, 3.1, (2, 3))
     X = se2.from_position_angle(p, t)
-    q, s = se2.to_position_angle(X)
-    close(q, p, 0.0)
-    close(s, t, 4 * EPS)
-    close(se2.act(X[0, 0], [1.0, 0.0]), p[0, 0] + [np.cos(t[0, 0]), np.sin(t[0, 0])])
-    close(se2.vee(se2.hat(p[0].repeat(2, -1)[..., :3])), p[0].repeat(2, -1)[..., :3], 0.0)
+    close(X[..., :2, 2], p, 0.0)
+    close(se2.log(X)[..., 2], t, 4 * EPS)
+    close((X[0, 0] @ [1.0, 0.0, 1.0])[:2], p[0, 0] + [np.cos(t[0, 0]), np.sin(t[0, 0])])
     refused(InputError, "transpose it", lambda: se2.inverse(se2.from_position_angle([1.0, 2.0], 0.3).T))
     refused(InputError, "reflection", se2.log, np.diag([1.0, -1.0, 1.0]))
-    refused(InputError, "skew block", se2.vee, np.eye(3))
-    refused(InputError, "multiple of 2 pi", se2.left_jacobian_inverse, [1.0, 0.0, 2 * np.pi])
+    refused(InputError, "multiple of 2 pi", se2.right_jacobian_inverse, [1.0, 0.0, 2 * np.pi])

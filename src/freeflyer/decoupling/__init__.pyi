@@ -1,20 +1,15 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
 from .base import (
-    Blocks as Blocks,
-    LinkJacobian as LinkJacobian,
     blocks as blocks,
     coriolis_matrix as coriolis_matrix,
     link_jacobian as link_jacobian,
 )
 from .decoupled_forms import (
-    Decoupled as Decoupled,
-    Invariance as Invariance,
     decouple as decouple,
     invariance as invariance,
 )
 from .external import (
-    ExternalInternal as ExternalInternal,
     external_internal as external_internal,
     external_jacobian as external_jacobian,
     external_velocity as external_velocity,
@@ -22,7 +17,6 @@ from .external import (
     internal_velocity as internal_velocity,
 )
 from .momenta import (
-    ConstantsOfMotion as ConstantsOfMotion,
     Map as Map,
     constants_of_motion as constants_of_motion,
     frame_map as frame_map,
@@ -31,8 +25,6 @@ from .momenta import (
     total_momentum as total_momentum,
 )
 from .orientation import (
-    CenterOfMassAngle as CenterOfMassAngle,
-    Integrability as Integrability,
     center_of_mass_angle as center_of_mass_angle,
     integrability as integrability,
 )

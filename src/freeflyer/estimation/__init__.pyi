@@ -8,19 +8,16 @@ from .balance import (
     zero_moment_point as zero_moment_point,
 )
 from .calibration import (
-    Calibration as Calibration,
     CalibrationError as CalibrationError,
-    EncoderSelection as EncoderSelection,
     calibrate as calibrate,
     select_encoders as select_encoders,
 )
 from .contact import (
     ContactEstimate as ContactEstimate,
-    ContactModel as ContactModel,
     contact_model as contact_model,
     contact_wrenches as contact_wrenches,
 )
-from .history import ContactHistory as ContactHistory, contact_history as contact_history
+from .history import contact_history as contact_history
 from .passive import (
     PassiveState as PassiveState,
     closed_torques as closed_torques,

@@ -10,7 +10,8 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.spatial import se3
-from freeflyer.spatial.quaternion import check_unit, from_axis_angle, normalize, to_matrix
+from freeflyer.spatial._check import check_unit
+from freeflyer.spatial.quaternion import from_axis_angle, normalize, to_matrix
 from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
 
 
@@ -69,7 +70,8 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
 
 
 def _rotate(q: np.ndarray) -> np.ndarray:
-    return se3.from_position_quaternion(np.zeros(3), normalize(check_unit(q)))
+    check_unit("q", np.asarray(q, float))
+    return se3.from_position_quaternion(np.zeros(3), normalize(q))
 
 
 def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:

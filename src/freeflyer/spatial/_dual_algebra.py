@@ -35,11 +35,6 @@ def dual_conjugate(h: ArrayLike) -> np.ndarray:
     return checked("h", h) * DUAL
 
 
-def full_conjugate(h: ArrayLike) -> np.ndarray:
-    """Both conjugates at once, primary* - eps dual*: points 1 + eps p transform by x (1 + eps p) x^full; (..., 8)."""
-    return checked("h", h) * (CONJUGATE * DUAL)
-
-
 def norm(h: ArrayLike) -> np.ndarray:
     """Norm, the dual number sqrt(h h*); 1 + 0 eps for a unit one; (..., 2), [primary, dual]. InputError for a zero primary part."""
     h = checked("h", h)
@@ -58,12 +53,7 @@ def normalize(h: ArrayLike) -> np.ndarray:
 
 
 def check_unit(x: ArrayLike, name: str = "x") -> np.ndarray:
-    """Dual quaternions unchanged, (..., 8), if every primary part has norm 1 and the dual part is orthogonal to it.
-
-    Args:
-        name: Name of `x` in the error.
-    Raises: InputError for norms off 1 by 1e-6, or primary . dual beyond 1e-6 (times the dual part's largest entry, if above 1).
-    """
+    """Dual quaternions unchanged; InputError for primary parts off length 1, or dual parts not orthogonal to them, by 1e-6."""
     x = checked(name, x)
     r, d = x[..., :4], x[..., 4:]
     ck.check_unit(f"the primary part of {name}", r)
@@ -98,16 +88,6 @@ def rate_from_twist(x: ArrayLike, twist: ArrayLike, expressed: str) -> np.ndarra
     x, xi = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("twist", twist, ck.DUAL_QUATERNION))
     x, xi = unit("x", x), pure("twist", xi)
     return 0.5 * (product(xi, x) if in_world(expressed) else product(x, xi))
-
-
-def twist_from_rate(x: ArrayLike, rate: ArrayLike, expressed: str) -> np.ndarray:
-    """Twist of the pose x_WB from its time derivative: 2 rate x* ("world") or 2 x* rate ("body"); (..., 8), pure, rad/s and m/s.
-
-    Raises: InputError if rate x* is not pure, so that x does not stay a unit dual quaternion.
-    Source: equation (4)."""
-    x, dx = ck.arrays(("x", x, ck.DUAL_QUATERNION), ("rate", rate, ck.DUAL_QUATERNION))
-    inverse = unit("x", x) * CONJUGATE
-    return pure("the twist of rate", 2.0 * (product(dx, inverse) if in_world(expressed) else product(inverse, dx)))
 
 
 def adjoint_rate(x: ArrayLike, twist: ArrayLike, h: ArrayLike, rate: ArrayLike) -> np.ndarray:
@@ -173,11 +153,6 @@ def from_wrench(wrench: ArrayLike) -> np.ndarray:
     """Pure dual quaternion force + eps torque of a wrench, (..., 8), N and N m."""
     F = ck.array("wrench", wrench, ck.WRENCH)
     return assemble(F[..., :3], F[..., 3:])
-
-
-def to_wrench(h: ArrayLike) -> np.ndarray:
-    """Wrench [force; torque] of a pure dual quaternion; (..., 6), N and N m."""
-    return to_vec6(h)
 
 
 def power(wrench: ArrayLike, twist: ArrayLike) -> np.ndarray:

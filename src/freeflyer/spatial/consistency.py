@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck
 
-__all__ = ["Consistency", "Reason", "check"]
+__all__ = ["check"]
 
 
 @dataclass(frozen=True)

@@ -8,7 +8,7 @@ below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`. So does the lib
 parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "world" here, and whose log and exp are `decomposed_log`
 and `decomposed_exp`.
 
-InputError: for others than unit ones (`check_unit`) and pure ones (both w zero within 1e-6, times the largest entry if that is
+InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
 # ruff: noqa: I001  the list of names is filled, not one name a line
@@ -21,17 +21,17 @@ from numpy.typing import ArrayLike
 
 from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._dual_algebra import (
-    CONJUGATE, IMAGINARY, adjoint_rate, assemble, check_unit, conjugate, cross, dual_conjugate, from_twist, from_vec6,
-    from_vec8, from_wrench, full_conjugate, hamilton_left, hamilton_right, inner, multiply, norm, normalize, power,
-    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, to_wrench, transformed, twist_from_rate, unit)
+    CONJUGATE, IMAGINARY, adjoint_rate, assemble, conjugate, cross, dual_conjugate, from_twist, from_vec6,
+    from_vec8, from_wrench, hamilton_left, hamilton_right, inner, multiply, norm, normalize, power,
+    product, pure, rate_from_twist, to_twist, to_vec6, to_vec8, transformed, unit)
 from freeflyer.spatial._series import cross as cross3, dot
 
 __all__ = [
-    "ScrewParameters", "adjoint", "adjoint_rate", "check_unit", "conjugate", "cross", "decomposed_exp", "decomposed_log",
-    "dual_conjugate", "exp", "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6",
-    "from_vec8", "from_wrench", "full_conjugate", "hamilton_left", "hamilton_right", "inner", "log", "multiply", "norm",
-    "normalize", "power", "rate_from_twist", "sclerp", "screw_parameters", "to_pose", "to_position_quaternion", "to_twist",
-    "to_vec6", "to_vec8", "to_wrench", "twist_from_rate"]
+    "adjoint", "adjoint_rate", "conjugate", "cross", "decomposed_exp", "decomposed_log", "dual_conjugate", "exp",
+    "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6", "from_vec8",
+    "from_wrench", "hamilton_left", "hamilton_right", "inner", "log", "multiply", "norm", "normalize", "power",
+    "rate_from_twist", "sclerp", "screw_parameters", "to_pose", "to_position_quaternion", "to_twist", "to_vec6",
+    "to_vec8"]
 
 MIN_SCREW_ANGLE = 1e-100  # rad and m: less is no turn, and no shift
 ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is none

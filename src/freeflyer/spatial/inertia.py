@@ -15,9 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series, se3
 
-__all__ = [
-    "MassProperties", "about_com", "about_point", "from_matrix", "from_parameters", "matrix", "parameters",
-    "pseudo_inertia", "transform"]
+__all__ = ["from_parameters", "matrix", "parameters", "pseudo_inertia", "transform"]
 
 _ORDER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of the six moments among the ten parameters
 
@@ -34,18 +32,6 @@ class MassProperties:
     rotational: np.ndarray
 
 
-def about_point(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
-    """Rotational inertia about a point `offset` away from the com (parallel axes), (..., 3, 3), kg m^2."""
-    m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
-    return ck.symmetric("rotational", I) + _shift(m, c)
-
-
-def about_com(mass: ArrayLike, rotational: ArrayLike, offset: ArrayLike) -> np.ndarray:
-    """Rotational inertia (..., 3, 3) about the com from `rotational` about a point `offset` away; undoes `about_point`."""
-    m, I, c = ck.arrays(("mass", mass, ck.SCALAR), ("rotational", rotational, ck.MATRIX3), ("offset", offset, ck.POINT))
-    return ck.symmetric("rotational", I) - _shift(m, c)
-
-
 def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]; (..., 6, 6), kg, kg m and kg m^2.
 
@@ -57,22 +43,6 @@ def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray
     m, c, I = _check(mass, com, rotational)
     moment = series.skew(m[..., None] * c)
     return series.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
-
-
-def from_matrix(spatial: ArrayLike) -> MassProperties:
-    """Mass properties of a spatial inertia; undoes `matrix`.
-
-    Raises: InputError for a mass of zero, and for a matrix of no rigid body. Its first block must be mass times identity, and the
-    block below it skew, within 1e-6 of the largest entry."""
-    S = ck.symmetric("spatial", ck.array("spatial", spatial, ck.MATRIX6))
-    m, size = S[..., 0, 0], np.abs(S).max(axis=(-2, -1))
-    moment = 0.5 * (S[..., 3:, :3] - np.swapaxes(S[..., 3:, :3], -1, -2))
-    first = np.stack([moment[..., 2, 1], moment[..., 0, 2], moment[..., 1, 0]], axis=-1)
-    off = np.abs(S[..., :3, :3] - m[..., None, None] * np.eye(3)).max(axis=(-2, -1))
-    off = np.maximum(off, np.abs(S[..., 3:, :3] - moment).max(axis=(-2, -1)))
-    ck.vanishing("spatial", off, size, "mass times identity first, a skew block below it; order [linear; angular]")
-    c = first / _divisor(m)
-    return MassProperties(m.copy(), c, 0.5 * (S[..., 3:, 3:] + np.swapaxes(S[..., 3:, 3:], -1, -2)) - _shift(m, c))
 
 
 def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:

@@ -12,22 +12,11 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series
 from freeflyer.spatial._series import cross, dot, norm
-from freeflyer.tolerances import NEAR_HALF_A_TURN, UNIT_TOLERANCE
+from freeflyer.tolerances import NEAR_HALF_A_TURN
 
 __all__ = [
-    "check_unit", "conjugate", "exp", "from_axis_angle", "from_matrix", "from_rpy", "from_wxyz", "log", "multiply",
-    "normalize", "random", "rotate", "slerp", "to_axis_angle", "to_matrix", "to_rpy", "to_wxyz"]
-
-
-def check_unit(q: ArrayLike, tolerance: float = UNIT_TOLERANCE) -> np.ndarray:
-    """Quaternions unchanged, (..., 4), float64, if every norm is 1 within `tolerance`.
-
-    Args:
-        tolerance: Largest difference of a norm from 1.
-    Raises: InputError for another norm, with the norm and its index."""
-    q = ck.array("q", q, ck.QUATERNION)
-    ck.check_unit("q", q, tolerance)
-    return q
+    "conjugate", "exp", "from_axis_angle", "from_matrix", "from_rpy", "from_wxyz", "log", "multiply", "normalize",
+    "random", "rotate", "slerp", "to_matrix", "to_rpy", "to_wxyz"]
 
 
 def normalize(q: ArrayLike) -> np.ndarray:
@@ -123,14 +112,6 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
     half = 0.5 * t[..., None]
     u = np.sin(half) * (a / length)
     return np.concatenate([u, np.broadcast_to(np.cos(half), (*u.shape[:-1], 1))], axis=-1)
-
-
-def to_axis_angle(q: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Axis (..., 3) of length 1 and angle (...) in [0, pi], rad, of a unit quaternion; the identity gets the axis x."""
-    w = log(q)
-    angle = norm(w)
-    x_axis = np.broadcast_to(np.array([1.0, 0.0, 0.0]), w.shape).copy()
-    return np.divide(w, angle[..., None], out=x_axis, where=angle[..., None] > 0.0), angle
 
 
 def from_rpy(rpy: ArrayLike) -> np.ndarray:

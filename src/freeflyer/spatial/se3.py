@@ -5,8 +5,6 @@ within 1e-6 and right-handed, last row 0 0 0 1), wrong shapes, NaN and infinitie
 
 from __future__ import annotations
 
-from functools import reduce
-
 import numpy as np
 from numpy.typing import ArrayLike
 
@@ -14,9 +12,9 @@ from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series, quaternion
 
 __all__ = [
-    "act", "ad", "adjoint", "coadjoint", "compose", "exp", "from_position_quaternion", "from_position_rotation", "hat",
-    "interpolate", "inverse", "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian",
-    "right_jacobian_inverse", "skew", "to_position_quaternion", "vee"]
+    "ad", "adjoint", "coadjoint", "exp", "from_position_quaternion", "from_position_rotation", "hat", "interpolate",
+    "inverse", "left_jacobian", "left_jacobian_inverse", "log", "right_jacobian", "right_jacobian_inverse", "skew",
+    "to_position_quaternion", "vee"]
 
 
 def skew(vector: ArrayLike) -> np.ndarray:
@@ -64,24 +62,11 @@ def to_position_quaternion(X: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     return p.copy(), quaternion.from_matrix(R)
 
 
-def compose(*poses: ArrayLike) -> np.ndarray:
-    """Product of poses, X_AB X_BC ...; the identity for none; (..., 4, 4)."""
-    checked = ck.arrays(*((f"pose {i}", X, ck.MATRIX4) for i, X in enumerate(poses)))
-    return reduce(np.matmul, (ck.pose(f"pose {i}", X) for i, X in enumerate(checked)), np.eye(4))
-
-
 def inverse(X: ArrayLike) -> np.ndarray:
     """Inverse pose X_BA of X_AB, (..., 4, 4)."""
     R, p = _parts(_check_pose(X))
     Rt = np.swapaxes(R, -1, -2)
     return _pose(Rt, -series.multiply(Rt, p))
-
-
-def act(X: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Point given in B, in A by the pose X_AB: R p_B + p; (..., 3), m, in A."""
-    X, x = ck.arrays(("X", X, ck.MATRIX4), ("point", point, ck.POINT))
-    R, p = _parts(ck.pose("X", X))
-    return series.multiply(R, x) + p
 
 
 def adjoint(X: ArrayLike) -> np.ndarray:
@@ -208,7 +193,7 @@ EXPRESSIONS = ("body", "mixed", "world")
 
 def relative_transform(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
     """X_TS (..., 4, 4) from the frame of the expression `source` to that of `target`."""
-    return compose(_frame_of_expression(X_WB, target, "target"), inverse(_frame_of_expression(X_WB, source, "source")))
+    return _frame_of_expression(X_WB, target, "target") @ inverse(_frame_of_expression(X_WB, source, "source"))
 
 
 def _frame_of_expression(X_WB: np.ndarray, expression: str, role: str) -> np.ndarray:

@@ -11,26 +11,13 @@ from numpy.typing import ArrayLike
 from freeflyer.spatial import _check as ck, _series as series, se3
 from freeflyer.spatial.se3 import EXPRESSIONS, relative_transform
 
-__all__ = [
-    "EXPRESSIONS", "change_expression", "change_frame", "change_rate_expression", "classical_acceleration", "cross",
-    "expression_matrix"]
-
-
-def change_frame(X_AB: ArrayLike, twist: ArrayLike) -> np.ndarray:
-    """Twist given at B's origin along B's axes, at A's origin along A's axes: the same motion, Ad(X_AB) twist; (..., 6)."""
-    X, V = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("twist", twist, ck.TWIST))
-    return series.multiply(se3.adjoint(X), V)
-
-
-def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Matrix (..., 6, 6), an adjoint, that turns B's twist, or a Jacobian, expressed as `source` into `target`."""
-    return se3.adjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
+__all__ = ["EXPRESSIONS", "change_expression", "change_rate_expression", "classical_acceleration", "cross"]
 
 
 def change_expression(twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Twist of B, given as `source`, expressed as `target`; (..., 6), m/s and rad/s."""
     V, X = ck.arrays(("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    return series.multiply(expression_matrix(X, source, target), V)
+    return series.multiply(_matrix(X, source, target), V)
 
 
 def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
@@ -45,12 +32,12 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
         [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
     """
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
-    A, V = (series.multiply(expression_matrix(X, source, "body"), x) for x in (A, V))
+    A, V = (series.multiply(_matrix(X, source, "body"), x) for x in (A, V))
     if source == "mixed":
         A = A - _turning(V)
     if target == "mixed":
         A = A + _turning(V)
-    return series.multiply(expression_matrix(X, "body", target), A)
+    return series.multiply(_matrix(X, "body", target), A)
 
 
 def classical_acceleration(rate: ArrayLike, twist: ArrayLike) -> np.ndarray:
@@ -64,6 +51,11 @@ def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     a, b = ck.arrays(("a", a, ck.TWIST), ("b", b, ck.TWIST))
     v, w, p, r = a[..., :3], a[..., 3:], b[..., :3], b[..., 3:]
     return np.concatenate([series.cross(w, p) + series.cross(v, r), series.cross(w, r)], axis=-1)
+
+
+def _matrix(X_WB: np.ndarray, source: str, target: str) -> np.ndarray:
+    """Adjoint (..., 6, 6) that turns B's twist expressed as `source` into `target`."""
+    return se3.adjoint(relative_transform(ck.pose("X_WB", X_WB), source, target))
 
 
 def _turning(V: np.ndarray) -> np.ndarray:

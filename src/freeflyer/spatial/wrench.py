@@ -11,34 +11,13 @@ from numpy.typing import ArrayLike
 from freeflyer.spatial import _check as ck, _series as series, se3
 from freeflyer.spatial.se3 import relative_transform
 
-__all__ = ["at_point", "change_expression", "change_frame", "cross", "expression_matrix", "power"]
-
-
-def at_point(force: ArrayLike, point: ArrayLike) -> np.ndarray:
-    """Wrench about the origin of a force that acts at a point, along the same axes; (..., 6), [force; point x force], N and N m.
-
-    Args:
-        force: (..., 3) array, N."""
-    f, p = ck.arrays(("force", force, ck.POINT), ("point", point, ck.POINT))
-    torque = series.cross(p, f)
-    return np.concatenate([np.broadcast_to(f, torque.shape), torque], axis=-1)
-
-
-def change_frame(X_AB: ArrayLike, wrench: ArrayLike) -> np.ndarray:
-    """Wrench given at B's origin along B's axes, at A's origin along A's axes: the same load, Ad(X_AB)^-T wrench; (..., 6)."""
-    X, F = ck.arrays(("X_AB", X_AB, ck.MATRIX4), ("wrench", wrench, ck.WRENCH))
-    return series.multiply(se3.coadjoint(X), F)
-
-
-def expression_matrix(X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
-    """Matrix (..., 6, 6), a coadjoint, that turns the wrench on B expressed as `source` into `target`."""
-    return se3.coadjoint(relative_transform(ck.pose("X_WB", ck.array("X_WB", X_WB, ck.MATRIX4)), source, target))
+__all__ = ["change_expression", "cross", "power"]
 
 
 def change_expression(wrench: ArrayLike, X_WB: ArrayLike, source: str, target: str) -> np.ndarray:
     """Wrench on B, given as `source`, expressed as `target`; (..., 6), N and N m."""
     F, X = ck.arrays(("wrench", wrench, ck.WRENCH), ("X_WB", X_WB, ck.MATRIX4))
-    return series.multiply(expression_matrix(X, source, target), F)
+    return series.multiply(se3.coadjoint(relative_transform(ck.pose("X_WB", X), source, target)), F)
 
 
 def cross(twist: ArrayLike, wrench: ArrayLike) -> np.ndarray:

@@ -17,6 +17,7 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.spatial import dual_quaternion as D, quaternion
+from freeflyer.spatial._dual_algebra import check_unit
 
 Array = np.ndarray
 _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
@@ -197,7 +198,7 @@ def _check(bodies: Iterable[Body]) -> None:
             if x.shape != (8,):
                 raise InputError(f"{name} of body {i} has shape {x.shape}, expected a dual quaternion (8,)")
             if x.dtype.kind == "f" and name.startswith("x_"):
-                D.check_unit(x, f"{name} of body {i}")
+                check_unit(x, f"{name} of body {i}")
             elif x.dtype.kind == "f":
                 D.to_vec6(x)
 

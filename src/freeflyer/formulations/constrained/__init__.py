@@ -9,13 +9,13 @@
 principle becomes with inequalities."""
 
 from freeflyer.formulations.constrained.rows import DriftControl, Rows, differential_drive, prescribed_motion
-from freeflyer.formulations.constrained.udwadia_kalaba import ConstrainedMotion, accelerations
+from freeflyer.formulations.constrained.udwadia_kalaba import accelerations
 from freeflyer.formulations.constrained.unilateral import (
-    UnilateralMotion,
     joint_stops,
     unilateral_accelerations,
     unilateral_contacts,
 )
 
-__all__ = ["ConstrainedMotion", "DriftControl", "Rows", "UnilateralMotion", "accelerations", "differential_drive",
-    "joint_stops", "prescribed_motion", "unilateral_accelerations", "unilateral_contacts"]
+__all__ = [
+    "DriftControl", "Rows", "accelerations", "differential_drive", "joint_stops", "prescribed_motion",
+    "unilateral_accelerations", "unilateral_contacts"]
