@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -12,7 +11,7 @@ from freeflyer.dynamics.closed import motion, project_forces
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.model.inputs import finite_row
 from freeflyer.model.locking import leader
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, remembered
 from freeflyer.model.public import public
 from freeflyer.spatial import quaternion
 
@@ -31,9 +30,6 @@ class Springs:
     rest: np.ndarray
     stiffness: np.ndarray
     turned: tuple[tuple[str, int, int, np.ndarray, np.ndarray], ...]
-
-
-_known: WeakKeyDictionary[Model, Springs] = WeakKeyDictionary()
 
 
 @public
@@ -75,9 +71,8 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     return tau
 
 
+@remembered
 def _springs(model: Model) -> Springs:
-    if model in _known:
-        return _known[model]
     scalars: list[tuple[float, ...]] = []
     turned = []
     for info in model.joints:
@@ -95,5 +90,4 @@ def _springs(model: Model) -> Springs:
             scalars.append((first.iq + k, first.iv + k, ratio, offset, rest, stiffness))
     table = np.array(scalars, float).reshape(len(scalars), 6).T
     at, ratio, offset, rests, stiffnesses = table[:2].astype(np.int64), *table[2:]
-    _known[model] = Springs(at[0], at[1], ratio, offset, rests, stiffnesses, tuple(turned))
-    return _known[model]
+    return Springs(at[0], at[1], ratio, offset, rests, stiffnesses, tuple(turned))

@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -21,7 +20,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, name_list
-from freeflyer.model.model import Model, Partition
+from freeflyer.model.model import Model, Partition, remembered
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MIN_COUPLING
@@ -75,9 +74,6 @@ def _are_valid_indices(indices: np.ndarray, n: int) -> bool:
     return indices.dtype.kind == "i" and bool(((indices >= 0) & (indices < n)).all())
 
 
-_known: WeakKeyDictionary[Model, dict[tuple[tuple[str, ...], tuple[str, ...]], Sensors]] = WeakKeyDictionary()
-
-
 @public
 def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -> Sensors:
     """The encoders of a closed robot: those of its motors, and of other joints named. They are remembered for each model.
@@ -94,14 +90,10 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
         >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
         (12, 64)
     """
-    model = model.tree
-    key = (name_list("also", also), name_list("rigid", rigid))
-    made = _known.setdefault(model, {})
-    if key not in made:
-        made[key] = _sensors(model, *key)
-    return made[key]
+    return _sensors(model.tree, name_list("also", also), name_list("rigid", rigid))
 
 
+@remembered
 def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sensors:
     if not model.constraint_rows[0]:
         raise InputError(

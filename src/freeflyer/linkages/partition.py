@@ -10,7 +10,6 @@ at the end of its strokes). Motors are kept independent: what they drive is depe
 from __future__ import annotations
 
 from dataclasses import replace
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,15 +22,12 @@ from freeflyer.linkages.conditioning import condition, dependent_columns, indepe
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row
-from freeflyer.model.model import Block, Model, Partition
+from freeflyer.model.model import Block, Model, Partition, remembered
 from freeflyer.model.public import public
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
 NEIGHBOURS, SPREAD = 4, 0.05  # number and distance (rad or m) of the closed postures that a singular one is compared with
-
-
-_reference: WeakKeyDictionary[Model, Partition] = WeakKeyDictionary()
 
 
 @public
@@ -101,18 +97,17 @@ def reference_posture(model: Model) -> np.ndarray:
         return assembled_posture(model)
 
 
+@remembered
 def reference(model: Model) -> Partition:
     """The split at the file's posture, closed within the joints' limits; near by, if that posture is singular."""
-    if model not in _reference:
-        q = assembled_posture(model)
-        try:
-            found = _compute_partition(model, q)
-        except LinkageError as error:
-            if "singular" not in error.data:
-                raise
-            found = _partition_near(model, q, error)
-        _reference[model] = _polish(model, found)
-    return _reference[model]
+    q = assembled_posture(model)
+    try:
+        found = _compute_partition(model, q)
+    except LinkageError as error:
+        if "singular" not in error.data:
+            raise
+        found = _partition_near(model, q, error)
+    return _polish(model, found)
 
 
 def assembled_posture(model: Model) -> np.ndarray:

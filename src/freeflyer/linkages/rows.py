@@ -9,7 +9,6 @@ residual still is the gradient of |residual|^2 / 2 everywhere. Source: Kangaroo 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -19,7 +18,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD
 from freeflyer.model.frozen import Record, frozen_array as frozen
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, remembered
 from freeflyer.model.public import explain, public
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
@@ -117,17 +116,9 @@ class Structure(Record):
     owner: tuple[str, ...]
 
 
-_known: WeakKeyDictionary[Model, Structure] = WeakKeyDictionary()
-
-
+@remembered
 def structure(model: Model) -> Structure:
-    """The structure of a model, found once."""
-    if model not in _known:
-        _known[model] = _structure(model)
-    return _known[model]
-
-
-def _structure(model: Model) -> Structure:
+    """The structure of a model."""
     owner = [""] * model.nv
     kinds: dict[str, list[int]] = {"base": [], "actuated": [], "passive": [], "sprung": []}
     springs = {j.name for j in model.description.joints if j.sprung}

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass, field
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +23,7 @@ from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import structure
 from freeflyer.model.inputs import finite_array, name_list, real_array
-from freeflyer.model.model import Model, Partition
+from freeflyer.model.model import Model, Partition, remembered
 from freeflyer.model.public import public
 from freeflyer.tolerances import MIN_SINGULAR_VALUE
 
@@ -184,19 +183,12 @@ class Selection:
     split: Partition
 
 
-_known: WeakKeyDictionary[Model, dict[tuple[object, object], Selection]] = WeakKeyDictionary()
-
-
 def select(model: Model, joints: Sequence[str], motors: Sequence[str] | None = None) -> Selection:
     """The selection P of (21): passive `joints` with as many coordinates as `motors` (without them: as all motors) have.
 
     Errors: UnknownNameError; InputError for a model without loops, a name given twice, a joint that has a motor, is the base or
     that no loop determines, a motor that is none, or another number of coordinates than the motors have."""
-    key = name_list("joints", joints), None if motors is None else name_list("motors", motors)
-    known = _known.setdefault(model, {})
-    if key not in known:
-        known[key] = _select(model, *key)
-    return known[key]
+    return _select(model, name_list("joints", joints), None if motors is None else name_list("motors", motors))
 
 
 def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
@@ -217,6 +209,7 @@ def check_determined(model: Model, chosen: Selection, A: np.ndarray) -> None:
         motors=tuple(dict.fromkeys(loose)), joints=tuple(dict.fromkeys(tied)), index=index, smallest=float(values[index]))
 
 
+@remembered
 def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | None) -> Selection:
     if not has_loops(model):
         raise InputError(f"model {model.name!r} has no loops: none of its joints follows motors", model=model.name)

@@ -5,9 +5,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import InitVar, dataclass, field
-from functools import cached_property
+from functools import cached_property, wraps
 from types import MappingProxyType
-from typing import Any
+from typing import Any, TypeVar, cast
+from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -102,6 +103,7 @@ class Reduction:
         return any(0 < len(independent & set(range(j.iv, j.iv + j.nv))) < j.nv for j in joints)
 
 
+F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
 ARRAYS = (
     "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
@@ -288,3 +290,17 @@ class Model:
         if d.notes:
             lines.append(f"notes of the reader: {len(d.notes)} (model.description.notes)")
         return "\n".join(lines)
+
+
+def remembered(function: F) -> F:
+    """The function of a model and hashable arguments, its results kept for as long as the model lives."""
+    known: WeakKeyDictionary[Model, dict[tuple[Any, ...], Any]] = WeakKeyDictionary()
+
+    @wraps(function)
+    def found(model: Model, *arguments: Any) -> Any:
+        of_model = known.setdefault(model, {})
+        if arguments not in of_model:
+            of_model[arguments] = function(model, *arguments)
+        return of_model[arguments]
+
+    return cast(F, found)

@@ -5,14 +5,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.model import JointInfo, Model, remembered
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.recorded_states import SIZES, MujocoJoint
 from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, cross, match_joints, rotation
@@ -37,9 +36,6 @@ class Places:
     absent_base: tuple[str, ...]
 
 
-_known: WeakKeyDictionary[Model, Places] = WeakKeyDictionary()
-
-
 def mujoco_places(model: Model, mj_model: Any = None) -> Places:
     """For a tree. mj_model: a compiled mujoco.MjModel whose joints they are; without it those of the MJCF file that the model was
     read from, or that `to_mjcf` would write."""
@@ -51,10 +47,13 @@ def mujoco_places(model: Model, mj_model: Any = None) -> Places:
         for j in np.flatnonzero(np.asarray(mj_model.jnt_type) == N.FREE):  # an invented name is no reason to be of the robot
             names[j] = mj_model.joint(int(j)).name
         return _places(model, N.layout(mj_model, bodies, names), "the MjModel")
-    if model not in _known:
-        read = model.description.mujoco
-        _known[model] = _places(model, read or written_layout(model), "the MJCF file" if read else "the MJCF of the model")
-    return _known[model]
+    return _own_places(model)
+
+
+@remembered
+def _own_places(model: Model) -> Places:
+    read = model.description.mujoco
+    return _places(model, read or written_layout(model), "the MJCF file" if read else "the MJCF of the model")
 
 
 def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
