@@ -160,19 +160,8 @@ def constrained_inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     alone. If several forces give a, the contact forces have the least sum of squares in the contacts' points (see
     freeflyer.contacts.surface), in newtons. The sign of normal forces is not constrained; `.pulling` shows it.
 
-    Args:
-        constraints: See constrained_dynamics.
     Raises: InputError if the constraints do not allow a or cannot carry unactuated coordinates (a robot that stands on a point),
-    and as inverse_dynamics.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> d = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance)     # torques that hold the posture
-        >>> print(f"{sum(f[2] for f in d.forces.values()):.1f} N, weight {model.mass * 9.81:.1f} N, base {np.abs(d.tau[:6]).max()}")
-        981.0 N, weight 981.0 N, base 0.0
-    """
+    and as inverse_dynamics."""
     q, v, a = row(model, "q", q, "q"), row(model, "v", v, "u"), row(model, "a", a, "u")
     need = inverse_dynamics(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
     rows = matrix_rows(model, constraints, q, v)

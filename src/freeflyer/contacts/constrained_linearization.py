@@ -42,10 +42,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
     is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
 
     Args:
-        external: As in inverse_dynamics; wrenches are held fixed as expressed.
         constraints: `.basis` then spans the steps x that keep it.
-        dt: float, s: one step of the integrator is linearised, exactly, instead of the rates.
-        integrator: "semi-implicit", "explicit" or "rk4", of that step: see freeflyer.step.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
     Returns: Linearization.
 

@@ -67,12 +67,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
     """Contact of a point that does not move: three rows, its velocity in the frame's axes.
 
     Args:
-        point: (3,) array, in the frame's axes, m; by default the origin.
-        friction: Coefficient; not used by constraint sets, which are bilateral.
-        name: The default is the frame's name.
-        at: (4, 4) array, pose of the frame in the world where it is held.
-        normal: (3,) array, outward normal of the touched surface in world axes, of any length; by default the vertical, world z.
-        """
+        point: (3,) array, in the frame's axes, m; by default the origin."""
     return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at, normal)
 
 
@@ -81,8 +76,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
     """Contact of two points that do not move; five rows, for the velocity of the middle and the two turns across the line.
 
     Args:
-        points: (2, 3) array, in the frame's axes, m.
-        friction, name, at, normal: See point."""
+        points: (2, 3) array, in the frame's axes, m."""
     ends = _vectors("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(
@@ -100,7 +94,6 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
     Args:
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
         size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m.
-        friction, name, at, normal: See point.
 
     Examples:
         >>> foot = ff.contacts.surface("left_sole")
@@ -125,16 +118,7 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
 
     Args:
         radius: float, m.
-        axis: (3,) array or None, in the frame's axes, of any length; by default y.
-        normal: (3,) array of the plane, in world axes, of any length; by default z.
-        name: The default is the frame's name.
-
-    Examples:
-        >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-        >>> wheel = ff.ConstraintSet(model, rolling=[ff.contacts.rolling("left_wheel_link", radius=0.1)])
-        >>> wheel.row_names, wheel.jacobian(model.neutral).shape
-        (('left_wheel_link.along', 'left_wheel_link.across', 'left_wheel_link.normal'), (3, 11))
-    """
+        axis: (3,) array or None, in the frame's axes, of any length; by default y."""
     _check_name("frame", frame)
     n = _unit("normal", normal)
     a = None if axis is None else _unit("axis", axis)

@@ -31,16 +31,7 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
     """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
 
     Args:
-        points: (c, 3) array, in the frame's axes, m. Of a line the two outermost are taken.
-        friction: Coefficient.
-        name: The default is the frame's name.
-        normal: (3,) array, as in point.
-
-    Examples:
-        >>> corners = [(0.1, 0.05, 0.0), (0.1, -0.05, 0.0), (-0.1, 0.0, 0.0)]
-        >>> [ff.contacts.contact_from_points("foot", corners[:c]).kind for c in (1, 2, 3)]
-        ['point', 'line', 'surface']
-    """
+        points: (c, 3) array, in the frame's axes, m. Of a line the two outermost are taken."""
     given = check_points("points", points)
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
     extent = COLLINEAR_RATIO * max(1.0, float(np.abs(given).max()))
@@ -75,9 +66,6 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
 def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None) -> tuple[Contact, ...]:
     """Feet of a model with their points, held where they stand at a configuration.
 
-    Args:
-        q: (nq,) array, configuration.
-        feet: The default is feet_by_name.
     Returns: tuple of Contact with `points` and `at`, the poses of their frames in the world."""
     x = one_row(model, "q", q, "q")
     return tuple(foot.held_at(frame_pose(model, x, foot.frame)) for foot in complete_feet(model, feet))
@@ -110,8 +98,6 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
     lowest point of a ball changes as its link turns. Give the posture q, or use `control.stand_on_feet(model, path=...)`.
 
     Args:
-        model: With closed loops, if it has any.
-        path: The file.
         q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral
             one.
     Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes, meshes

@@ -47,22 +47,9 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     as J v is not zero; with 1 it is kept.
 
     Args:
-        v: (..., nv) array, velocity before the impact.
         constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
         restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints.
-    Raises: InputError as constrained_dynamics, and for a restitution that is not from 0 to 1.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> v[2] = -1.0     # m/s: it falls on both feet
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> for e in (0.0, 1.0):
-        ...     after = ff.impact(model, q, v, constraints=stance, restitution=e).v
-        ...     print(f"{ff.kinetic_energy(model, q, v):.2f} J before, {ff.kinetic_energy(model, q, after):.2f} J after")
-        50.00 J before, 24.53 J after
-        50.00 J before, 50.00 J after
-    """
+    Raises: InputError as constrained_dynamics, and for a restitution that is not from 0 to 1."""
     e = real_array("restitution", restitution)
     if e.shape != () or not 0.0 <= float(e) <= 1.0:
         raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
@@ -107,7 +94,6 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Newton's steps, each the shortest in the kinetic metric.
 
     Args:
-        q: (..., nq) array, configuration to start from.
         constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
     Raises: InputError as ConstraintSet.residual; AssemblyError if no such configuration is found near q."""

@@ -94,18 +94,7 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
         contacts: Those of these names.
         expressed: "contact", "body", "mixed" or "world". "contact": the contact's axes, whose z is its normal, at the frame's
             origin. Others: as in inverse_dynamics.
-    Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, foot = ff.robots.standing_posture(model), ff.contacts.point("front_left_foot")
-        >>> slope = ff.contacts.point("front_left_foot", normal=(0.0, 1.0, 1.0))
-        >>> upwards = {"front_left_foot": ff.frame_pose(model, q, "front_left_foot")[2, [0, 1, 2, 0, 0, 0]] * [1, 1, 1, 0, 0, 0]}
-        >>> for contact in (foot, slope):
-        ...     print(ff.contacts.express_wrenches(model, q, upwards, [contact])["front_left_foot"][2].round(3))
-        1.0
-        0.707
-    """
+    Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench."""
     chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
     choice("expressed", expressed, get_args(ContactExpressed))
     if not isinstance(wrenches, Mapping):

@@ -48,10 +48,7 @@ class Blocks(NamedTuple):
 
 @public
 def blocks(model: Model, matrix: ArrayLike) -> Blocks:
-    """Blocks M_bb, M_bq, M_qb, M_qq, views, of a mass or Coriolis matrix of a floating robot: (2.50), (3.38).
-
-    Args:
-        matrix: (..., nv, nv) array."""
+    """Blocks M_bb, M_bq, M_qb, M_qq, views, of a mass or Coriolis matrix of a floating robot: (2.50), (3.38)."""
     check_floating(model)
     A = finite_array("matrix", matrix)
     if A.shape[-2:] != (model.nv, model.nv):

@@ -207,8 +207,6 @@ def invariance(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None,
                form: Form = "hamel") -> Invariance:
     """Test whether C_x v_x + C_xy v_y = 0 (invariance), or C_xy v_y = 0 alone (decoupling), in decoupled equations.
 
-    Args:
-        T_x, T_y, form: See decouple.
     Source: decoupling thesis, section 1.3.1 and (3.85)."""
     d = decouple(model, q, v, T_x=T_x, T_y=T_y, form=form)
     v = finite_row(model, "v", v, "u")

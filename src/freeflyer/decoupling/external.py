@@ -37,10 +37,7 @@ from freeflyer.tolerances import SINGULAR_MAP
 
 @public
 def external_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str | None = CENTER) -> np.ndarray:
-    """External velocity (..., 6) of a frame: the locked velocity of the robot, expressed there.
-
-    Args:
-        frame: See locked_velocity; the default is the centre of mass in world axes, (3.95)."""
+    """External velocity (..., 6) of a frame: the locked velocity of the robot, expressed there."""
     return locked_velocity(model, q, v, frame=frame)
 
 

@@ -63,8 +63,6 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
 def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | None = None) -> np.ndarray:
     """Total momentum h_c = A_cb^-T h_b (..., 6), h_b = M_bb nu_b + M_bq qdot, in the axes of a frame c about its origin.
 
-    Args:
-        frame: See locked_velocity.
     Source: decoupling thesis, eqs. (3.65), (3.67), (3.69). Armature of the base's own coordinates is part of it, as of the
     mass matrix."""
     check_floating(model)
@@ -101,10 +99,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
 
     Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does not
     turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular one is along
-    the axis of the turn.
-
-    Args:
-        frames: See locked_velocity; the default is "world", "center_of_mass", "center_of_mass_along_base" and the base."""
+    the axis of the turn."""
     check_floating(model)
     names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
     if not names:
@@ -155,8 +150,6 @@ class Map(NamedTuple):
 def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) -> Map:
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
-    Args:
-        frame: See locked_velocity; the default is the centre of mass in world axes.
     Source: decoupling thesis, eq. (3.95)."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
@@ -168,8 +161,6 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
 def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) -> Map:
     """A_cb^-T M_bb and its rate: with it as T_x, v_x is the total momentum [linear; angular] in a frame c.
 
-    Args:
-        frame: See locked_velocity; the default is the centre of mass in world axes.
     Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
     vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
     does not hold."""

@@ -56,16 +56,7 @@ def center_of_mass_angle(model: Model, path: ArrayLike) -> CenterOfMassAngle:
     Raises: InputError for pieces of the path on which 4096 steps are not enough.
     Source: decoupling thesis, eqs. (3.74)-(3.76) on SE(2), a quadrature. In space it is the product of exponentials of
     Magnus' series, of order 6. Steps are halved until the rotation at the end changes by less than 1e-12 rad. About a fixed
-    axis this is Gauss' quadrature.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> step = lambda *angles: ff.integrate(model, model.neutral, np.r_[np.zeros(6), angles])
-        >>> ways = [[step(0, 0, 0, 0), by, step(0, 1, 1, 0)] for by in (step(0, 1, 0, 0), step(0, 0, 1, 0))]
-        >>> one, other = (ff.decoupling.center_of_mass_angle(model, way) for way in ways)
-        >>> one.integrable, bool(abs(one.angle[-1] - other.angle[-1]) > 1e-3)     # two ways, two angles
-        (False, True)
-    """
+    axis this is Gauss' quadrature."""
     check_floating(model)
     q = finite_row(model, "path", path, "q")
     if q.ndim != 2 or len(q) < 2:

@@ -103,7 +103,6 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
 
     Args:
         frames: A name, names or a `frame_set`: their poses, velocities, Jacobians and bias accelerations are stacked.
-        expressed: "body", "mixed" or "world", of these motions, as in frame_jacobian.
     Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass.
 
     Examples:

@@ -118,16 +118,7 @@ def inverse_dynamics_second_derivatives(model: Model, q: ArrayLike, v: ArrayLike
 
     Args:
         along_q, along_v, along_a: (..., nv) array, direction, zero where not given; at least one of them (InputError).
-    Returns: MotionDerivatives, dq, dv, da (..., nv, nv), per unit of the direction.
-
-    Examples:
-        >>> model = ff.robots.chain(3)  # without quaternions: second derivatives commute
-        >>> q, v, a, x, y = np.full(3, 0.3), np.ones(3), np.zeros(3), np.array([1.0, 0.0, 2.0]), np.array([0.5, -1.0, 2.0])
-        >>> xy = ff.inverse_dynamics_second_derivatives(model, q, v, a, x).dq @ y
-        >>> yx = ff.inverse_dynamics_second_derivatives(model, q, v, a, y).dq @ x
-        >>> bool(np.allclose(xy, yx))
-        True
-    """
+    Returns: MotionDerivatives, dq, dv, da (..., nv, nv), per unit of the direction."""
     directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
     given = {name: x for name, x in directions.items() if x is not None}
     rates = _rates(model, {"q": q, "v": v, "a": a, **given}, external, gravity, expressed)
@@ -146,7 +137,6 @@ def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a
 
     Args:
         weights: (..., nv) array of the entries of tau, held fixed.
-        along_q, along_v, along_a: See inverse_dynamics_second_derivatives.
     Returns: MotionDerivatives, dq, dv, da (..., nv), per unit of the direction."""
     w = row(model, "weights", weights, "u")
     check_configuration(model, "weights", w, "u")

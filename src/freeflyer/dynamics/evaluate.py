@@ -102,7 +102,7 @@ def set_threads(n: int) -> None:
     """Number of threads that a batch is spread over: sets it to n. Results do not depend on it.
 
     Args:
-        n: Number of threads, 1 to 1024."""
+        n: 1 to 1024."""
     global _threads
     if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
         raise InputError(f"threads must be an integer from 1 to 1024, got {format_value(n)}", threads=n)

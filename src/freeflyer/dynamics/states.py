@@ -136,8 +136,6 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     Args:
         qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
         qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
-        bias_forces: (..., nv) array, MuJoCo's qfrc_bias.
-        mj_model: The compiled model whose joints these are; its scene may hold other things.
     Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed loops
     require it for bias_forces. MuJoCo must have the base.
 
@@ -171,9 +169,6 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
     `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are zero,
     because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
 
-    Args:
-        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
-        mj_model: See from_mujoco.
     Raises: InputError as from_mujoco. A free joint requires v for a and bias_forces, and closed loops require it for a. Also
     for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces,
     at its pose in the file."""
@@ -189,10 +184,7 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
 
 @public
 def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> np.ndarray:
-    """Matrix T(q) of qvel = T v, (..., nv of MuJoCo, nv); hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc.
-
-    Args:
-        mj_model: See from_mujoco."""
+    """Matrix T(q) of qvel = T v, (..., nv of MuJoCo, nv); hence M = T^T M_mujoco T, J = J_mujoco T and tau = T^T qfrc."""
     places = mujoco_places(model.tree, mj_model)
     q = finite_row(model, "q", q, "q")
     T = velocity_matrix(places.velocities, q)
@@ -222,21 +214,9 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
     adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
 
     Args:
-        pin_model: Its joints are found by name.
         q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here, also of v, a and tau.
-        bias_forces: (..., nv) array, Pinocchio's nonLinearEffects.
     Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), and norms.
-    A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces.
-
-    Examples:
-        >>> import pinocchio
-        >>> model = ff.robots.quadruped()
-        >>> pin_model = pinocchio.buildModelFromXML(ff.to_urdf(model), pinocchio.JointModelFreeFlyer())
-        >>> q = pinocchio.neutral(pin_model)
-        >>> c = pinocchio.centerOfMass(pin_model, pin_model.createData(), q)
-        >>> bool(np.allclose(ff.center_of_mass(model, ff.from_pinocchio(model, pin_model, q).q), c))
-        True
-    """
+    A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces."""
     places = pinocchio_places(pin_model, model.tree)
     given = {"q": q, "v": v, "a": a, "tau": tau, "bias_forces": bias_forces}
     sizes = dict.fromkeys(given, pin_model.nv) | {"q": places.nq}
@@ -253,9 +233,6 @@ def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None
 
     The reverse of from_pinocchio. Forces on mimic joints are zero, because tau acts on their leaders.
 
-    Args:
-        pin_model: Its joints are found by name.
-        bias_forces: (..., nv) array, as bias_forces gives them, N and N m.
     Raises: InputError as from_pinocchio; a planar joint requires v for a and bias_forces, closed loops require it for a. Also for
     bias_forces of a closed model (convert those of model.tree)."""
     places = pinocchio_places(pin_model, model.tree)

@@ -21,18 +21,7 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
 
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
-    """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press.
-
-    Args:
-        height: Height of the ground in the world, m.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> contacts = ff.estimation.contact_model(model, model.neutral)
-        >>> estimate = ff.estimation.ContactEstimate(np.array([[0, 0, 300, 0, 9, 0], [0, 0, 0, 0, 0, 0]]), np.zeros((8, 3)))
-        >>> np.round(ff.estimation.pressure_centers(contacts, estimate, height=-1.052)[0], 3)  # 9 N m / 300 N behind the left sole
-        array([-0.03 ,  0.13 , -1.052])
-    """
+    """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press."""
     ground = float(finite_array("height", height))
     return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
 
@@ -41,10 +30,7 @@ def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: 
 def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """The zero-moment point (3,), m, world axes: where the sum of all contact wrenches has no horizontal moment, on level ground.
 
-    It is NaN where nothing presses.
-
-    Args:
-        height: Height of the ground in the world, m."""
+    It is NaN where nothing presses."""
     return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 

@@ -250,8 +250,6 @@ def select_encoders(model: Model | Sensors) -> EncoderSelection:
     Pivoted QR of the sensitivity matrix, the joints' motions over a stroke of each motor (1 rad or m without limits). It is taken
     in the middle of the strokes, or in the file's posture if the linkage does not reach the middle.
 
-    Args:
-        model: Model or Sensors.
     Raises: InputError if all passive joints do not determine the motors that move them; as sensors."""
     from scipy.linalg import qr
 

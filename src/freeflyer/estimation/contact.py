@@ -180,7 +180,6 @@ def contact_model(
     """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
     Args:
-        feet: Those named `..._sole` if not given.
         v, a: (nv,) array, velocity and acceleration of the tree, if the motion is known; at rest if not given.
     Raises: InputError for robots without motors; LinkageError for singular postures."""
     model = model.tree

@@ -62,11 +62,9 @@ def contact_history(
     wrenches (contact_wrenches), and a low-pass filter (low_pass).
 
     Args:
-        model: Model or Sensors.
         t: (n,) array, even times, s.
         positions: (n, k) array of the measured joints, m or rad, in the order of `Sensors.names`.
         forces: (n, m) array of the motors, N or N m, in the order of `model.actuated`.
-        feet: Those named `..._sole` if not given.
         rates: (n, k) array of the positions, m/s or rad/s; their differences if not given.
         start: (nq,) array, where the robot stood at first; by default with soles on the floor at height 0.
         cutoff: Of the low-pass filter, Hz.

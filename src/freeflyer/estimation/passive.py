@@ -45,7 +45,6 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
     """The state at rest from which to estimate, with loops closed by the joints without encoder.
 
     Args:
-        model: Model or Sensors.
         q: (..., nq) array, configuration of the tree, quaternions of unit length; that of the file if not given.
     Returns: PassiveState.
     Raises: AssemblyError if the loops do not close."""
@@ -69,24 +68,12 @@ def update_passive_state(
     of the paper are the defaults.
 
     Args:
-        model: A model stands for the encoders of its motors, in the order of `model.actuated`.
         positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
-        dt: float, s.
         alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
         beta: Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step
             later.
     Raises: InputError for positions out of their stroke, and gains above 2 / dt, by which errors would grow; LinkageError for a
-    singular sub-mechanism.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> state, positions = ff.estimation.passive_state(model), np.zeros(12)
-        >>> positions[model.actuated.index("left_length_motor")] = 0.01  # m
-        >>> for _ in range(4):
-        ...     state = ff.estimation.update_passive_state(model, state, positions, np.zeros(12), dt=0.001, alpha=1000.0)
-        >>> round(float(state.q[model.joint("left_knee").iq]), 4)  # rad
-        0.2426
-    """
+    singular sub-mechanism."""
     s = sensors_of(model)
     gains, lead = _gains(alpha, beta, dt), tuple[int, ...]()
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
@@ -117,11 +104,7 @@ def update_passive_state(
 def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
     """The norm of the residual of the independent constraint rows: by how much the loops are open; (...), m and rad.
 
-    It is the error that (38) of the Kangaroo paper closes and its Fig 19, bottom, shows.
-
-    Args:
-        model: Model or Sensors.
-        q: (..., nq) array, configuration of the tree."""
+    It is the error that (38) of the Kangaroo paper closes and its Fig 19, bottom, shows."""
     s = sensors_of(model)
     return np.linalg.norm(constraint_residual(s.model, q)[..., s.partition.rows], axis=-1)[()]
 
@@ -200,8 +183,6 @@ def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayL
     slightly open, as those of an estimated motion are.
 
     Args:
-        model: Model or Sensors.
-        q: (nq,) array, configuration of the tree.
         v, a: (nv,) array of the tree; the accelerations of passive joints follow through the loops, whatever is given.
     Raises: InputError for more than one state; LinkageError for singular postures.
     Source: Kangaroo paper, eqs. (28), (29)."""

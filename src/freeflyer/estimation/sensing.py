@@ -83,13 +83,7 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
         rigid: Joints without motor or encoder that are taken as fixed (stiff springs).
     Raises: InputError for robots without loops or motors, joints with several coordinates, and joints that are measured and
     rigid. LinkageError for joints that move others and are neither measured nor determined, and for measured ones that follow the
-    motors.
-
-    Examples:
-        >>> sensors = ff.estimation.sensors(ff.robots.kangaroo_like())
-        >>> len(sensors.names), len(sensors.passive)  # 12 encoders determine 64 other joints
-        (12, 64)
-    """
+    motors."""
     return _sensors(model.tree, name_list("also", also), name_list("rigid", rigid))
 
 

@@ -136,24 +136,13 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
     The soles' points are fitted to their places as one body, in least squares.
 
     Args:
-        model: Model with a free base.
         q: (nq,) array, configuration of the tree; its joints stay.
         feet: Feet with c points in all.
         ground: (c, 3) array, the points' places in the world, m, in the order of the feet.
     Returns:
         q: (nq,) array.
         misfit: Largest distance of a point from its place, m.
-    Raises: InputError for other numbers of points, and points on one line.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> feet, q = ff.contacts.feet_by_name(model), model.neutral
-        >>> X = [ff.frame_pose(model, q, foot.frame) for foot in feet]
-        >>> ground = np.vstack([foot.points @ x[:3, :3].T + x[:3, 3] for foot, x in zip(feet, X)])
-        >>> found, misfit = ff.estimation.base_over_soles(model, np.r_[0.3, 0.0, 0.1, q[3:]], feet, ground)
-        >>> bool(np.allclose(found, q)), f"{misfit:.6f}"
-        (True, '0.000000')
-    """
+    Raises: InputError for other numbers of points, and points on one line."""
     model = model.tree
     q = one_row(model, "q", q, "q")
     if model.joints[0].kind != "free":

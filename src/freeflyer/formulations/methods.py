@@ -64,20 +64,14 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
 @public
 def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, by: By, external: Wrenches = None,
                      expressed: Expressed = "body", gravity: ArrayLike | None = None) -> np.ndarray:
-    """Acceleration a under tau and the forces of `external`, from the M and the bias of a formulation; (..., nv), m/s^2, rad/s^2.
-
-    Args:
-        by: See formulations.inverse_dynamics. A singular M is refused (InputError)."""
+    """Acceleration a under tau and the forces of `external`, from M and bias of a formulation; (..., nv), m/s^2, rad/s^2."""
     bias = _forces(model, q, v, model._zero, by, external, expressed, gravity)
     return _accelerations(mass_matrix(model, q, by=by), bias, finite_row(model, "tau", tau, "u"))
 
 
 @public
 def mass_matrix(model: Model, q: ArrayLike, *, by: By) -> np.ndarray:
-    """Mass matrix M by another formulation, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2.
-
-    Args:
-        by: See formulations.inverse_dynamics."""
+    """Mass matrix M by another formulation, symmetric, armature included; (..., nv, nv), kg, kg m, kg m^2."""
     mass = FORMULATIONS[choice("by", by, FORMULATIONS)].mass
     if not model.reduction:
         return mass(model, q)
@@ -105,10 +99,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, *, by: By) -> np.n
 @public
 def gravity_forces(model: Model, q: ArrayLike, *, by: By, external: Wrenches = None, expressed: Expressed = "body",
                    gravity: ArrayLike | None = None) -> np.ndarray:
-    """Generalised forces g that hold the robot at rest, less those of `external`, by another formulation; (..., nv), N, N m.
-
-    Args:
-        by: See formulations.inverse_dynamics."""
+    """Generalised forces g that hold the robot at rest, less those of `external`, by another formulation; (..., nv), N, N m."""
     return _forces(model, q, model._zero, model._zero, by, external, expressed, gravity)
 
 

@@ -79,20 +79,9 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
         keep: Frames that keep their pose relative to others.
         hold: Passive joints that keep their positions.
         release: Motors that follow instead of resting, as many as `keep` and `hold` determine.
-        q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Path. In the order of `values`; the base stays where it is at the start.
     Raises: InputError for positions outside the driver's stroke, released joints that are no motors, and tasks that leave
-    more or less freedom than the driver uses. LinkageError for a start that is open or singular.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> ankle = ("left_ankle_outer_motor", "left_ankle_inner_motor")
-        >>> level = ff.linkages.Keep("left_sole", "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
-        >>> path = ff.linkages.follow(leg, "left_length_motor", [0.0, 0.1], keep=[level], release=ankle)
-        >>> R = ff.frame_pose(leg, path.q[1], "left_sole")[:3, :3]
-        >>> print(f"cosine of the sole's tilt after 0.1 m of stroke: {R[2, 2]:.6f}")
-        cosine of the sole's tilt after 0.1 m of stroke: 1.000000
-    """
+    more or less freedom than the driver uses. LinkageError for a start that is open or singular."""
     model = model.tree
     posture = partition(model, q).q
     if model.joint(driver).nv != 1 or driver not in model.actuated:
@@ -211,9 +200,6 @@ class ForceCurve:
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     """Position of a joint over that of the driver along a path.
 
-    Args:
-        path: Made by follow with the same model.
-        joint: Joint of one coordinate.
     Returns: Curve with the straight line that fits best.
     Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures."""
     model = model.tree

@@ -24,7 +24,6 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
     """Limb of a robot: only the joints that move `frame` relative to the base, and those that loops tie to them.
 
     Args:
-        frame: Of the limb: its branch of the tree is kept.
         q: (nq,) array, closed posture at which the base and all other joints are fixed; by default the file's posture, assembled.
     Returns: Model. Frames and joint names stay; its loops are closed if those of `model` are.
     Raises: LinkageError for an open posture; InputError if nothing but the base moves the frame."""
@@ -52,7 +51,6 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
 
     Args:
         part, whole: The part's joints are those of the same names in the whole robot (extract_limb).
-        q: (..., nq) array, configuration of the whole robot.
     Raises: UnknownNameError, InputError for a joint that the whole robot has not, or with other coordinates."""
     refuse_no_model(whole, "extract_configuration", "second")
     q = row(whole, "q", q, "q")
@@ -67,7 +65,6 @@ def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.nda
     """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
 
     Args:
-        part, whole: See extract_configuration.
         q_part: (..., part.nq) array, configuration of the part.
         q: (..., nq) array, configuration of the whole robot: all other joints stay there.
     Returns: (..., nq) array, configuration of the whole robot."""

@@ -78,7 +78,6 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
     Args:
         motors: Two motors with finite strokes.
         joints: Two joints of one coordinate that these motors move.
-        q: (nq,) array, closed start within all limits; by default the file's posture, assembled.
         points: Number of points, evenly on the edge of the motors' box; 8 at least.
     Returns: ReachableSet. The boundary, with the active limit of each of its points.
     Raises: InputError for motors without a finite stroke, joints that the motors do not move independently, and a start outside of
@@ -245,18 +244,9 @@ def first_singularity(model: Model, direction: Mapping[str, float], furthest: fl
     Args:
         direction: Weight of each motor that moves, by name.
         furthest: End of the search, m or rad.
-        q: (nq,) array, closed start; by default the file's posture, assembled.
     Returns: Singularity. Its `found` says whether there is one.
     Raises: InputError for no motion, joints that loops determine or that have several coordinates, and robots without loops.
-    LinkageError for a start that is open or singular.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> end = ff.linkages.first_singularity(leg, {"left_yaw_motor": 1.0}, 0.1)
-        >>> arm, rod = 0.04, 0.12  # m, at a right angle at the start: crank and rod come into line
-        >>> print(f"{end.runaway} after {end.distance:.4f} m, by trigonometry {np.hypot(arm, rod) + arm - rod:.4f} m")
-        left_hip_yaw after 0.0465 m, by trigonometry 0.0465 m
-    """
+    LinkageError for a start that is open or singular."""
     model = model.tree
     split = partition(model, q)
     du = _weights(model, split, direction)

@@ -32,8 +32,6 @@ RATES = ("q", "u", "u_dot")
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """Jacobian J_m of the dependent velocities by the independent ones.
 
-    Args:
-        q: (..., nq) array, closed.
     Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
     independent velocity of one.
     Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
@@ -46,8 +44,6 @@ def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
     """Velocities of the dependent coordinates for independent ones.
 
-    Args:
-        q: (..., nq) array, closed.
     Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7)."""
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., reduction_of(p).split.dependent]
@@ -57,8 +53,6 @@ def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray
 def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
     """Accelerations of the dependent coordinates for independent velocities and accelerations.
 
-    Args:
-        q: (..., nq) array, closed.
     Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8)."""
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., reduction_of(p).split.dependent]
@@ -68,19 +62,13 @@ def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: Arr
 def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
     """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
 
-    Args:
-        q: (..., nq) array, closed.
     Returns: (v, a), each (..., nv) of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2."""
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
 @public
 def reduce_forces(model: Model, q: ArrayLike, tau: ArrayLike) -> np.ndarray:
-    """Forces in all joints, passive ones too, projected on the independent ones, G^T tau (eq. (18)); (..., nu), N and N m.
-
-    Args:
-        q: (..., nq) array, closed.
-        tau: (..., nv) array of all joints (nv of model.tree), N and N m."""
+    """Forces in all joints, passive ones too, projected on the independent ones, G^T tau (eq. (18)); (..., nu), N and N m."""
     return project_forces(_loops(model), q, tau)
 
 
@@ -90,23 +78,12 @@ def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: Array
     """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
 
     Args:
-        q: (..., nq) array, closed.
-        v: (..., nv) array, velocities of all joints (nv of model.tree), along the loops.
         a: (..., nv) array, accelerations of all joints: the forces at these, with no force applied in dependent joints.
         tau: (..., nv) array, forces of all joints: the forces under these. Either `a` or `tau` is given.
     Returns: (..., r) array, N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes
     frame_b along the tied direction of frame_a, and frame_a the other way: Kangaroo paper, eqs. (11), (13).
     Raises: InputError unless one of `a` and `tau` is given, and for models without loops; LinkageError for velocities or
-    accelerations that do not keep the loops closed.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> q, zero = leg.neutral, np.zeros(leg.nv)
-        >>> a = ff.constrained_dynamics(leg, q, zero, zero, constraints=ff.ConstraintSet(leg)).a
-        >>> pull = ff.linkages.constraint_jacobian(leg, q).T @ ff.linkages.constraint_multipliers(leg, q, zero, tau=zero)
-        >>> bool(np.allclose(ff.inverse_dynamics(leg, q, zero, a), pull))
-        True
-    """
+    accelerations that do not keep the loops closed."""
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
     p = _loops(model)
@@ -128,8 +105,6 @@ def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
                         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
     """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
 
-    Args:
-        q: (..., nq) array, closed.
     Returns: (M_p, h_p), (..., nu, nu) and (..., nu), as mass_matrix and bias_forces of the closed model give them one by one: kg,
     kg m, kg m^2; N, N m. Kangaroo paper, eqs. (60)-(63). A model without loops gives its own."""
     if not has_loops(model):
@@ -166,7 +141,6 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
     Args:
         q: (..., nq) array, posture whose loops a step, of an integrator for one, has opened a little.
-        v: (..., nv) array, velocities of all joints (nv of model.tree).
     Returns: (q, v), (..., nq) with the independent coordinates as given, and (..., nv) as complete_velocity gives it; None
     without a velocity.
     Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity."""

@@ -28,13 +28,7 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 def constraint_names(model: Model) -> tuple[str, ...]:
     """Names of the constraint rows: for each loop its tied directions, x y z rx ry rz, then one for each coupling.
 
-    Returns: tuple of str, the loop's and the tied direction's ("knee_rod.x"), or the coupling's; r in number.
-
-    Examples:
-        >>> yaw = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_yaw_link")
-        >>> ff.linkages.constraint_names(yaw)
-        ('left_yaw_pin.x', 'left_yaw_pin.y')
-    """
+    Returns: tuple of str, the loop's and the tied direction's ("knee_rod.x"), or the coupling's; r in number."""
     loops = [f"{loop.name}.{d}" for loop in model.loops for d, m in zip(DIRECTIONS, loop.mask) if m]
     return tuple(loops + [c.name for c in model.description.couplings])
 
@@ -84,8 +78,6 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Bias Jdot v of the constraint rows: the rate of J v while no coordinate accelerates, frame_a's own turning included.
 
-    Args:
-        v: (..., nv) array, velocities of all joints (nv of model.tree).
     Returns: (..., r) array, m/s^2 and rad/s^2, in the order of constraint_names."""
     try:
         bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)

@@ -34,10 +34,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
     where the way meets a singularity, of the loops or of P J_m, it ends.
 
     Args:
-        joints: See transmission.
         positions: (..., n) array of the selected joints, rad or m.
-        q: (nq,) array, closed start; by default the file's posture, assembled.
-        motors: See transmission.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
     Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop and motors that would leave their

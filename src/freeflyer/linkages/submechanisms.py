@@ -111,8 +111,6 @@ class Mechanisms:
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
 
-    Args:
-        q: (nq,) array, closed posture; by default the file's, assembled.
     Returns: Mechanisms. Found from the split of the velocities, not declared.
     Raises: LinkageError, InputError as partition.
     Source: Kangaroo paper, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the

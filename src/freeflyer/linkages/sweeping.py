@@ -53,7 +53,6 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
 
     Args:
         axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
-        q: (nq,) array, closed start; by default the file's posture, assembled.
         limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
     Returns: Sweep. An axis of the grid for each driven joint.
     Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke.
@@ -177,7 +176,6 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
 
     Args:
         axes: Positions (n,) of each motor of the grid by name, m or rad; all others rest.
-        q: (nq,) array, closed start; by default the file's posture, assembled.
         moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
     Returns: ManipulabilityMap of the states that exist and keep all limits.
     Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine."""

@@ -137,7 +137,6 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
     """Transmission between motors and selected passive joints: their Jacobian, and motions and forces in both directions.
 
     Args:
-        q: (..., nq) array, closed.
         joints: Passive joints that the loops determine, with as many coordinates as the motors.
         motors: The default is all, in the order of model.actuated.
     Returns: Transmission. Its arrays have rows and columns in the order in which joints and motors are named.

@@ -29,8 +29,6 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     Pure and deterministic, in time that grows with the number of links.
 
-    Args:
-        inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" takes them.
     Raises: DescriptionError, which names the link, joint, frame, loop or number at fault.
 
     Examples:

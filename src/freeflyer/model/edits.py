@@ -31,7 +31,6 @@ def lock_joints(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], c
     Args:
         joints: Name -> position, m or rad, or names alone, with the positions of `configuration`. A position is a number, or the
             joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
-        configuration: (nq,) array, by default the neutral one.
     Raises: InputError for positions that are not of the joint's size, given twice or at odds with a mimic joint. Also for joints
     that are fixed already, and for a coupling with only one joint locked. Also for a loop left open, and all motors locked while
     passive joints move.
@@ -77,7 +76,6 @@ def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 
     """Model with a body fixed to one of its links or sites, in whose frame the body is given.
 
     Args:
-        link: A link or a site.
         mass, com: kg, above zero; (3,) array, centre of mass, m, by default the frame's origin.
         inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
         name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.

@@ -15,15 +15,7 @@ class Keyframe(Record):
     """Named posture of a file: positions of some joints; those that it does not name stand where the file draws them.
 
     Args:
-        positions: (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad.
-
-    Examples:
-        >>> robot = ff.robots.chain(2).description
-        >>> bent = ff.Keyframe("bent", (("joint_2", (0.5,)),))
-        >>> model = ff.build(ff.Description(robot.name, robot.links, robot.joints, keyframes=(bent,)))
-        >>> model.keyframes["bent"]
-        array([0. , 0.5])
-    """
+        positions: (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad."""
 
     name: str
     positions: tuple[tuple[str, tuple[float, ...]], ...] = ()

@@ -35,7 +35,6 @@ def make(name: str, **options: object) -> Model:
     """Model of the robot of that name.
 
     Args:
-        name: One of `names`.
         **options: Arguments of the function so named.
     Raises: InputError for options that the robot does not have, and as the function so named."""
     maker = _MAKERS.get(name) if isinstance(name, str) else None

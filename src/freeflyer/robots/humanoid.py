@@ -173,13 +173,7 @@ def humanoid(dof: int = 33) -> Model:
     `..._rear_left`, `..._rear_right`; other sites are `left_palm`, `camera`, `imu`, and the same on the right.
 
     Args:
-        dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid.
-
-    Examples:
-        >>> model = ff.robots.humanoid(45)
-        >>> model.nv, round(model.mass, 6)
-        (51, 100.0)
-    """
+        dof: Number of actuated joints, 20 to 45; the others of the body are fixed at zero: freeflyer.robots.humanoid."""
     moving = moving_joints(dof)
     parts = [part for side in SIDES for part in leg(side)] + _trunk() + [part for side in SIDES for part in arm(side)]
     pelvis = join(box(8.0, (0.16, 0.24, 0.14), (0.0, 0.0, 0.05)), capsule(3.0, 0.06, (0, -0.10, 0), (0, 0.10, 0)))

@@ -262,14 +262,7 @@ def kangaroo_like() -> Model:
     change it. x is forward, y left, z up; soles are the sites `left_sole` (on the ground below the ankle) and its corners
     `left_sole_front_left` ..., 1.05 m below the base.
 
-    Returns: Model with open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18.
-
-    Examples:
-        >>> model = ff.robots.kangaroo_like()
-        >>> closed = ff.close_loops(model)
-        >>> model.nv - 64, closed.nv, len(closed.actuated)     # a floating base and the motors
-        (18, 18, 12)
-    """
+    Returns: Model with open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18."""
     # pelvis and electronics, batteries, the cage around them
     trunk = join(box(4.0, (0.16, 0.22, 0.08), (-0.04, 0.0, 0.0)), box(12.4, (0.20, 0.26, 0.40), (-0.06, 0.0, 0.22)))
     links, joints = [Link(BASE, trunk)], [floating_joint(BASE)]

@@ -136,14 +136,7 @@ def standing_posture(model: Model, knee: float = 0.6) -> np.ndarray:
     Args:
         model: Model of robots.humanoid or robots.quadruped.
         knee: Angle of the knees, rad, 0 to 2.4: at 0 the legs are straight, which is a singular posture.
-    Returns: (nq,) array; soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q = ff.robots.standing_posture(model, knee=0.6)
-        >>> print(f"{q[2]:.3f} m, and 0.56 cos(0.6 / 2) = {0.56 * np.cos(0.3):.3f} m")
-        0.535 m, and 0.56 cos(0.6 / 2) = 0.535 m
-    """
+    Returns: (nq,) array; soles or feet are flat at height 0, below the hips; the humanoid's elbows are bent half a radian."""
     knee = number("knee", knee, 0.0, LARGEST)
     leg = _humanoid(knee) if "left_ankle_pitch" in model.joint_names else _quadruped(knee)
     missing = [name for name in (ROOT_JOINT, *leg[1]) if name not in model.joint_names]

@@ -38,15 +38,7 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
 
     Args:
         rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities, and two more constraints of
-            that sort, radius * wheel rate = forward speed -+ track / 2 * yaw rate.
-
-    Examples:
-        >>> model = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-        >>> wheels = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
-        >>> J = ff.ConstraintSet(model, rolling=wheels).jacobian(model.neutral)
-        >>> model.nv, model.nv - int(np.linalg.matrix_rank(J))
-        (11, 8)
-    """
+            that sort, radius * wheel rate = forward speed -+ track / 2 * yaw rate."""
     sides = {"left": TRACK / 2, "right": -TRACK / 2}
     contacts = tuple(Site(f"{side}_wheel_contact", "platform", translation(y=y)) for side, y in sides.items())
     name = "differential_drive_manipulator"

@@ -129,10 +129,7 @@ def to_vec6(h: ArrayLike) -> np.ndarray:
 
 
 def from_vec6(entries: ArrayLike) -> np.ndarray:
-    """Pure dual quaternion of [primary x, y, z; dual x, y, z]; (..., 8).
-
-    Args:
-        entries: (..., 6) array."""
+    """Pure dual quaternion of [primary x, y, z; dual x, y, z]; (..., 8)."""
     e = ck.array("entries", entries, PURE6)
     return assemble(e[..., :3], e[..., 3:])
 

@@ -54,13 +54,7 @@ def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: flo
     The place of the com does not matter since the pseudo-inertia about the origin is a congruence of the one about the com.
 
     Args:
-        tolerance: Signs are judged up to so much times the largest moment, since files round.
-
-    Examples:
-        >>> found = ff.spatial.consistency.check(1, [0, 0, 0], np.diag([1, 1, 3]))
-        >>> found.reasons[0].text
-        'principal moments 1, 1, 3 kg m^2: the largest exceeds the sum of the other two by 1, which no distribution of mass does'
-    """
+        tolerance: Signs are judged up to so much times the largest moment, since files round."""
     if not 0.0 <= tolerance < np.inf:
         raise InputError(f"tolerance is {tolerance!r}; expected a finite number of 0 or more.")
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))

@@ -158,13 +158,7 @@ def decomposed_exp(h: ArrayLike) -> np.ndarray:
 
 
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
-    """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to `x1` (t = 1, or its negative), the shorter way; (..., 8), unit.
-
-    Examples:
-        >>> x = ff.spatial.dual_quaternion.sclerp([0, 0, 0, 1, 0, 0, 0, 0], [0, 0, 0, 1, 1, 2, 3, 0], 0.5)
-        >>> ff.spatial.dual_quaternion.to_position_quaternion(x)[0].tolist()  # half of 2, 4, 6 m
-        [1.0, 2.0, 3.0]
-    """
+    """Pose x0 exp(t log(x0* x1)): the screw from `x0` (t = 0) to `x1` (t = 1; or -x1), the shorter way; (..., 8), unit."""
     a, b, s = ck.arrays(("x0", x0, ck.DUAL_QUATERNION), ("x1", x1, ck.DUAL_QUATERNION), ("t", t, ck.SCALAR))
     a, b = unit("x0", a), unit("x1", b)
     return product(a, exp(s[..., None] * log(product(a * CONJUGATE, b))))

@@ -33,13 +33,7 @@ class MassProperties:
 
 
 def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
-    """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]; (..., 6, 6), kg, kg m and kg m^2.
-
-    Examples:
-        >>> S = ff.spatial.inertia.matrix(2, [0.5, 0, 0], np.eye(3))
-        >>> (S @ [0, 0, 0, 0, 0, 3]).tolist()  # momentum of a turn about z: 2 kg at 1.5 m/s along y; 1.5 kg m^2 at 3 rad/s
-        [0.0, 3.0, 0.0, 0.0, 0.0, 4.5]
-    """
+    """Spatial inertia [[m 1, -m skew(com)], [m skew(com), rotational about the origin]]; (..., 6, 6), kg, kg m and kg m^2."""
     m, c, I = _check(mass, com, rotational)
     moment = series.skew(m[..., None] * c)
     return series.blocks(m[..., None, None] * np.eye(3), -moment, moment, I + _shift(m, c))
@@ -58,10 +52,7 @@ def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.nda
 
 
 def from_parameters(ten: ArrayLike) -> MassProperties:
-    """Mass properties of ten inertial parameters; undoes `parameters`. InputError for a mass of zero.
-
-    Args:
-        ten: (..., 10) array."""
+    """Mass properties of ten inertial parameters; undoes `parameters`. InputError for a mass of zero."""
     p = ck.array("ten", ten, ck.PARAMETERS)
     m = p[..., 0]
     c = p[..., 1:4] / _divisor(m)

@@ -80,10 +80,7 @@ def from_matrix(R: ArrayLike) -> np.ndarray:
 
 
 def exp(rotation_vector: ArrayLike) -> np.ndarray:
-    """Quaternion of a turn about `rotation_vector` by its length, (..., 4).
-
-    Args:
-        rotation_vector: (..., 3) array, axis times angle, rad."""
+    """Quaternion of a turn about `rotation_vector` by its length, (..., 4)."""
     w = ck.array("rotation_vector", rotation_vector, ck.ROTATION_VECTOR)
     x = 0.25 * series.squared_angle(w)
     return np.concatenate([0.5 * series.sinc(x)[..., None] * w, np.cos(np.sqrt(x))[..., None]], axis=-1)
@@ -101,10 +98,7 @@ def log(q: ArrayLike) -> np.ndarray:
 
 
 def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
-    """Quaternion of a turn by `angle` about `axis`, (..., 4).
-
-    Args:
-        axis: (..., 3) array of any length but zero (InputError)."""
+    """Quaternion of a turn by `angle` about `axis`, (..., 4)."""
     a, t = ck.arrays(("axis", axis, ck.POINT), ("angle", angle, ck.SCALAR))
     length = norm(a)[..., None]
     if (length == 0.0).any():
@@ -115,10 +109,7 @@ def from_axis_angle(axis: ArrayLike, angle: ArrayLike) -> np.ndarray:
 
 
 def from_rpy(rpy: ArrayLike) -> np.ndarray:
-    """Quaternion of URDF's angles, Rz(yaw) Ry(pitch) Rx(roll): turns about fixed axes x, then y, then z; (..., 4).
-
-    Args:
-        rpy: (..., 3) array, roll, pitch, yaw, rad."""
+    """Quaternion of URDF's angles, Rz(yaw) Ry(pitch) Rx(roll): turns about fixed axes x, then y, then z; (..., 4)."""
     half = 0.5 * ck.array("rpy", rpy, ck.RPY)
     (sr, sp, sy), (cr, cp, cy) = np.moveaxis(np.sin(half), -1, 0), np.moveaxis(np.cos(half), -1, 0)
     x, y = sr * cp * cy - cr * sp * sy, cr * sp * cy + sr * cp * sy
@@ -157,10 +148,7 @@ def to_wxyz(q: ArrayLike) -> np.ndarray:
 
 
 def random(rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> np.ndarray:
-    """Random rotations, uniform over SO(3); (*shape, 4), unit quaternions.
-
-    Args:
-        shape: Leading axes of the result."""
+    """Random rotations, uniform over SO(3); (*shape, 4), unit quaternions."""
     lead = ck.leading_shape(shape)
     return normalize(ck.generator(rng).standard_normal((*lead, 4)))
 

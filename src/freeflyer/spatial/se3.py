@@ -33,8 +33,6 @@ def hat(twist: ArrayLike) -> np.ndarray:
 def vee(matrix: ArrayLike) -> np.ndarray:
     """Twist of an element of se(3); undoes `hat`; (..., 6), [linear; angular], m/s and rad/s.
 
-    Args:
-        matrix: (..., 4, 4) array.
     Raises: InputError for a matrix whose block is not skew or whose last row is not zero, within 1e-6 of its largest entry."""
     M = ck.array("matrix", matrix, ck.MATRIX4)
     S = M[..., :3, :3]

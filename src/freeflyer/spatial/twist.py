@@ -24,13 +24,7 @@ def change_rate_expression(rate: ArrayLike, twist: ArrayLike, X_WB: ArrayLike, s
     """Time derivative (..., 6) of B's twist expressed as `target`, from that of its twist expressed as `source`.
 
     Body and world rates are one motion in two frames. The mixed rate differs. Its linear part is the acceleration of B's origin,
-    because the world's axes do not turn with the body.
-
-    Examples:
-        >>> X_WB, twist = np.eye(4), [2, 0, 0, 0, 0, 3]  # constant, in a circle: 6 m/s^2 to its centre
-        >>> ff.spatial.twist.change_rate_expression(np.zeros(6), twist, X_WB, "body", "mixed").tolist()
-        [0.0, 6.0, 0.0, 0.0, 0.0, 0.0]
-    """
+    because the world's axes do not turn with the body."""
     A, V, X = ck.arrays(("rate", rate, ck.TWIST), ("twist", twist, ck.TWIST), ("X_WB", X_WB, ck.MATRIX4))
     A, V = (series.multiply(_matrix(X, source, "body"), x) for x in (A, V))
     if source == "mixed":

@@ -144,7 +144,6 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     Args:
         function: Name of a public function that `ff.export.export` also takes; "coriolis_matrix_hamel" is the form of the Hamel
             equations.
-        model: A tree, or a robot whose loops are open.
         arguments: iterable of scalars, its state in order, each a flat row: q (nq), v, a, tau (nv). SymPy expressions, fractions,
             complex or mpmath numbers.
         frame, expressed: For functions of a frame.

@@ -50,16 +50,7 @@ def routine(outputs: Outputs, inputs: Inputs) -> Routine:
         outputs: Expression, row of expressions or matrix by name.
         inputs: Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
     Raises: InputError for names that C or Python reserve or that are not names, symbols in two inputs, and symbols that no input
-    has. Also for formulas that are not evaluated, not finite, complex, or of functions that cannot be printed.
-
-    Examples:
-        >>> import freeflyer_papers
-        >>> robot = freeflyer_papers.planar.prismatic_hopper()
-        >>> state, constants = robot.variables, {str(s): s for s in (robot.gravity, *[m.mass for m in robot.masses])}
-        >>> M = freeflyer_papers.planar.mass_matrix(robot)
-        >>> ff.symbolic.routine({"M": M}, {"q": state.position, **constants})
-        <freeflyer.symbolic.Routine: q, g, m_01, m_11 -> M (4, 4), 2 steps>
-    """
+    has. Also for formulas that are not evaluated, not finite, complex, or of functions that cannot be printed."""
     taken = named_inputs(inputs)
     shapes, formulas = [], []
     for name, x in named("outputs", outputs).items():

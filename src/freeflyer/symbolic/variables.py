@@ -32,8 +32,6 @@ class Variables:
 def variables(model: Model) -> Variables:
     """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ...
 
-    Args:
-        model: A tree, or a robot whose loops are open.
     Raises: InputError for closed models.
 
     Examples:
@@ -105,15 +103,7 @@ def coefficient_matrix(column: sp.MatrixBase | Iterable[sp.Expr], unknowns: Iter
         column: row, column or iterable of k formulas.
         unknowns: iterable of m symbols. If two are multiplied, M is not unique, and each gets half of the other's coefficient.
     Returns: tuple, M (k, m) and r (k, 1).
-    Raises: InputError for formulas that are no polynomials of degree 2 in the unknowns.
-
-    Examples:
-        >>> import sympy
-        >>> x, y, c = sympy.symbols("x y c")
-        >>> M, rest = ff.symbolic.coefficient_matrix([2 * c * x * y + 3 * x + c], (x, y))
-        >>> M, rest
-        (Matrix([[c*y + 3, c*x]]), Matrix([[c]]))
-    """
+    Raises: InputError for formulas that are no polynomials of degree 2 in the unknowns."""
     formulas, names = matrix("column", column), tuple(unknowns)
     if 1 not in formulas.shape:
         raise InputError(f"column must be a row or column of formulas, got a matrix of shape {formulas.shape}")

@@ -157,16 +157,7 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
     Args:
         joint: Joint with velocities of its own.
         position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
-        velocity, acceleration: (..., nv of the joint) array, in its entries of v.
-
-    Examples:
-        >>> model, constrained = ff.robots.chain(2), ff.formulations.constrained
-        >>> q, v = np.array([0.1, 0.2]), np.zeros(2)
-        >>> rows = ff.formulations.constrained.prescribed_motion(model, q, v, "joint_1", 0.1, 0.0, 3.0)
-        >>> found = constrained.accelerations(model, q, v, np.zeros(2), constraints=rows)
-        >>> print(f"{found.a[0]:.3f} rad/s^2 by {found.multipliers[0]:.3f} N m")
-        3.000 rad/s^2 by 0.139 N m
-    """
+        velocity, acceleration: (..., nv of the joint) array, in its entries of v."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)
     info = model.joint(joint)

@@ -68,20 +68,7 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
             within the control's time.
         solver: See optimization.solve_qp.
     Raises: InputError as accelerations; also for inequalities that contradict each other or the constraints. Closed inequalities
-    that approach further need drift control or an impact (freeflyer.impact). SolverError where numbers do not suffice.
-
-    Examples:
-        A pendulum at its lower stop, pushed on it, and pulled off it:
-
-        >>> model, constrained = ff.robots.chain(1), ff.formulations.constrained
-        >>> q, v = np.array([-np.pi]), np.zeros(1)
-        >>> stops = constrained.joint_stops(model, q, v)
-        >>> for torque in (-2.0, 2.0):
-        ...     m = ff.formulations.constrained.unilateral_accelerations(model, q, v, [torque], inequalities=stops)
-        ...     print(f"{m.pressures[0]:.3f} N m, {m.a[0]:.1f} rad/s^2, {m.active}")
-        2.000 N m, 0.0 rad/s^2, ('joint_1 lower',)
-        0.000 N m, 1011.4 rad/s^2, ()
-    """
+    that approach further need drift control or an impact (freeflyer.impact). SolverError where numbers do not suffice."""
     q, v, tau = one_row(model, "q", q, "q"), one_row(model, "v", v, "u"), one_row(model, "tau", tau, "u")
     x = equations(model, q, v, tau, [] if constraints is None else constraints, drift, external, expressed, gravity)
     refuse_contradictions(x.weighted, solve(x.weighted), x.rows.names, x.size, model.nv)

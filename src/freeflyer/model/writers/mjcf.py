@@ -30,8 +30,6 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     become several joints of one body. Mimic joints and loops become MuJoCo's equalities, which are soft. Keyframes get the
     positions of all joints.
 
-    Args:
-        robot, path, overwrite: See to_urdf.
     Raises: DescriptionError for helical joints, loops other than point and weld, and robots without a base. Also for couplings of a
     degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
     world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle

@@ -29,10 +29,6 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     the world and the root link is left out, with its initial position and that in keyframes. Load the file with the same base.
     Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
 
-    Args:
-        robot: Model or Description.
-        path: File to write.
-        overwrite: Whether an existing file may be replaced.
     Raises: DescriptionError for descriptions that `build` refuses, and names that no file can hold; FileError for a file that is
     there, or cannot be written."""
     description = description_of(robot)
