@@ -4,9 +4,9 @@ Cones are about the contact's normal. Points and lines turn on the ground: their
 `turn_rows` leads from the frame's. A surface lies flat: its cone is in its frame's axes, about the one that is the normal then
 (`sole_axis`).
 
-Forces act in the contact's points, each within a pyramid of four sides inside of the friction cone. Together they make exactly the
-forces y with lower <= C y <= 0: for a sole these are the friction pyramid, the rectangle of the centre of pressure and the limits
-of the yaw torque, which depend on both (Caron, Pham and Nakamura, ICRA 2015, found them for rectangles)."""
+Forces act in the contact's points, each within a pyramid of four sides inside of the friction cone. Together they make exactly
+the forces y with lower <= C y <= 0: for a sole these are the friction pyramid, the rectangle of the centre of pressure and the
+limits of the yaw torque, which depend on both (Caron, Pham and Nakamura, ICRA 2015, found them for rectangles)."""
 
 from __future__ import annotations
 

@@ -52,7 +52,8 @@ class Change(NamedTuple):
 class Forces(Mapping[str, np.ndarray]):
     """name -> (..., 6, nv): derivatives of forces from those of multipliers (..., r, nv), computed at the first access.
 
-    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is refused."""
+    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is
+        refused."""
 
     constraints: ConstraintSet
     q: np.ndarray
@@ -89,8 +90,8 @@ class ConstrainedDynamicsDerivatives(NamedTuple):
     """Derivatives of the results of constrained_dynamics by q (its tangent space), by v and by tau.
 
     Attributes:
-        dq, dv, dtau: Each has .a (..., nv, nv), whose rows are accelerations and columns the steps. It also has .forces, a mapping
-            name -> (..., 6, nv), and .multipliers (..., r, nv)."""
+        dq, dv, dtau: Each has .a (..., nv, nv), whose rows are accelerations and columns the steps. It also has .forces, a
+            mapping name -> (..., 6, nv), and .multipliers (..., r, nv)."""
 
     dq: Change
     dv: Change
@@ -103,11 +104,11 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
                                      gravity: ArrayLike | None = None) -> ConstrainedDynamicsDerivatives:
     """Derivatives of the accelerations, forces and multipliers of constrained_dynamics by q, v and tau, exact.
 
-    Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed in
-    their frames' axes. The rows J a + bias = 0 are followed for all q and v, also for velocities with J v other than zero. If rows
-    depend on others in all postures near by (wheels on a plane, many points of one foot), a still has derivatives. Forces then
-    have none, and asking for them is an error; multipliers are NaN. Sets with rolling bodies, and on trees those with couplings or
-    loops that tie one turn, take milliseconds a coordinate (complex steps in plain Python).
+    Carpentier, Budhiraja, Mansard (2021), "Proximal and sparse resolution of constrained dynamic equations", for wrenches fixed
+    in their frames' axes. The rows J a + bias = 0 are followed for all q and v, also for velocities with J v other than zero. If
+    rows depend on others in all postures near by (wheels on a plane, many points of one foot), a still has derivatives. Forces
+    then have none, and asking for them is an error; multipliers are NaN. Sets with rolling bodies, and on trees those with
+    couplings or loops that tie one turn, take milliseconds a coordinate (complex steps in plain Python).
 
     Returns: ConstrainedDynamicsDerivatives. Columns by q are steps in the tangent space, of a closed model along its velocities.
     Raises: InputError as constrained_dynamics, for pairs (A, b), and if the number of independent rows changes with q."""

@@ -70,7 +70,8 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
-    Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008), 8.2.
+    Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008),
+        8.2.
     Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows depend on
     others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of squares in the
     contacts' points, and `.redundant` names the dependent constraints. Kangaroo paper, eq. (11) counts them with the same sign.

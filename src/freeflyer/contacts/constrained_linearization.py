@@ -34,8 +34,8 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
               dt: float | None = None, integrator: Integrator = "semi-implicit", frames: Frames = ()) -> lines.Linearization:
     """Linearisation A, B of the dynamics about a state and its input, or along trajectories; with constraints that hold meanwhile.
 
-    About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section III;
-    with contacts beyond it. The motion keeps the constraints, so that with x = basis z
+    About (q, v) under tau, x = [eta; dv] with q (+) eta, v + dv: x_dot = A x + B dtau. Geometric linearisation paper, section
+    III; with contacts beyond it. The motion keeps the constraints, so that with x = basis z
 
         z_dot = (basis^T A basis) z + (basis^T B) dtau
 

@@ -113,8 +113,8 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
             name: str | None = None) -> Rolling:
     """Wheel that rolls on a plane without slipping, centred at a frame's origin; with axis=None a ball. Three rows.
 
-    The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal. A ball's first two
-    are any two directions of the plane that are at right angles.
+    The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal. A ball's first
+    two are any two directions of the plane that are at right angles.
 
     Args:
         radius: float, m.

@@ -92,16 +92,17 @@ def complete_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact
 def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
     """Feet of a model in the file that it was read from, one contact for each foot body.
 
-    A body is all links that fixed joints join. Its shapes count if their lowest points lie within 5 mm of its lowest. Bodies count
-    within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one point.
-    Corners of a sole are left out, the slightest first, while that costs at most 5 % of its area or more than eight are left. The
-    lowest point of a ball changes as its link turns. Give the posture q, or use `control.stand_on_feet(model, path=...)`.
+    A body is all links that fixed joints join. Its shapes count if their lowest points lie within 5 mm of its lowest. Bodies
+    count within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one
+    point. Corners of a sole are left out, the slightest first, while that costs at most 5 % of its area or more than eight are
+    left. The lowest point of a ball changes as its link turns. Give the posture q, or use `control.stand_on_feet(model,
+    path=...)`.
 
     Args:
-        q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the neutral
-            one.
-    Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes, meshes
-    and upright cylinders. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
+        q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the
+            neutral one.
+    Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes,
+    meshes and upright cylinders. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
     Raises: InputError for open loops, files without shapes that collide, and meshes that are not found. FileError for files that
     `load` would not read or MuJoCo refuses, and for meshes without corners.
 

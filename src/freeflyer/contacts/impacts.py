@@ -43,8 +43,8 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
 
         M (v+ - v) = J^T impulse        J v+ = -restitution J v
 
-    Newton's law of impact, RBDA (2008), 11.5; forces that stay finite do nothing. With restitution 0 kinetic energy is lost as far
-    as J v is not zero; with 1 it is kept.
+    Newton's law of impact, RBDA (2008), 11.5; forces that stay finite do nothing. With restitution 0 kinetic energy is lost as
+    far as J v is not zero; with 1 it is kept.
 
     Args:
         constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.

@@ -85,8 +85,8 @@ def _lower_face(points: np.ndarray) -> np.ndarray:
 
 def sole_corners(points: np.ndarray) -> np.ndarray:
     """Corners (c, 3) of the sole on which a body with these lower points (k, 3) stands, counter-clockwise from above; one point for
-    a sole smaller than POINT_FOOT. Corners are left out while that costs at most LOST_AREA in all, the slightest first, and of more
-    than MOST_CORNERS in any case: facets of the friction cone grow with their square."""
+    a sole smaller than POINT_FOOT. Corners are left out while that costs at most LOST_AREA in all, the slightest first, and of
+    more than MOST_CORNERS in any case: facets of the friction cone grow with their square."""
     flat = points[:, :2] - points[:, :2].mean(axis=0)
     _, spread, axes = np.linalg.svd(flat, full_matrices=False)
     sides = np.ptp(flat @ axes.T, axis=0)

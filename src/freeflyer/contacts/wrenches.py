@@ -24,8 +24,8 @@ from freeflyer.spatial.se3 import skew
 @dataclass(frozen=True, eq=False)
 class UnitWrenches:
     """Of k rows, in the frame's axes at its origin: rows (k, 6), whose power is a row of J v; least (k, 6): with forces y in them
-    the wrench least^T y is that of point forces of which the least sum of squares is |y|^2; multipliers (k, k): of the rows, for y.
-    """
+    the wrench least^T y is that of point forces of which the least sum of squares is |y|^2; multipliers (k, k): of the rows, for
+    y. """
 
     rows: np.ndarray
     least: np.ndarray

@@ -3,8 +3,8 @@ matrices in three forms; that of the Newton-Euler equations, decoupling thesis, 
 
     sum_j J_j^T (Lambda_j Jdot_j + Psi_j J_j),        Psi_j = Lambda_j a_j - a_j^T Lambda_j skew.
 
-In world axes about one fixed point, where the columns S of J_j have the rates V x S and Jdot_j of the body's axes is Sdot - a_j S,
-this is sum_j S^T (Lambda_j Sdot - a_j^T Lambda_j S)."""
+In world axes about one fixed point, where the columns S of J_j have the rates V x S and Jdot_j of the body's axes is Sdot - a_j
+S, this is sum_j S^T (Lambda_j Sdot - a_j^T Lambda_j S)."""
 
 from __future__ import annotations
 
@@ -195,8 +195,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
 
     Args:
         form: "passive", "hamel" or "newton-euler". "hamel": decoupling thesis, eq. (3.39), the only one that decouples the base.
-            "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as freeflyer.coriolis_matrix,
-            Mdot = C + C^T also, of the robot as a cloud of particles."""
+            "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as
+            freeflyer.coriolis_matrix, Mdot = C + C^T also, of the robot as a cloud of particles."""
     if form != "newton-euler":
         if not isinstance(form, str) or form not in equations.FORMS:
             raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {format_value(form)}", form=form)

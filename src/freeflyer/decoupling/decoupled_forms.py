@@ -93,15 +93,15 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
 
     Decoupling thesis, eqs. (3.77), (3.80), (A.4), (A.5). The paper's (A.4a) has T_x^-1 and T_x^-T the wrong way round, its (3.84)
     lacks the sign of -C_xy^T, and Propositions 3.3.1 and 3.3.2 disagree about T_y. Here the term is -M_y Tdot_y T_y^-1, as in
-    (A.5d). Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops are
-    closed, q are the independent velocities.
+    (A.5d). Without maps a tree is one compiled call in the forms "hamel" and "passive". If joints share a coordinate, or loops
+    are closed, q are the independent velocities.
 
     Args:
         T_x: (..., 6, 6) array or tuple, constant, or a tuple (T_x, its rate), as frame_map and momentum_map return it. None: the
             unit matrix; v_x is then the locked velocity in the base's axes.
         T_y: (..., n, n) array or tuple, the same of the joints.
-        form: "hamel", "newton-euler" or "passive". Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy = 0,
-            Proposition 3.3.1. The others are passive: C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about
+        form: "hamel", "newton-euler" or "passive". Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy =
+            0, Proposition 3.3.1. The others are passive: C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about
             "newton-euler", (3.82); "passive" is faster.
     Raises: InputError also for singular maps.
 
@@ -193,7 +193,8 @@ class Invariance(NamedTuple):
 
     Attributes:
         residual, coupling: (..., 6) array, C_x v_x + C_xy v_y, and C_xy v_y alone.
-        invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without forces.
+        invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without
+            forces.
     """
 
     residual: np.ndarray

@@ -1,7 +1,7 @@
 """External and internal motion of a floating robot: decoupling thesis, section 3.3.4, (3.87)-(3.96).
 
-The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with N =
-M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make the
+The external velocity of a frame j is what it would have were the joints locked at the same momentum, A_jb (nu_b + N qdot) with N
+= M_bb^-1 M_bq; the internal one is the rest, (J_jq - A_jb N) qdot. External forces alone change the former, joints alone make the
 latter."""
 
 from __future__ import annotations

@@ -77,7 +77,8 @@ class ConstantsOfMotion(NamedTuple):
 
     Attributes:
         momenta: (..., k, 6) array, h_c, [linear; angular] in the axes of frame c about its origin, kg m/s and kg m^2/s.
-        drifts: (..., k, 6) array, N and N m, their rates without external forces: a_c^T h_c, a_c the bracket of the frame's twist.
+        drifts: (..., k, 6) array, N and N m, their rates without external forces: a_c^T h_c, a_c the bracket of the frame's
+            twist.
         conserved: (..., k) bool array; whether the drift is zero to rounding: condition (3.60)."""
 
     frames: tuple[str, ...]
@@ -98,8 +99,8 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
     """Total momentum in frames c, and in which of them it is a constant of motion: a_cb^T h_b = a_ib^T h_b, (3.60)-(3.62).
 
     Conserved means: changed by external forces alone, gravity being one. The decoupling thesis assumes that a frame that does not
-    turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular one is along
-    the axis of the turn."""
+    turn is necessary. It is not if the momentum is zero. It is also not if the linear momentum is zero and the angular one is
+    along the axis of the turn."""
     check_floating(model)
     names = (*FRAMES, model.joints[0].child) if frames is None else name_list("frames", frames)
     if not names:

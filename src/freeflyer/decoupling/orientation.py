@@ -156,9 +156,10 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
     vanishes for all joints i and j around the posture.
 
     Decoupling thesis, eq. (3.72), from Saccon, Traversaro, Nori, Nijmeijer (2017), On Centroidal Dynamics and Integrability of
-    Average Angular Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls), their
-    bracket counts, too. The frame's origin, the centre of mass, is always a function of q. The linear part is therefore c x the
-    angular one, and the second line of (3.73) follows from the first. One joint is always integrable. A single posture may be so by
+    Average Angular Velocity. The derivatives are exact: rates of T along each joint. Where velocities do not commute (balls),
+    their bracket counts, too. The frame's origin, the centre of mass, is always a function of q. The linear part is therefore c x
+    the angular one, and the second line of (3.73) follows from the first. One joint is always integrable. A single posture may be
+    so by
     symmetry: look at several."""
     check_floating(model)
     q = finite_row(model, "q", q, "q")

@@ -26,8 +26,8 @@ class InverseDynamicsDerivatives(NamedTuple):
     """Derivatives of tau = inverse_dynamics(q, v, a): rows are tau, columns the step in q, in v, in a.
 
     Attributes:
-        dq, dv, da: (..., nv, nv) array, N, N m per m or rad, per their rates, per their accelerations. Column j of dq is d/de tau(q
-            (+) e x unit vector j) at e = 0; da is the mass matrix."""
+        dq, dv, da: (..., nv, nv) array, N, N m per m or rad, per their rates, per their accelerations. Column j of dq is d/de
+            tau(q (+) e x unit vector j) at e = 0; da is the mass matrix."""
 
     dq: np.ndarray
     dv: np.ndarray
@@ -58,8 +58,8 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
                                  out: InverseDynamicsDerivatives | None = None) -> InverseDynamicsDerivatives:
     """Derivatives of inverse_dynamics by q, v and a, in one recursion; the wrenches `external` are held fixed as `expressed`.
 
-    A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in the
-    geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as the
+    A derivative by q is taken in the tangent space, along integrate(q, step). For a free joint it is along a body twist, as in
+    the geometric linearisation paper ("left-trivialised"). Algorithm: Singh, Russell, Wensing (2022); the same quantities as the
     geometric linearisation paper, tables 5 to 8."""
     try:
         given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
@@ -112,8 +112,8 @@ def inverse_dynamics_second_derivatives(model: Model, q: ArrayLike, v: ArrayLike
 
     A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33.
 
-    A derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), along_q = x gives D_x (D_y tau) as dq @
-    y. On joints with quaternions these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with the bracket of the group:
+    A derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), along_q = x gives D_x (D_y tau) as dq
+    @ y. On joints with quaternions these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with the bracket of the group:
     angular w x w', linear w x l' + l x w'. For robots without such joints the Hessian is symmetric.
 
     Args:

@@ -4,8 +4,8 @@ Every function takes leading batch axes, q (..., nq) and v, a, tau (..., nv), wh
 the short way: straight to a compiled kernel that checks what it is given. Units SI, radians; generalised forces act along the
 velocity coordinates (for a free joint: the wrench [force; torque] on the body, in its own axes).
 
-For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities; LinkageError where the loops
-are open at q."""
+For a model with closed loops (freeflyer.close_loops) all of this holds in its independent velocities; LinkageError where the
+loops are open at q."""
 
 from __future__ import annotations
 
@@ -147,9 +147,9 @@ def inverse_mass_matrix(model: Model, q: ArrayLike, *, on_failure: OnFailure = "
                         out: np.ndarray | None = None) -> np.ndarray:
     """Inverse M^-1 of the mass matrix, symmetric; (..., nv, nv), 1/kg, 1/(kg m), 1/(kg m^2).
 
-    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic joints
-    share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5. A singular M is refused, with the
-    joint that moves no inertia."""
+    The algorithm uses articulated bodies: Carpentier (2018), Analytical inverse of the joint space inertia matrix. If mimic
+    joints share a coordinate, it uses the factor L of M = L^T D L: RBDA (2008), sections 6.3 to 6.5. A singular M is refused,
+    with the joint that moves no inertia."""
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         entry = E.PROJECTED_INVERSE_MASS if model.reduction else E.SHARED_MINV if model.shared_coordinates else E.MINV
@@ -164,8 +164,8 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Literal["pas
                     out: np.ndarray | None = None) -> np.ndarray:
     """Coriolis matrix C with C v = bias - gravity forces, (..., nv, nv); C v is in N and N m.
 
-    "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods to
-    Compute the Coriolis Matrix. "hamel": decoupling thesis, eq. (3.39).
+    "passive" is the matrix of the robot as a cloud of particles, sum m J^T Jdot: Echeandia and Wensing (2021), Numerical Methods
+    to Compute the Coriolis Matrix. "hamel": decoupling thesis, eq. (3.39).
 
     Args:
         form: "passive" or "hamel". "passive": Mdot = C + C^T, so that Mdot - 2 C is skew. "hamel": the matrix of the Hamel

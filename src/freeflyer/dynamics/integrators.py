@@ -162,8 +162,8 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
     Args:
         integrator: "semi-implicit", "explicit" or "rk4".
-    Raises: InputError also for a step so long that the state becomes non-finite. LinkageError where the loops of a closed model do
-    not close again after a move.
+    Raises: InputError also for a step so long that the state becomes non-finite. LinkageError where the loops of a closed model
+    do not close again after a move.
 
     Examples:
         >>> model = ff.robots.quadruped()

@@ -1,7 +1,7 @@
 """The equations of motion linearised on the group itself: no attitude angles, hence no attitude where it fails.
 
-The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From H = H0 exp(eta)
-follows, for every joint that carries a quaternion (geometric linearisation paper),
+The error about a state (q0, v0) under tau0 is x = [eta; dv] with q = q0 (+) eta and v = v0 + dv, 2 nv numbers. From H = H0
+exp(eta) follows, for every joint that carries a quaternion (geometric linearisation paper),
 
     eta_dot = dv - ad(v0) eta          (free joint: ad of its body twist; ball: omega x eta; all others: 0)
     dv_dot  = da/dq eta + da/dv dv + da/dtau dtau
@@ -74,7 +74,8 @@ class Linearization:
         C: (..., 12 len(frames), 2 nv) array, motions of the frames, y = C x, twelve rows a frame. Six are of its pose, X(q
             (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         dt, integrator: s and its name; None for continuous time.
-        basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep them.
+        basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep
+            them.
         """
 
     A: np.ndarray

@@ -1,9 +1,9 @@
 """External wrenches and gravity as arguments, as compiled code takes them.
 
 `external` is None, a mapping {frame: wrench (..., 6)}, or (frames, W (..., k, 6)) with the frames as a set or by names. A wrench
-[force; torque] acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed" (world
-axes, at the frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in world axes.
-"""
+[force; torque] acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed"
+(world axes, at the frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in
+world axes. """
 
 from __future__ import annotations
 

@@ -126,8 +126,8 @@ def move_derivatives(model: Model, q: np.ndarray, step: np.ndarray, there: np.nd
 
         q1 = q (+) G(q) s (+) c        c: dependent coordinates alone, so that the loops close (kernels/linkages/motion.py)
 
-    Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of q
-    and s. With A, B of each step, D the columns of the dependent coordinates, J1 the chosen rows at q1, G eta a step of q:
+    Two of a ball's three coordinates make no position (a rod between two balls: only its spin is independent), so q1 is no sum of
+    q and s. With A, B of each step, D the columns of the dependent coordinates, J1 the chosen rows at q1, G eta a step of q:
 
         y  = q (+) G s:    delta y  = A G eta + B (G sigma + (dG/dq eta) s)
         q1 = y (+) c:      delta q1 = A delta y + B D delta c,    J1 delta q1 = 0"""

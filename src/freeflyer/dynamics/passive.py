@@ -39,9 +39,9 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     The equations of motion leave these forces out. Inverse dynamics with them is `inverse_dynamics(model, q, v, a) -
     passive_forces(model, q, v)`.
 
-    The force of a spring is stiffness times the displacement back to its rest position. For a ball joint this is the shortest turn.
-    A free joint also has the displacement in the joint frame, as in MuJoCo. Friction is zero at v = 0, where it may be anything up
-    to f. Springs, damping and friction of a joint that mimics another act on that one's coordinate.
+    The force of a spring is stiffness times the displacement back to its rest position. For a ball joint this is the shortest
+    turn. A free joint also has the displacement in the joint frame, as in MuJoCo. Friction is zero at v = 0, where it may be
+    anything up to f. Springs, damping and friction of a joint that mimics another act on that one's coordinate.
 
     Equal to MuJoCo's qfrc_passive where the file has springs and damping of joints alone; its friction is a constraint there.
 

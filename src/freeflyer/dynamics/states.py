@@ -9,8 +9,8 @@ MuJoCo. R is the rotation of a free joint's body, l and w its body twist [linear
 
 Ball joints differ by the order of their quaternions, other joints by their order at most.
 
-Pinocchio differs by the order of joints, (cos, sin) of continuous joints, and planar joints, which move by their body twist there.
-With R the rotation by a planar joint's angle, [vx, vy] here = R [vx, vy] there; so do forces."""
+Pinocchio differs by the order of joints, (cos, sin) of continuous joints, and planar joints, which move by their body twist
+there. With R the rotation by a planar joint's angle, [vx, vy] here = R [vx, vy] there; so do forces."""
 
 from __future__ import annotations
 
@@ -126,18 +126,19 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
                 qfrc: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None, mj_model: Any = None) -> State:
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
-    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched with
-    the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a mimic
-    joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v and a
-    are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble closes it).
+    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched
+    with the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a
+    mimic joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v
+    and a are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble
+    closes it).
 
     Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
 
     Args:
         qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
         qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
-    Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed loops
-    require it for bias_forces. MuJoCo must have the base.
+    Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed
+    loops require it for bias_forces. MuJoCo must have the base.
 
     Examples:
         >>> import mujoco
@@ -210,8 +211,8 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
     A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
     follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
 
-    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical joints
-    adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
+    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical
+    joints adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
 
     Args:
         q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here, also of v, a and tau.

@@ -32,14 +32,12 @@ class Assembly:
     """Closed postures, and the remaining gaps of their loops.
 
     Attributes:
-        q: (..., nq) array, postures; (found, nq) with `branches`.
-        residual: (..., r) array; by how much each constraint row is open, m or rad (constraint_residual).
-        gap, independent_gap, redundant_gap: float or (...) array, largest entry of |residual|, m or rad: of all, independent and
-            redundant rows. Rounded or contradictory dimensions leave the latter open (beyond 1e-5: OpenLoopWarning).
-        worst_loop: str or (...) array, name of the most open loop.
-        iterations: int or (...) array, steps taken.
-        closed: bool or (...) array; whether independent rows are within `tolerance` and the others within `redundant`.
-        tolerance, redundant: The arguments of assemble, m or rad."""
+        q, residual: (..., nq) and (..., r) array, or (found, ...) with `branches`; gaps of the rows, m or rad
+            (constraint_residual).
+        gap, independent_gap, redundant_gap: (...) float, largest entry of |residual|, m or rad: of all, independent and redundant
+            rows. Rounded or contradictory dimensions leave the latter open (beyond 1e-5: OpenLoopWarning).
+        worst_loop, iterations: (...) str and int, the most open loop; steps taken.
+        closed: (...) bool; whether independent rows are within `tolerance` and the others within `redundant`."""
 
     q: np.ndarray
     residual: np.ndarray
@@ -61,22 +59,21 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
     """Closed postures near guesses of the configuration.
 
     Damped Newton steps first close all rows as well as possible, then the independent rows of the linkage to the last digit.
-    The remaining gap of the redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage
+    The remaining gap of the redundant rows comes from the file: its digits are rounded (1e-8 to 2e-7), or the linkage
     over-constrains itself away from its drawn posture (the public Kangaroo's hip, up to 2 mm).
 
     Args:
         q: (..., nq) array, guesses; by default the file's posture.
-        hold: sequence of str or "actuated" (all motors), joints that stay. The base stays, too, unless loops tie it to the world.
+        hold: Joints that stay, or "actuated" (all motors). The base stays, too, unless loops tie it to the world.
         limits: Joints that move are kept within their limits.
-        tolerance: float, m or rad: largest gap of independent constraint rows.
-        redundant: float, m or rad: largest gap of redundant rows.
+        tolerance, redundant: float, m or rad: largest gaps of independent and of redundant rows.
         strict: A posture that does not close is an error; otherwise `closed` is False for it.
         attempts: Random guesses for a posture that its own does not close; by default 24 for one posture, none for batches.
-        branches: Finds up to so many different closures of one posture, all joints that the loops do not determine held.
+        branches: Finds up to so many closures of one posture, the joints that the loops do not determine held.
         rng: Generator of the random guesses; reproducible without.
-    Returns: Assembly. Postures in `q`; with `branches` the posture itself, then the other closures, nearest first.
-    Raises: AssemblyError with `strict` for a posture that does not close; InputError with `limits` for a joint that is held
-    outside of its own.
+    Returns: Assembly; with `branches` the posture itself, then the other closures, nearest first.
+    Raises: AssemblyError with `strict` for a posture that does not close; InputError with `limits` for a joint held outside of
+    its own.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")

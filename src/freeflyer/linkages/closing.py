@@ -2,12 +2,12 @@
 
 Velocities are the independent ones, and all public functions take them: Kangaroo paper, eqs. (6)-(10), (60)-(73).
 
-A step is a tangent, Newton's corrections, and a look at what lay between. A state counts only if the motion to the next posture met
-no singularity. Signs of the blocks' determinants would be enough, were it not for two that change at once (two parallelograms on
-one crank fold together); so each block's matrices before and after a step, A0 and A1, are joined by a straight line, which meets a
-singular one where A0^-1 A1 has an eigenvalue that is real and not positive. There is nothing to look at while |A0^-1 A1 - 1| < 1;
-long steps are halved first. States too near to a singular one do not count either: a parallelogram whose bars are equal up to the
-last digit of a file passes a flat posture between two assembly modes, and that digit would decide which one follows."""
+A step is a tangent, Newton's corrections, and a look at what lay between. A state counts only if the motion to the next posture
+met no singularity. Signs of the blocks' determinants would be enough, were it not for two that change at once (two parallelograms
+on one crank fold together); so each block's matrices before and after a step, A0 and A1, are joined by a straight line, which
+meets a singular one where A0^-1 A1 has an eigenvalue that is real and not positive. There is nothing to look at while |A0^-1 A1 -
+1| < 1; long steps are halved first. States too near to a singular one do not count either: a parallelogram whose bars are equal
+up to the last digit of a file passes a flat posture between two assembly modes, and that digit would decide which one follows."""
 
 from __future__ import annotations
 
@@ -116,14 +116,13 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
 
     v = G(q) u gives the velocities of all joints (nv of the tree,) from those that the loops leave free (nu,). The split is made
     once, at the file's assembled posture, the closed model's neutral one. Configurations stay those of all joints, q (nq,), and
-    must be closed (linkages.assemble). Forces and derivatives by q are along u. Limits are those of independent coordinates.
+    must be closed (linkages.assemble). Limits are those of independent coordinates. A robot without loops is returned as it is.
 
     Args:
         independent: Joints that keep their velocities, beside the base; by default the motors and joints that no loop determines.
             If the file names no motors of joints, they are the closed model's `actuated`.
-    Returns: Model, `.tree` is the model with open loops. A robot without loops is returned as it is, if `independent` is not given.
     Raises: LinkageError for motors that other motors determine, singular linkages, and independent joints that are tied to each
-    other or do not determine the rest. InputError for joints without velocities of their own, and for robots without loops.
+    other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops.
 
     Examples:
         >>> closed = ff.close_loops(ff.robots.kangaroo_like())

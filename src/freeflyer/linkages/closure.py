@@ -106,9 +106,9 @@ def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limi
           rows: np.ndarray | None = None, enough: float = 3e-9, steps: int = STEPS) -> Closing:
     """The least open postures that the coordinates `movable` reach from q (n, nq), within their limits if `limits`.
 
-    Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no exact one, at
-    the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel. Results do not depend on
-    the number of threads."""
+    Levenberg's steps end where nothing more can be won: at closure, or, where rounded digits leave redundant loops no exact one,
+    at the least squares of the residual. `rows` (m,): those to close, all if None; `enough`: see the kernel. Results do not
+    depend on the number of threads."""
     check_configuration(model, "q", q, "q")
     given = np.array(q, np.float64, order="C")
     n, (rows_of_all, _) = len(given), model.constraint_rows

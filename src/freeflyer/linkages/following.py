@@ -29,8 +29,8 @@ class Keep:
     Args:
         frame: The frame that is kept.
         relative_to: The frame that carries the pose of `frame` at the start.
-        mask: (6,) tuple of 0 and 1; directions that are kept, x y z rx ry rz along the axes that `frame` has at the start, carried
-            along by `relative_to`; by default all."""
+        mask: (6,) tuple of 0 and 1; directions that are kept, x y z rx ry rz along the axes that `frame` has at the start,
+            carried along by `relative_to`; by default all."""
 
     frame: str
     relative_to: str
@@ -42,14 +42,10 @@ class Path:
     """Closed postures along the positions of one motor.
 
     Attributes:
-        driver: The motor's joint.
-        values: (n,) array, its positions, m or rad.
-        q: (n, nq) array, postures of the whole model, NaN where none was reached.
-        reached: (n,) bool array, whether continuation got there without crossing a singularity.
-        gap: (n,) array, by how much the worst constraint row, those of the tasks included, is open, m or rad; NaN where none was
-            reached.
-        released: Motors that follow.
-        outside: For each released motor that left its stroke, the driver's first and last position at which it is outside."""
+        driver, values: The motor's joint, and its positions (n,) array, m or rad.
+        q, reached, gap: (n, nq), (n,) bool and (n,) array; postures, NaN where a singularity was in the way; the gap of the worst
+            row.
+        released, outside: Motors that follow; for those that left their stroke, the driver's first and last position then."""
 
     driver: str
     values: np.ndarray
@@ -70,16 +66,15 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
            release: Sequence[str] = (), q: ArrayLike | None = None) -> Path:
     """Closed postures while one motor goes through given positions and all other motors rest or are released.
 
-    The constant frame or joint is one more loop, a frame kept towards another frame, or a joint that is locked. The released motors
-    become passive joints. So path following is the sweep of a linkage with a single motor (Kangaroo paper, Figs 12 to 15).
+    The constant frame or joint is one more loop, or a joint that is locked, and released motors are passive joints. So path
+    following is the sweep of a linkage with a single motor (Kangaroo paper, Figs 12 to 15).
 
     Args:
         driver: Joint of the motor, of one coordinate.
         values: (n,) array, its positions, m or rad, within its stroke.
-        keep: Frames that keep their pose relative to others.
-        hold: Passive joints that keep their positions.
+        keep, hold: Frames that keep their pose relative to others; passive joints that keep their positions.
         release: Motors that follow instead of resting, as many as `keep` and `hold` determine.
-    Returns: Path. In the order of `values`; the base stays where it is at the start.
+    Returns: Path, in the order of `values`; the base stays where it is at the start.
     Raises: InputError for positions outside the driver's stroke, released joints that are no motors, and tasks that leave
     more or less freedom than the driver uses. LinkageError for a start that is open or singular."""
     model = model.tree
@@ -149,10 +144,8 @@ class Curve:
     """Position of a joint over that of a motor, and the straight line y = slope x + offset that fits it best.
 
     Attributes:
-        motor, joint: Names.
-        x, y: (n,) array, positions of the motor and of the joint at the n postures that the path reached, m or rad.
+        x, y: (n,) array, positions of the motor and of the joint at the postures that the path reached, m or rad.
         slopes: (n,) array, dy/dx: from the linkage; along paths with released motors from differences of the curve.
-        slope, offset: Slope and offset of the line.
         deviation: Largest distance |y - slope x - offset|, m or rad."""
 
     motor: str
@@ -170,12 +163,9 @@ class ForceCurve:
     """Force at a frame along a path, for one force at a motor.
 
     Attributes:
-        motor, frame: Names.
-        motor_force: float, N or N m.
-        position: (n,) array of the motor at the n postures that the path reached, m or rad.
-        height: (n,) array of the frame along `direction` in the model's world, m.
-        ratio: (n,) array, force at the frame over force at the motor; infinite at a dead point of the linkage.
-        force: (n,) array, N; infinite at a dead point."""
+        position, height: (n,) array, m or rad of the motor at the postures that the path reached; of the frame along `direction`,
+            m.
+        ratio, force: (n,) array, force at the frame over force at the motor; N; both infinite at a dead point of the linkage."""
 
     motor: str
     frame: str
@@ -198,9 +188,10 @@ class ForceCurve:
 
 @public
 def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
-    """Position of a joint over that of the driver along a path.
+    """Position of a joint of one coordinate over that of the driver along a path, and the straight line that fits best.
 
-    Returns: Curve with the straight line that fits best.
+    Args:
+        path: Made by follow with the same model.
     Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures."""
     model = model.tree
     info = model.joint(joint)
@@ -223,15 +214,13 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
                 direction: Sequence[float] | ArrayLike = (0.0, 0.0, 1.0)) -> ForceCurve:
     """Force at a frame along a direction while the driver of a path pushes with a given force.
 
-    Without losses and inertia, a motor force f and a force F along `direction` that holds the frame do no work in sum, so f
-    dl = F dx. So F = f / (dx/dl), dx/dl being that of the closed linkage with all other motors at rest, those that the path
-    released as well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
+    Without losses and inertia, F = f / (dx/dl), dx/dl that of the closed linkage with all other motors at rest, released ones as
+    well. Where |dx/dl| is below 1e-6 the linkage is at a dead point.
 
     Args:
         path: Made by follow with the same model.
-        force: Force of the driver, N or N m.
+        force: Of the driver, N or N m.
         direction: (3,) array, world axes, of any length.
-    Returns: ForceCurve. Along the postures that the path reached.
     Raises: InputError for a direction without length or a force that is no finite number."""
     model = model.tree
     along = np.asarray(direction, float)

@@ -47,11 +47,10 @@ def extract_limb(model: Model, frame: str, q: ArrayLike | None = None) -> Model:
 
 @public
 def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarray:
-    """Configuration of a part, its entries taken from that of the whole robot; (..., part.nq), configuration of the part.
+    """Configuration (..., part.nq) of a part, its entries taken from that of the whole robot.
 
     Args:
-        part, whole: The part's joints are those of the same names in the whole robot (extract_limb).
-    Raises: UnknownNameError, InputError for a joint that the whole robot has not, or with other coordinates."""
+        part, whole: The part's joints are those of the same names in the whole robot (extract_limb)."""
     refuse_no_model(whole, "extract_configuration", "second")
     q = row(whole, "q", q, "q")
     out = np.empty((*q.shape[:-1], part.nq))
@@ -62,12 +61,11 @@ def extract_configuration(part: Model, whole: Model, q: np.ndarray) -> np.ndarra
 
 @public
 def embed_configuration(part: Model, whole: Model, q_part: np.ndarray, q: np.ndarray) -> np.ndarray:
-    """Configuration of the whole robot, the entries of a part's joints replaced by those of the part.
+    """Configuration (..., nq) of the whole robot, the entries of a part's joints replaced by those of the part.
 
     Args:
-        q_part: (..., part.nq) array, configuration of the part.
-        q: (..., nq) array, configuration of the whole robot: all other joints stay there.
-    Returns: (..., nq) array, configuration of the whole robot."""
+        part, whole: See extract_configuration.
+        q_part: (..., part.nq) array, configuration of the part."""
     refuse_no_model(whole, "embed_configuration", "second")
     q_part, q = row(part, "q_part", q_part, "q"), row(whole, "q", q, "q")
     lead = leading_axes((q_part, q), (1, 1), ("q_part", "q"))

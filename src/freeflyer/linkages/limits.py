@@ -29,15 +29,11 @@ class ReachableSet:
     """Boundary of the positions of k joints that as many motors reach: p points once around, the last next to the first.
 
     Attributes:
-        motors, joints: Names.
-        wanted: (p, k) array, wanted motor positions, around the box of strokes, m or rad.
-        motor_positions: (p, k) array, the nearest ones that the limits allow, m or rad.
-        joint_positions: (p, k) array, the boundary, rad or m.
-        box: (k, 2) array, the joints' own stops, infinite where they have none.
-        extent: (k, 2) array, least and greatest value on the boundary.
+        wanted, motor_positions: (p, k) array, around the box of strokes, m or rad; the nearest ones that the limits allow.
+        joint_positions, q: (p, k) and (p, nq) array, the boundary, rad or m; postures.
+        box, extent: (k, 2) array, the joints' own stops, infinite where they have none; least and greatest value on the boundary.
         held_by: For each point the limits that hold it ("left_hip_roll at 0.471").
-        stopped: (p,) bool array, where a singularity, no limit, ended the motion.
-        q: (p, nq) array, postures."""
+        stopped: (p,) bool array, where a singularity, no limit, ended the motion."""
 
     motors: tuple[str, ...]
     joints: tuple[str, ...]
@@ -69,19 +65,18 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
     """Boundary of the positions of two joints that two motors reach within all limits.
 
     The box of the motors' strokes becomes a curved region of joint positions, cut by the joints' own stops (Kangaroo paper, Figs
-    7 and 11). Motors are driven once around their box. A quadratic program takes the nearest step that the limits allow, eq. (30),
+    7 and 11). Motors are driven once around their box. A quadratic program takes the nearest step that the limits allow, eq.
+    (30),
 
         min |dm_wanted - dm|^2   so that   J_l dtheta = 0,   lower - theta <= dtheta <= upper - theta.
 
     The equality is eliminated by dtheta = G dm; each step is then closed again exactly.
 
     Args:
-        motors: Two motors with finite strokes.
-        joints: Two joints of one coordinate that these motors move.
+        motors, joints: Two motors with finite strokes; two joints of one coordinate that these move.
         points: Number of points, evenly on the edge of the motors' box; 8 at least.
-    Returns: ReachableSet. The boundary, with the active limit of each of its points.
-    Raises: InputError for motors without a finite stroke, joints that the motors do not move independently, and a start outside of
-    the limits."""
+    Raises: InputError for motors without a finite stroke, joints that they do not move independently, and a start outside the
+    limits. """
     model = model.tree
     split = partition(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]
@@ -207,14 +202,11 @@ class Singularity:
     """First singular posture along a direction of the motors.
 
     Attributes:
-        direction: Motor and weight.
         distance: How far along it, m or rad; infinite where no singularity was met up to `searched`.
-        searched: The argument `furthest`, m or rad.
-        motors: Their positions there, m or rad.
-        inside: Whether all of these are within their strokes.
+        motors, inside: Their positions there, m or rad; whether all of these are within their strokes.
         independence: Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
         loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
-        runaway: The passive joint among those that turn that moves most for the motors' motion; empty where none turns.
+        runaway: The turning passive joint that moves most for the motors' motion; empty where none turns.
         q: (nq,) array, the last closed posture."""
 
     direction: dict[str, float]

@@ -30,39 +30,30 @@ RATES = ("q", "u", "u_dot")
 
 @public
 def mapping_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
-    """Jacobian J_m of the dependent velocities by the independent ones.
+    """Jacobian J_m of the dependent velocities by the independent ones; (..., m, nu), Kangaroo paper, eq. (6).
 
-    Returns: (..., m, nu) array, rows in the order of partition(model).dependent, columns of .independent; m/s and rad/s, for each
-    independent velocity of one.
-    Raises: InputError for wrong shapes, NaN, infinities and models without loops; LinkageError for open and singular postures.
-    Source: Kangaroo paper, eq. (6)."""
+    Rows are in the order of partition(model).dependent, columns of .independent."""
     p = _loops(model)
     return velocity_map(p, q)[..., reduction_of(p).split.dependent, :]
 
 
 @public
 def dependent_velocities(model: Model, q: ArrayLike, u: ArrayLike) -> np.ndarray:
-    """Velocities of the dependent coordinates for independent ones.
-
-    Returns: (..., m) array, m/s and rad/s, in the order of partition(model).dependent: Kangaroo paper, eq. (7)."""
+    """Velocities (..., m) of partition(model).dependent for independent ones, m/s and rad/s: Kangaroo paper, eq. (7)."""
     p = _loops(model)
     return motion(p, q, u, names=RATES)[0][..., reduction_of(p).split.dependent]
 
 
 @public
 def dependent_accelerations(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> np.ndarray:
-    """Accelerations of the dependent coordinates for independent velocities and accelerations.
-
-    Returns: (..., m) array, m/s^2 and rad/s^2, in the order of partition(model).dependent: Kangaroo paper, eq. (8)."""
+    """Accelerations (..., m) of partition(model).dependent, m/s^2 and rad/s^2: Kangaroo paper, eq. (8)."""
     p = _loops(model)
     return motion(p, q, u, u_dot, RATES)[1][..., reduction_of(p).split.dependent]
 
 
 @public
 def expand_motion(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
-    """Velocities and accelerations of all joints for the independent ones: v = G u, a = G u_dot + gamma.
-
-    Returns: (v, a), each (..., nv) of all joints (nv of model.tree), m/s and rad/s, m/s^2 and rad/s^2."""
+    """Velocities and accelerations of all joints, v = G u and a = G u_dot + gamma; each (..., nv of model.tree), SI units."""
     return motion(_loops(model), q, u, u_dot, RATES)
 
 
@@ -78,12 +69,11 @@ def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: Array
     """Multipliers lambda of the constraint rows: the forces by which the loops hold, M a + bias = tau + J^T lambda.
 
     Args:
-        a: (..., nv) array, accelerations of all joints: the forces at these, with no force applied in dependent joints.
-        tau: (..., nv) array, forces of all joints: the forces under these. Either `a` or `tau` is given.
+        a, tau: (..., nv) array of all joints, one of both: at these accelerations, with no force in dependent joints; under these
+            forces.
     Returns: (..., r) array, N, N m, in the order of constraint_names(model); zero for redundant rows. A positive entry pushes
     frame_b along the tied direction of frame_a, and frame_a the other way: Kangaroo paper, eqs. (11), (13).
-    Raises: InputError unless one of `a` and `tau` is given, and for models without loops; LinkageError for velocities or
-    accelerations that do not keep the loops closed."""
+    Raises: LinkageError for velocities or accelerations that do not keep the loops closed."""
     if (a is None) == (tau is None):
         raise InputError("constraint_multipliers takes either the acceleration a or the forces tau")
     p = _loops(model)
@@ -103,10 +93,9 @@ def constraint_multipliers(model: Model, q: ArrayLike, v: ArrayLike, *, a: Array
 @public
 def projected_equations(model: Model, q: ArrayLike, u: ArrayLike, *,
                         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass.
+    """Equations of motion in the independent velocities, M_p u_dot + h_p = tau_p, from one pass; (..., nu, nu) and (..., nu).
 
-    Returns: (M_p, h_p), (..., nu, nu) and (..., nu), as mass_matrix and bias_forces of the closed model give them one by one: kg,
-    kg m, kg m^2; N, N m. Kangaroo paper, eqs. (60)-(63). A model without loops gives its own."""
+    Source: Kangaroo paper, eqs. (60)-(63). A model without loops gives its own."""
     if not has_loops(model):
         return tree.mass_matrix(model, q), tree.bias_forces(model, q, u, gravity=gravity)
     p = close_loops(model)
@@ -135,14 +124,11 @@ def _check_consistent(model: Model, name: str, closed: np.ndarray, given: np.nda
 
 @public
 def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray | None]:
-    """Posture and velocity after a step, with the loops closed again.
-
-    Dependent coordinates follow by Newton's method on the independent rows of partition(model), without regard to limits.
+    """Posture and velocity after a step, with the loops closed again by Newton's method on the dependent coordinates.
 
     Args:
-        q: (..., nq) array, posture whose loops a step, of an integrator for one, has opened a little.
-    Returns: (q, v), (..., nq) with the independent coordinates as given, and (..., nv) as complete_velocity gives it; None
-    without a velocity.
+        q: (..., nq) array, posture whose loops a step, of an integrator for one, has opened a little. Limits are not looked at.
+    Returns: (q, v), (..., nq) with the independent coordinates as given, and (..., nv) of complete_velocity, None without one.
     Raises: AssemblyError where the loops do not close from there; LinkageError in singular postures, for the velocity."""
     model = model.tree
     x = row(model, "q", q, "q")
@@ -166,14 +152,10 @@ def keep_closed(model: Model, q: ArrayLike, v: ArrayLike | None = None) -> tuple
 
 @public
 def complete_velocity(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Velocity that keeps the loops closed, J v = 0, with dependent entries recomputed from the independent ones.
+    """Velocity (..., nv of model.tree) with dependent entries recomputed from the independent ones, so that J v = 0.
 
-    v_dependent = -J_dependent^-1 J_independent v_independent: Kangaroo paper, eq. (8).
+    v_dependent = -J_dependent^-1 J_independent v_independent: Kangaroo paper, eq. (8). Whether q is closed is not checked.
 
-    Args:
-        q: (..., nq) array, posture; that it is closed is not checked.
-        v: (..., nv) array, velocities of all joints (nv of model.tree).
-    Returns: (..., nv) array, m/s and rad/s.
     Raises: LinkageError in singular postures."""
     model = model.tree
     x, rates = row(model, "q", q, "q"), row(model, "v", v, "v")

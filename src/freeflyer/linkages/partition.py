@@ -38,8 +38,7 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
         q: (nq,) array, closed posture; by default the file's, assembled: that split is remembered for each model.
         underactuated: Passive joints that no loop determines are allowed.
     Returns: Partition. Its rows are those of the file's posture; motors are kept independent.
-    Raises: LinkageError for motors that other motors determine, for singular postures and for open ones. underactuated=False
-    also refuses passive joints that no loop determines, because motors are missing."""
+    Raises: LinkageError for motors that other motors determine, for open and singular postures, and for missing motors."""
     tree = model.tree
     if q is None:
         found = model.reduction.split if model.reduction else reference(tree)
@@ -61,7 +60,8 @@ def motor_column(model: Model, split: Partition, name: str) -> int:
 def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
     """The split at the file's assembled posture with these joints, and the base, as the independent ones.
 
-    Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where the
+    Errors: UnknownNameError; InputError for robots without loops and joints without velocities of their own; LinkageError where
+        the
     loops tie these joints to each other, or leave others free."""
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops: all of its joints are independent", model=model.name)

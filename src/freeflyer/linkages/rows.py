@@ -26,9 +26,7 @@ DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 
 @public
 def constraint_names(model: Model) -> tuple[str, ...]:
-    """Names of the constraint rows: for each loop its tied directions, x y z rx ry rz, then one for each coupling.
-
-    Returns: tuple of str, the loop's and the tied direction's ("knee_rod.x"), or the coupling's; r in number."""
+    """Names of the constraint rows: of each loop's tied directions ("knee_rod.x"), then of couplings; tuple of r str."""
     loops = [f"{loop.name}.{d}" for loop in model.loops for d, m in zip(DIRECTIONS, loop.mask) if m]
     return tuple(loops + [c.name for c in model.description.couplings])
 
@@ -47,8 +45,8 @@ def constraint_loops(model: Model) -> tuple[str, ...]:
 def constraint_residual(model: Model, q: ArrayLike) -> np.ndarray:
     """Residual of the constraint rows: by how much each tied direction is open; zero where the linkage is closed.
 
-    Linear rows: the vector from frame_a's origin to frame_b's. Three tied turns: the rotation vector from frame_a to frame_b. Two:
-    that of the shortest turn that takes the free axis of frame_a to that of frame_b. One: its entry of the rotation vector.
+    Linear rows: the vector from frame_a's origin to frame_b's. Three tied turns: the rotation vector from frame_a to frame_b.
+    Two: that of the shortest turn that takes the free axis of frame_a to that of frame_b. One: its entry of the rotation vector.
     Coupling rows: position1 - polynomial(position2).
 
     Returns: (..., r) array, m or rad, along frame_a's axes, in the order of constraint_names."""
@@ -76,9 +74,7 @@ def constraint_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def constraint_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """Bias Jdot v of the constraint rows: the rate of J v while no coordinate accelerates, frame_a's own turning included.
-
-    Returns: (..., r) array, m/s^2 and rad/s^2, in the order of constraint_names."""
+    """Bias Jdot v (..., r) of the constraint rows, m/s^2 and rad/s^2: the rate of J v while no coordinate accelerates."""
     try:
         bias = E.CONSTRAINT_BIAS.call(model.handle, q, v, None)
         return bias if bias is not None else evaluate(E.CONSTRAINT_BIAS, model, (q, v), ("q", "v"))

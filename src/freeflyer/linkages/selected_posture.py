@@ -29,17 +29,16 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
                      motors: Sequence[str] | None = None, limits: bool = True) -> np.ndarray:
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
-    Continuation of the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
-    joints by the closed steps of a sweep. It ends at the targets of the selected joints. So the assembly mode of the start is kept;
-    where the way meets a singularity, of the loops or of P J_m, it ends.
+    Continuation of the Kangaroo paper, eq. (22): each step moves the selected joints, the motors by (P J_m)^-1, and all other
+    joints by the closed steps of a sweep. So the assembly mode of the start is kept, and the way ends at singularities.
 
     Args:
         positions: (..., n) array of the selected joints, rad or m.
         limits: Motors must stay within their strokes and selected joints within their stops.
     Returns: (..., nq) array, closed postures.
-    Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop and motors that would leave their
-    stroke. LinkageError for a start that is open or singular, or if the selected joints do not determine the motors.
-    AssemblyError if the linkage does not reach a position."""
+    Raises: InputError as transmission, for a ball, and with `limits` for positions beyond a stop or a stroke. LinkageError for a
+    start that is open or singular, or joints that do not determine the motors. AssemblyError for a position that is not
+    reached."""
     model = model.tree
     chosen = select(model, joints, motors)
     start = partition(model).q if q is None else row(model, "q", q, "q")

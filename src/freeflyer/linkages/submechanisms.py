@@ -26,19 +26,16 @@ class Mechanism:
     """Sub-mechanism of a closed robot. Counts are of velocity coordinates, rows and freedoms.
 
     Attributes:
-        name: Its motors, or its loops.
-        loops: Its loops and couplings.
-        actuated: Joints of its motors.
-        dependent: Joints that it determines.
+        name, loops, actuated, dependent: Its motors, or its loops; its loops and couplings; joints of its motors, and those that
+            follow.
         driven_by: Joints of other sub-mechanisms in its loops.
         passive, touched: Passive coordinates that it owns; those in its loops, others' included.
         constraints, rows, redundancy: Independent rows, all rows, and the difference.
         mobility, gruebler: passive + motors - constraints; the same with all rows.
-        free: Joints with passive coordinates that nothing determines.
-        strokes: (n, 2) array, limits of the motors' coordinates, m or rad.
-        singularity: 1 / condition: zero at a fold, at most one.
-        condition: How nearly singular its rows are against its dependent coordinates: an upper bound on how far these outrun the
-            motors (Block)."""
+        free, strokes: Joints that nothing determines; (n, 2) array, limits of the motors' coordinates, m or rad.
+        singularity, condition: 1 / condition: zero at a fold; an upper bound on how far dependent joints outrun the motors
+            (Block).
+    """
 
     __repr__ = short_repr
 
@@ -66,10 +63,9 @@ class Mechanisms:
 
     Attributes:
         q: (nq,) array, the posture.
-        rows, rank: Constraint rows; how many coordinates the loops take away.
-        motors, passive, base: Velocity coordinates of each kind.
-        free: Joints that nothing determines, those outside of loops included.
-        condition: The worst block's condition number (1 without loops)."""
+        rows, rank, motors, passive, base: Constraint rows; coordinates that the loops take away; velocity coordinates of each
+            kind.
+        free, condition: Joints that nothing determines, those outside of loops included; the worst block's condition number."""
 
     __repr__ = short_repr
 
@@ -111,8 +107,6 @@ class Mechanisms:
 def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
 
-    Returns: Mechanisms. Found from the split of the velocities, not declared.
-    Raises: LinkageError, InputError as partition.
     Source: Kangaroo paper, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the
     other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
 

@@ -28,12 +28,10 @@ class Sweep:
     """Closed postures over a grid of independent coordinates.
 
     Attributes:
-        names: The k driven joints.
-        values: tuple of (n_k,) array, positions of each, m or rad.
-        q: (n_1, ..., n_k, nq) array, postures, NaN where there is none.
-        reached: (n_1, ..., n_k) bool array, whether continuation got there without crossing a singularity.
-        gap: (n_1, ..., n_k) array, by how much the worst of all rows is open, m or rad; rows that repeat others show here whether
-            they agree. NaN where there is no posture."""
+        names, values: The k driven joints; tuple of (n_k,) array, positions of each, m or rad.
+        q, reached: (n_1, ..., n_k, nq) array, NaN where there is none; bool, whether continuation got there without a
+            singularity.
+        gap: (n_1, ..., n_k) array, m or rad, the worst of all rows; rows that repeat others show here whether they agree."""
 
     names: tuple[str, ...]
     values: tuple[np.ndarray, ...]
@@ -47,14 +45,13 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
           limits: bool = True) -> Sweep:
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
-    Continuation keeps the assembly mode. Every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
+    Continuation keeps the assembly mode: every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
     eq. (8)) from a closed neighbour, and Newton's method closes it. A state counts only while no step meets a singularity. Beyond
     one the same motor positions belong to another assembly mode, or to none.
 
     Args:
         axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
         limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
-    Returns: Sweep. An axis of the grid for each driven joint.
     Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke.
     LinkageError for a start that is open or singular.
 
@@ -139,14 +136,11 @@ class ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions; n counts the states that exist and keep the limits.
 
     Attributes:
-        motors: Motors of the grid, k in number.
-        values: tuple of (n_k,) array, the grid's positions of each, m or rad.
-        count, impossible, outside: States of the grid; how many of them no assembly reaches, and how many break a position limit of
-            another joint.
-        position: (n, 3) array of the frame, m, in the model's world.
-        motor_positions: (n, k) array, m or rad.
-        linear, angular: (n,) array, w_linear and w_angular (manipulability) over their largest values.
-        peak_linear, peak_angular: These largest values: 1 and rad^3/m^3 for motors that slide."""
+        values: tuple of (n_k,) array, the grid's positions of each of the k motors, m or rad.
+        count, impossible, outside: States of the grid; those that no assembly reaches; those beyond a limit of another joint.
+        position, motor_positions: (n, 3) array of the frame in the world, m; (n, k) array, m or rad.
+        linear, angular: (n,) array, w_linear and w_angular (manipulability) over their largest values, the peaks.
+        peak_linear, peak_angular: 1 and rad^3/m^3 for motors that slide."""
 
     frame: str
     motors: tuple[str, ...]
@@ -167,17 +161,13 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
                    moved_by: Sequence[str] | None = None, progress: Progress = no_progress) -> ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions.
 
-    With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) that belong to
-    `moved_by`,
+    With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) of `moved_by`,
 
         w_linear = sqrt det(J_v G (J_v G)^T)        w_angular = sqrt det(J_w G (J_w G)^T).
 
-    A base without motors rests.
-
     Args:
-        axes: Positions (n,) of each motor of the grid by name, m or rad; all others rest.
+        axes: Positions (n,) of each motor of the grid by name, m or rad; all others rest, as does a base without motors.
         moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
-    Returns: ManipulabilityMap of the states that exist and keep all limits.
     Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine."""
     model = model.tree
     model.frame(frame)
@@ -222,12 +212,10 @@ def motion_map(model: Model, split: Partition, q: np.ndarray) -> np.ndarray:
 
 @public
 def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarray:
-    """Whether every joint of one coordinate is within its position limits.
+    """Whether every joint of one coordinate is within its position limits; (...) bool; followers of others are not checked.
 
     Args:
-        slack: float, m or rad: by how much limits may be exceeded.
-    Returns: (...) bool array; joints that mimic others are not checked.
-    Raises: InputError for wrong shapes and values that are not finite."""
+        slack: float, m or rad: by how much limits may be exceeded."""
     model = model.tree
     q = finite_row(model, "q", q, "q")
     slack = number("slack", slack, 0.0)

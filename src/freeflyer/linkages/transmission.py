@@ -33,10 +33,9 @@ class Transmission:
     """Transmission of a closed robot between n motors and n selected joints, at one posture or a batch.
 
     Attributes:
-        joints, motors: Names, in the order in which they were given.
-        jacobian: (..., n, n) array P J_m, velocities of the joints for those of the motors; m/s and rad/s, for each motor's
-            velocity of one.
-        q: (..., nq) array, the postures."""
+        jacobian, q: (..., n, n) array P J_m, velocities of the joints for those of the motors, m/s and rad/s; (..., nq), the
+            postures.
+    """
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]
@@ -48,22 +47,18 @@ class Transmission:
 
     @public
     def bias(self, u: ArrayLike) -> np.ndarray:
-        """Accelerations of the joints while no independent joint accelerates, P J_mdot u, (..., n), m/s^2 and rad/s^2.
-
-        Args:
-            u: (..., nu) array, independent velocities, in tree order."""
+        """Accelerations (..., n) of the joints while no independent joint accelerates, P J_mdot u, m/s^2 and rad/s^2."""
         found: np.ndarray = motion(self._model, self.q, u, names=("q", "u", "u_dot"))[1][..., self._chosen.coordinates]
         return found
 
     @public
     def velocities(self, velocities: ArrayLike, *, others: ArrayLike | None = None) -> np.ndarray:
-        """Velocities of the motors that give the joints these velocities, (..., n), m/s and rad/s.
+        """Velocities (..., n) of the motors that give the joints these velocities, m/s and rad/s: Kangaroo paper, eq. (22).
 
         Args:
             velocities: (..., n) array of the joints, m/s and rad/s.
             others: (..., nu - n) array, velocities of all other independent coordinates, in tree order; without them they rest.
-        Raises: LinkageError for joints that do not determine the motors, with their names.
-        Source: Kangaroo paper, eq. (22)."""
+        Raises: LinkageError for joints that do not determine the motors, with their names."""
         wanted, u = self._per_joint("velocities", velocities), self._others("others", others)
         leading_axes((self.q, wanted, u), (1, 1, 1), ("q", "velocities", "others"))
         return self._solve(self.jacobian, wanted - self._moved_by(u))
@@ -71,14 +66,11 @@ class Transmission:
     @public
     def accelerations(self, velocities: ArrayLike, accelerations: ArrayLike, *, others: ArrayLike | None = None,
                       others_rates: ArrayLike | None = None) -> np.ndarray:
-        """Accelerations of the motors that give the joints these accelerations at these velocities, (..., n), m/s^2 and rad/s^2.
-
-        (P J_m)^-1 (qddot - P J_mdot u): Kangaroo paper, eq. (22), differentiated.
+        """Accelerations (..., n) of the motors that give the joints these at these velocities: (P J_m)^-1 (qddot - P J_mdot u).
 
         Args:
             velocities, accelerations: (..., n) array of the joints, m/s and rad/s, m/s^2 and rad/s^2.
-            others, others_rates: (..., nu - n) array, velocities and accelerations of all other independent coordinates, in tree
-                order; without them zero."""
+            others, others_rates: (..., nu - n) array, of all other independent coordinates, in tree order; without them zero."""
         rest, rest_rates = self._others("others", others), self._others("others_rates", others_rates)
         wanted, moving = self._per_joint("accelerations", accelerations), self.velocities(velocities, others=others)
         leading_axes((moving, wanted, rest, rest_rates), (1,) * 4, ("q and velocities", "accelerations", "others", "others_rates"))
@@ -88,12 +80,9 @@ class Transmission:
 
     @public
     def forces(self, forces: ArrayLike) -> np.ndarray:
-        """Forces at the motors that do what these forces do at the joints, (..., n), N and N m: A^T tau, Kangaroo paper, eq. (20).
+        """Forces (..., n) at the motors that do what these forces (..., n) do at the joints: A^T tau, Kangaroo paper, eq. (20).
 
-        They do the same power in every motion of the motors; at independent joints that are not in `motors` act reduce_forces.
-
-        Args:
-            forces: (..., n) array at the joints, N and N m."""
+        They do the same power in every motion of the motors; at independent joints that are not in `motors` act reduce_forces."""
         wanted = self._per_joint("forces", forces)
         leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
@@ -101,10 +90,7 @@ class Transmission:
 
     @public
     def joint_forces(self, forces: ArrayLike) -> np.ndarray:
-        """Forces at the joints that do what these forces of the motors do, (..., n), N and N m: A^-T tau, Kangaroo paper, eq. (23).
-
-        Args:
-            forces: (..., n) array of the motors, N and N m."""
+        """Forces (..., n) at the joints that do what these forces (..., n) of the motors do: A^-T tau, Kangaroo paper, eq. (23)."""
         wanted = self._per_joint("forces", forces)
         leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
         return self._solve(self.jacobian.swapaxes(-1, -2), wanted)
@@ -136,10 +122,8 @@ class Transmission:
 def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequence[str] | None = None) -> Transmission:
     """Transmission between motors and selected passive joints: their Jacobian, and motions and forces in both directions.
 
-    Args:
-        joints: Passive joints that the loops determine, with as many coordinates as the motors.
-        motors: The default is all, in the order of model.actuated.
-    Returns: Transmission. Its arrays have rows and columns in the order in which joints and motors are named.
+    Rows and columns are in the order in which joints and motors are named.
+
     Raises: InputError for a model without loops, a name given twice, and another number of coordinates than the motors have. Also
     for a selected joint that has a motor, is the base or is determined by no loop.
     Source: Kangaroo paper, eqs. (20)-(23).

@@ -29,9 +29,9 @@ def neutral(model: Model) -> np.ndarray:
 def random_configuration(model: Model, rng: np.random.Generator, size: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random configurations, uniform within the joints' limits; rotations are uniform; (*size, nq), m, rad.
 
-    Without limits coordinates are within +-pi rad and +-1 m, as are positions of free joints. Limits of 1e5 rad or m and more count
-    as none. A closed model moves from its neutral posture towards such a posture of its independent joints as far as its loops and
-    limits allow. It may stay at the neutral posture.
+    Without limits coordinates are within +-pi rad and +-1 m, as are positions of free joints. Limits of 1e5 rad or m and more
+    count as none. A closed model moves from its neutral posture towards such a posture of its independent joints as far as its
+    loops and limits allow. It may stay at the neutral posture.
 
     Args:
         size: Number of configurations; one without batch axes by default."""

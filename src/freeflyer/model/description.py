@@ -1,7 +1,7 @@
 """The description of a robot, as in a file: links, joints, sites, loops. Readers make one, `build` compiles it.
 
-A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on it, so that a
-Model can always be written back with its names, fixed links and limits."""
+A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on it, so that
+a Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
@@ -73,8 +73,8 @@ class Mimic(Record):
 class Joint(Record):
     """Joint of a robot: how the link `child` moves in the link `parent`.
 
-    Tuples hold one number per velocity coordinate (nv,) or per position coordinate (nq,) of the joint, or are empty: none given. q
-    and v of each kind are in docs/conventions.md.
+    Tuples hold one number per velocity coordinate (nv,) or per position coordinate (nq,) of the joint, or are empty: none given.
+    q and v of each kind are in docs/conventions.md.
 
     Args:
         kind: "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal" or
@@ -89,8 +89,8 @@ class Joint(Record):
         lower, upper: (nv,) tuple, limits of positions, m or rad; both or none, infinite for none on one side.
         velocity, effort: (nv,) tuple, limits of velocities, m/s or rad/s, and of forces, N or N m.
         armature: (nv,) tuple, rotor inertia, kg or kg m^2.
-        damping, friction: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as springs:
-            see `freeflyer.passive_forces`.
+        damping, friction: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as
+            springs: see `freeflyer.passive_forces`.
         mimic: Rule by which it follows another joint.
         initial: (nq,) tuple, position in which the file draws the robot; empty: the neutral one.
         stiffness: (nv,) tuple of springs, N/m or N m/rad.
@@ -153,8 +153,8 @@ class Loop(Record):
 
     Args:
         frame_a, frame_b: Links or sites.
-        mask: (6,) tuple of 0 and 1, the directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of a
-            point."""
+        mask: (6,) tuple of 0 and 1, the directions x, y, z, rx, ry, rz that are tied, in frame_a's axes; by default the three of
+            a point."""
 
     name: str
     frame_a: str

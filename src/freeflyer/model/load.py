@@ -37,9 +37,9 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
     before). It floats the robot of a URDF file, which defines no base. `print(model)` shows which it is.
 
     A robot with a root link (URDF) gets a joint `root_joint` from the world to it. If the file ties the robot to the world (MJCF,
-    or URDF with a link "world"), "free" keeps a free joint and replaces a fixed one. It refuses other joints. "fixed" and "planar"
-    replace a free joint at the base pose of the file. "fixed" keeps every other joint. "planar" replaces a fixed joint, keeps a
-    planar one, and refuses others.
+    or URDF with a link "world"), "free" keeps a free joint and replaces a fixed one. It refuses other joints. "fixed" and
+    "planar" replace a free joint at the base pose of the file. "fixed" keeps every other joint. "planar" replaces a fixed joint,
+    keeps a planar one, and refuses others.
 
     Args:
         source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
@@ -47,8 +47,8 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
         gravity: (3,) sequence, m/s^2, in place of the file's.
-    Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical or
-    not connected, and for bases that the robot cannot have.
+    Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical
+    or not connected, and for bases that the robot cannot have.
 
     Examples:
         >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")

@@ -28,8 +28,8 @@ class Block(Record):
         rows, dependent: (m,) array, independent constraint rows, and the velocity coordinates that they determine.
         independent: (n,) array, the other coordinates that they touch.
         all_rows, singular_values: Its rows with the redundant ones; the singular values of J[all_rows], largest first.
-        condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an upper
-            bound on how far passive joints outrun motors."""
+        condition: How nearly singular `J[rows][:, dependent]` is beside `J[rows]`, lengths in units of the longest lever: an
+            upper bound on how far passive joints outrun motors."""
 
     loops: tuple[str, ...]
     rows: np.ndarray
@@ -82,9 +82,9 @@ class Reduction:
     """How the velocities v (nv of the tree,) of a closed model follow from its own u (nu,), in tree order; linkages makes it.
 
     split: which coordinates are independent, and by which rows the others follow. tree: the model with open loops. blocks: (rows
-    (n,), dependent coordinates (n,)) of the square systems, in the order in which they are solved. refuse: (closed model, q (nq,),
-    the state's place in a batch) -> the error for a posture that compiled code has refused. close_again: closes the loops of an
-    edited tree in the same way. random_configuration: (closed model, generator, batch axes) -> closed postures."""
+    (n,), dependent coordinates (n,)) of the square systems, in the order in which they are solved. refuse: (closed model, q
+    (nq,), the state's place in a batch) -> the error for a posture that compiled code has refused. close_again: closes the loops
+    of an edited tree in the same way. random_configuration: (closed model, generator, batch axes) -> closed postures."""
 
     __repr__ = short_repr
 
@@ -135,8 +135,8 @@ class JointInfo:
 class Model:
     """Model of a robot ready for computation: names, sizes, limits, and the arrays that compiled code reads.
 
-    Nothing of a Model can be changed; edits return a new one. Models are made only by `load`, `build`, `close_loops` and the edits,
-    because compiled code does not check the sizes and indices in their arrays.
+    Nothing of a Model can be changed; edits return a new one. Models are made only by `load`, `build`, `close_loops` and the
+    edits, because compiled code does not check the sizes and indices in their arrays.
 
     Attributes:
         nq, nv: Sizes of a configuration q and of a velocity v.

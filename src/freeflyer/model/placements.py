@@ -49,8 +49,8 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
     """Pose (4, 4) of the child link in the joint frame at `position` (nq,), laid out as in a configuration.
 
     Screws: rad or m, a cylindrical joint's slide before its turn, a planar one's x, y, angle. Spherical: unit quaternion x, y, z,
-    w. Free: position in m, then the quaternion. The child's pose in the parent link is joint.placement @ this. A mimic joint takes
-    its own position, its leader's times ratio plus offset. Errors: a quaternion that is not unit."""
+    w. Free: position in m, then the quaternion. The child's pose in the parent link is joint.placement @ this. A mimic joint
+    takes its own position, its leader's times ratio plus offset. Errors: a quaternion that is not unit."""
     match joint.kind:
         case "fixed":
             return np.eye(4)
@@ -175,8 +175,8 @@ def possible(inertia: Inertia) -> Inertia:
 def rigid_groups(description: Description, with_world: bool = True) -> dict[str, tuple[str, np.ndarray]]:
     """For every link: (the uppermost link of its rigid group, its pose (4, 4) there).
 
-    With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the world is a
-    group of its own, and what is fixed to it starts another."""
+    With `with_world` the links that stay still, those without a joint among them, belong to the world's group; else the world is
+    a group of its own, and what is fixed to it starts another."""
     above = {joint.child: joint for joint in description.joints}
     groups: dict[str, tuple[str, np.ndarray]] = {WORLD: (WORLD, np.eye(4))}
     for link in (x.name for x in description.links):

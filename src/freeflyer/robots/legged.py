@@ -74,8 +74,8 @@ def prismatic_hopper(*, trunk: float = TRUNK, foot: float = FOOT, gravity: float
 
     Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world; at angle 0 the leg points along x, and
     the angle turns x towards z. These are o_ib and theta_ib of the thesis, where v_b is the velocity of o_ib in the trunk's axes.
-    Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x. q[3] is the leg's length, and the mass
-    matrix is singular at length 0. Keyframe `start` is table 4.7. Joints have no limits.
+    Joint `leg` moves the link `foot`, whose frame is site `foot_point`, along the trunk's x. q[3] is the leg's length, and the
+    mass matrix is singular at length 0. Keyframe `start` is table 4.7. Joints have no limits.
 
     Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich,
     2021, tables 4.4, 4.5 and 4.7.
@@ -93,10 +93,10 @@ def revolute_hopper(*, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, 
                     length: float = LENGTH, gravity: float = GRAVITY) -> Model:
     """Model of a hopping leg in the plane: a trunk on a thigh, a knee and a shank, all point masses, nv = 4.
 
-    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0 the
-    thigh points along x, and the angle turns x towards z. Joint `knee`, q[3], turns the same way. The links `trunk` and `thigh` are
-    welded, base b of the thesis; site `foot_point` is the shank's lower end. Keyframe `start` is that of experiments I to IV.
-    Joints have no limits.
+    Joint `root_joint` is planar, q[:3] = (x, z, angle) and v[:3] their rates in the world, of the thigh's upper end: at angle 0
+    the thigh points along x, and the angle turns x towards z. Joint `knee`, q[3], turns the same way. The links `trunk` and
+    `thigh` are welded, base b of the thesis; site `foot_point` is the shank's lower end. Keyframe `start` is that of experiments
+    I to IV. Joints have no limits.
 
     Source: as `prismatic_hopper`, tables 4.9, 4.10 and 4.13.
 

@@ -33,8 +33,8 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     """Model of a base on two driven wheels (and a caster) with an arm of six: 8 degrees of freedom, 66.6 kg.
 
     The model has the 9 coordinates (x, y, yaw) of joint `root_joint` and those of the arm. Equation (64) of the dual quaternion
-    paper, (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is no part of the model, but a nonholonomic
-    constraint added to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
+    paper, (-sin yaw, cos yaw, 0) v[:3] = 0, keeps the wheels from slipping sideways. It is no part of the model, but a
+    nonholonomic constraint added to the equations of motion, so 9 - 1 = 8. The drive acts on the base's coordinates.
 
     Args:
         rolling_wheels: Whether the wheels turn, by joints left_wheel and right_wheel: 11 velocities, and two more constraints of

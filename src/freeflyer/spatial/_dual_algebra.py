@@ -73,8 +73,8 @@ def cross(a: ArrayLike, b: ArrayLike) -> np.ndarray:
 def inner(a: ArrayLike, b: ArrayLike) -> np.ndarray:
     """Inner product -(a b + b a) / 2 of pure dual quaternions a = l + eps l' and b = s + eps s': l . s + eps (l . s' + l' . s).
 
-    Returns: (..., 2) array, [primary, dual]. Of a wrench and an axis: force along it, torque about it; of a wrench and a twist, the
-    dual part is power.
+    Returns: (..., 2) array, [primary, dual]. Of a wrench and an axis: force along it, torque about it; of a wrench and a twist,
+    the dual part is power.
     Source: equation (30)."""
     a, b = ck.arrays(("a", a, ck.DUAL_QUATERNION), ("b", b, ck.DUAL_QUATERNION))
     a, b = pure("a", a), pure("b", b)

@@ -1,9 +1,9 @@
 """The scalar functions of a rotation angle that exp, log and their Jacobians are made of.
 
-All take x = angle^2 (...,), so that they are smooth at zero and their derivatives with respect to x carry over from SO(3) to SE(3):
-a function of the rotation vector w, evaluated at the dual vector w + eps v, has the dual part 2 (w . v) f'(x). Closed forms cancel
-for small angles; below angle 2 (x = 4) power series take over. The relative error stays below 2e-15, that of the slopes below
-2e-14, beside the effect of rounding x itself."""
+All take x = angle^2 (...,), so that they are smooth at zero and their derivatives with respect to x carry over from SO(3) to
+SE(3): a function of the rotation vector w, evaluated at the dual vector w + eps v, has the dual part 2 (w . v) f'(x). Closed
+forms cancel for small angles; below angle 2 (x = 4) power series take over. The relative error stays below 2e-15, that of the
+slopes below 2e-14, beside the effect of rounding x itself."""
 
 from __future__ import annotations
 

@@ -29,8 +29,8 @@ class Consistency:
     Attributes:
         positive_mass, positive_definite: (...) bool array, mass > 0; every principal moment about the com > 0.
         triangle: (...) bool array, no principal moment exceeds the sum of the other two.
-        consistent: (...) bool array, whether a density gives these numbers, also on a plane, a line or a point. The mass is then >
-            0 and no second moment of density is below zero, hence the triangle inequality.
+        consistent: (...) bool array, whether a density gives these numbers, also on a plane, a line or a point. The mass is then
+            > 0 and no second moment of density is below zero, hence the triangle inequality.
         full: (...) bool array, a density that fills a volume does: the pseudo-inertia (4, 4) is positive definite.
         moments, second_moments: (..., 3) array, about the com, ascending, kg m^2: principal moments; those of density.
         reasons: At least one for each body that is not `full`; only "flat" leaves it `consistent`."""

@@ -1,12 +1,12 @@
 """Dual quaternions as arrays (..., 8): [primary x, y, z, w; dual x, y, z, w]. Leading axes broadcast.
 
-A unit one is a pose: r + eps p r / 2, with r the unit quaternion and p the position as a pure quaternion; x_AC = x_AB x_BC. A pure
-one (both w zero) is a twist, angular velocity in the primary and linear velocity in the dual part, or a wrench, force in the
+A unit one is a pose: r + eps p r / 2, with r the unit quaternion and p the position as a pure quaternion; x_AC = x_AB x_BC. A
+pure one (both w zero) is a twist, angular velocity in the primary and linear velocity in the dual part, or a wrench, force in the
 primary and torque in the dual part: in both, the part that does not depend on the point of reference comes first. Numbers in
-brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", which writes x_AB with A above and B
-below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`. So does the library DQ Robotics, whose twists and wrenches have our
-parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "world" here, and whose log and exp are `decomposed_log`
-and `decomposed_exp`.
+brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", which writes x_AB with A above and
+B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`. So does the library DQ Robotics, whose twists and wrenches have
+our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "world" here, and whose log and exp are
+`decomposed_log` and `decomposed_exp`.
 
 InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
@@ -88,8 +88,8 @@ class ScrewParameters(NamedTuple):
 
     Attributes:
         angle, translation: (...) array, real part of t, 0 to pi, rad; dual part of t: the shift along the line, m.
-        direction, moment: (..., 3) array, primary part of s: the line's unit direction; dual part: point x direction, for any point
-            of the line, m."""
+        direction, moment: (..., 3) array, primary part of s: the line's unit direction; dual part: point x direction, for any
+            point of the line, m."""
 
     angle: np.ndarray
     translation: np.ndarray
@@ -141,8 +141,8 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
 def decomposed_log(x: ArrayLike) -> np.ndarray:
     """Half the rotation vector and half the position, w / 2 + eps p / 2, the log of DQ Robotics; (..., 8), pure.
 
-    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`. x and -x differ: the angle is
-    that of x itself, 0 to 2 pi."""
+    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`. x and -x differ: the angle
+    is that of x itself, 0 to 2 pi."""
     p, r = to_position_quaternion(x)
     sine = np.linalg.norm(r[..., :3], axis=-1)
     half = np.arctan2(sine, r[..., 3])

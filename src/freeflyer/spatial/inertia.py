@@ -1,9 +1,9 @@
 """Inertia of rigid bodies: mass in kg, centre of mass (com) in m, rotational inertia in kg m^2. Leading axes broadcast.
 
-`rotational` (..., 3, 3) is taken about the com, along the axes of the frame B in which `com` (..., 3) is given. The spatial inertia
-is that of B's twist [linear; angular] about B's origin: momentum = spatial @ twist. Rigidly joined bodies add up: their 6x6
-matrices, their ten parameters and their pseudo-inertias, each in one frame. InputError: for inertias that are not symmetric to 1e-9
-of their largest entry, wrong shapes, NaN and infinities."""
+`rotational` (..., 3, 3) is taken about the com, along the axes of the frame B in which `com` (..., 3) is given. The spatial
+inertia is that of B's twist [linear; angular] about B's origin: momentum = spatial @ twist. Rigidly joined bodies add up: their
+6x6 matrices, their ten parameters and their pseudo-inertias, each in one frame. InputError: for inertias that are not symmetric
+to 1e-9 of their largest entry, wrong shapes, NaN and infinities."""
 
 from __future__ import annotations
 
@@ -42,8 +42,8 @@ def matrix(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray
 def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Ten inertial parameters, in which the dynamics is linear.
 
-    Returns: (..., 10) array, mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's origin.
-    """
+    Returns: (..., 10) array, mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's
+    origin. """
     m, c, I = _check(mass, com, rotational)
     I = I + _shift(m, c)
     first = m[..., None] * c
@@ -65,8 +65,8 @@ def from_parameters(ten: ArrayLike) -> MassProperties:
 def pseudo_inertia(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.ndarray:
     """Pseudo-inertia [[second moments, mass com], [mass com^T, mass]] about the frame's origin; (..., 4, 4), kg m^2, kg m and kg.
 
-    It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume. Second moments are
-    trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T."""
+    It is the integral of density over `[p; 1] [p; 1]^T`, hence positive definite for a body that fills a volume. Second moments
+    are trace(I) / 2 - I of the rotational inertia I. Another frame: X_AB pseudo X_AB^T."""
     m, c, I = _check(mass, com, rotational)
     first = m[..., None] * c
     out = np.empty((*np.broadcast_shapes(I.shape[:-2], first.shape[:-1]), 4, 4))

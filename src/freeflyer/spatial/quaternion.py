@@ -120,8 +120,8 @@ def from_rpy(rpy: ArrayLike) -> np.ndarray:
 def to_rpy(q: ArrayLike) -> np.ndarray:
     """Roll, pitch, yaw of URDF; (..., 3), rad; pitch in [-pi/2, pi/2], the others in [-pi, pi].
 
-    Half sum and half difference of yaw and roll are computed apart, so from_rpy(to_rpy(q)) is exact to rounding through gimbal lock
-    too. At pitch = +-pi/2 only one of them is determined; the other is taken as zero."""
+    Half sum and half difference of yaw and roll are computed apart, so from_rpy(to_rpy(q)) is exact to rounding through gimbal
+    lock too. At pitch = +-pi/2 only one of them is determined; the other is taken as zero."""
     x, y, z, w = np.moveaxis(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)), -1, 0)
     half_difference, half_sum = np.arctan2(z - x, w + y), np.arctan2(x + z, w - y)
     pitch = 2.0 * np.arctan2(np.hypot(w + y, z - x), np.hypot(w - y, x + z)) - 0.5 * np.pi

@@ -115,8 +115,8 @@ def log(X: ArrayLike) -> np.ndarray:
 def left_jacobian(twist: ArrayLike) -> np.ndarray:
     """Left Jacobian J of exp: exp(xi + d) = exp(J d) exp(xi) to first order; (..., 6, 6).
 
-    The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s Jacobian
-    and its derivative in the direction of the linear part."""
+    The sum of ad(xi)^n / (n + 1)!. ad(xi) is skew(angular + eps linear) in dual numbers. The blocks are therefore SO(3)'s
+    Jacobian and its derivative in the direction of the linear part."""
     v, w, x, W, V = _jacobian_parts(twist)
     s = _at(2.0 * series.dot(w, v))
     Q = _at(series.cosc(x)) * V + _at(series.sinc3(x)) * (W @ V + V @ W)

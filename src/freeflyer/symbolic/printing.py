@@ -29,8 +29,8 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
     Args:
         name: Name of the function.
         language: "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under numba.njit. "c": C99.
-    Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as a
-    tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
+    Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as
+    a tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
     Raises: InputError for other than routines, other languages, and names that C or Python reserve.
 
     Examples:

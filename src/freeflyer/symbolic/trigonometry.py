@@ -13,8 +13,8 @@ from freeflyer.symbolic.routines import formula, matrix
 def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
     """Formulas whose products of sines and cosines are written as sums: cos(a) cos(b) = (cos(a - b) + cos(a + b)) / 2.
 
-    A polynomial in sines and cosines of independent angles is 0 exactly if its form is. `sympy.simplify` seeks the shortest of many
-    forms, which takes a thousand times as long.
+    A polynomial in sines and cosines of independent angles is 0 exactly if its form is. `sympy.simplify` seeks the shortest of
+    many forms, which takes a thousand times as long.
 
     Args:
         x: expression or matrix of SymPy.

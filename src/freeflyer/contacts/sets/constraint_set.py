@@ -120,8 +120,8 @@ class ConstraintSet:
 
     Rows stand in the order: loops and couplings of a tree (the independent ones, linkages.partition(model).rows), locked
     coordinates, contacts, rolling bodies. A contact's rows are parts of its frame's twist in the frame's own axes. A point has
-    its velocity, a line that of its middle and turns across it, a surface the twist. Sets are bilateral, so contacts push and pull.
-    `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets.
+    its velocity, a line that of its middle and turns across it, a surface the twist. Sets are bilateral, so contacts push and
+    pull. `set + other` (a set, a contact or a rolling body) and `set - "name"` are sets.
 
     Args:
         contacts: Results of freeflyer.contacts point, line, surface.

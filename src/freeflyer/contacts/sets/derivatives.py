@@ -2,8 +2,9 @@
 
 From the derivatives of frames: rows J a + bias of a contact are parts of the frame's acceleration in body expression, rows of a
 loop are T', T the twist of frame_b relative to frame_a (forces.py). Under rolling bodies, couplings or loops that tie one turn by
-complex steps through the kernels' own source: f(q, v, a) = J a + bias, J^T multipliers and the unit wrenches of items, at q (+) i h
-e, v + i h e; imaginary parts over h are derivatives. That is plain Python (kernels.plain): milliseconds a coordinate and state."""
+complex steps through the kernels' own source: f(q, v, a) = J a + bias, J^T multipliers and the unit wrenches of items, at q (+) i
+h e, v + i h e; imaginary parts over h are derivatives. That is plain Python (kernels.plain): milliseconds a coordinate and
+state."""
 
 from __future__ import annotations
 

@@ -74,9 +74,9 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
 
 class MatrixRows(NamedTuple):
     """Rows as matrices, scaled so that forces count as point forces do. J (..., r, nv); bias (..., r); scale (r, r): multipliers of
-    the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; normals (..., items, 3): of the
-    items, in their frames' axes; free: the first row whose force is free where rows depend on each other; counts: the number of
-    rows of each item."""
+    the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; normals (..., items, 3): of
+    the items, in their frames' axes; free: the first row whose force is free where rows depend on each other; counts: the number
+    of rows of each item."""
 
     J: np.ndarray
     bias: np.ndarray

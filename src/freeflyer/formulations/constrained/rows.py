@@ -45,8 +45,8 @@ class DriftControl:
     expressions non-negative, so an approaching body is slowed within T, instead of being stopped by an impact.
 
     Args:
-        time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at least;
-            from ten on the accuracy of a motion does not suffer.
+        time: Time constant T in which errors decay, s. Shorter corrects faster; explicit integrators need T of two steps at
+            least; from ten on the accuracy of a motion does not suffer.
         damping: Ratio z of rows that hold positions; 1: as fast as possible without overshoot."""
 
     time: float
@@ -132,8 +132,8 @@ def differential_drive(model: Model, q: ArrayLike, v: ArrayLike, joint: str = "r
     """Row of wheels that do not slip sideways, (-sin yaw, cos yaw, 0) v = 0, for a base on a planar joint of a tree.
 
     Args:
-        joint: A planar joint, whose coordinates (x, y, yaw) are those of the middle of the axle; the wheels roll along the x of its
-            child.
+        joint: A planar joint, whose coordinates (x, y, yaw) are those of the middle of the axle; the wheels roll along the x of
+            its child.
     Returns: Rows. One row, a velocity's: A (..., 1, nv), b = -Adot v.
     Source: dual quaternion paper, eq. (64). Nonholonomic: it restricts velocities and no position, so that its gap is NaN."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
@@ -156,7 +156,8 @@ def prescribed_motion(model: Model, q: ArrayLike, v: ArrayLike, joint: str, posi
 
     Args:
         joint: Joint with velocities of its own.
-        position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one coordinate.
+        position: (..., nq of the joint) array, where it should be now, in its entries of q; a number for a joint of one
+            coordinate.
         velocity, acceleration: (..., nv of the joint) array, in its entries of v."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     _refuse_closed(model)

@@ -5,8 +5,8 @@ With M = W W^T, D = A W^-T and Q = tau - bias, the acceleration without constrai
     Q_c = W D^+ (b - A a_f),        M a = Q + Q_c.
 
 The paper takes the symmetric root W = M^1/2. Any W gives the same Q_c, as two of them differ by a rotation of the columns of D;
-here it is Cholesky's factor, which is as accurate as M whatever the units of the coordinates. Rows are scaled to unit length in D,
-so that their rank does not depend on their units."""
+here it is Cholesky's factor, which is as accurate as M whatever the units of the coordinates. Rows are scaled to unit length in
+D, so that their rank does not depend on their units."""
 
 from __future__ import annotations
 
@@ -59,16 +59,16 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
         M a = Q + Q_c        Q_c = M^1/2 D^+ (b - A M^-1 Q)
 
     D^+ is the Moore-Penrose inverse, from a singular value decomposition. Dependent rows are therefore no special case, and the
-    rank is found at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the kinetic metric.
-    constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
+    rank is found at each state. Gauss: of all accelerations that keep A a = b, this one is nearest to M^-1 Q in the kinetic
+    metric. constrained_dynamics gives the same motion by elimination, in compiled code, a hundred times faster.
 
     Args:
         constraints: ConstraintSet, Rows, pair of arrays, or list of these, a set of this model (contacts, locks, rolling bodies,
             loops); Rows of `differential_drive`, `prescribed_motion` or your own; (A (..., r, nv), b (..., r)); several of them
             hold together.
         drift: How errors that an integrator has left decay. None: b as it is.
-    Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms. Also for drift
-    control of rows with unknown rates, or of contacts without anchors."""
+    Raises: InputError also if dependent rows contradict the rows before them, also as there are more than freedoms. Also for
+    drift control of rows with unknown rates, or of contacts without anchors."""
     x = equations(model, q, v, tau, constraints, drift, external, expressed, gravity)
     lead = x.weighted.w.shape[:-1]
     solved = solve(x.weighted)

@@ -56,8 +56,8 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
                              solver: str = "active-set") -> UnilateralMotion:
     """Acceleration under forces tau, constraints A a = b and inequalities C a >= d: Gauss's principle as a quadratic program.
 
-    Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W W^T
-    and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of
+    Of all accelerations that keep A a = b and C a >= d it is the one nearest to a_f = M^-1 Q in the kinetic metric. With M = W
+    W^T and z = W^T (a - a_f), z has the least norm. Its multipliers are the forces, and its conditions of optimality are those of
     contact. pressures >= 0, slack >= 0, and one of both is zero (complementarity). Contacts have no friction. One state a call.
 
     Args:
@@ -118,8 +118,8 @@ def _closed(rows: Rows, v: np.ndarray) -> np.ndarray:
 def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     """Rows of all joint limits, for `inequalities=`: joints stop there, and may leave.
 
-    Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop, m
-    and rad, negative beyond it."""
+    Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop,
+    m and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     G, bias = _whole(model, q, v)

@@ -35,7 +35,8 @@ class Pass:
         rdot, tau: (n_J,) array, joint accelerations, and forces at the joints.
         X, X_joint: (6, 6) arrays, ^i X_{lambda(i)} with X[0] = ^0 X_A, and the joint's part ^i X_{lambda(i)|i}.
         v_joint, v, m: (6,) arrays, twists across the joints, twists of the bodies, and their momenta.
-        a_r, a_vp: (6,) arrays, accelerations of lines 17 (gravity, velocities and joint accelerations) and 18 (without the latter).
+        a_r, a_vp: (6,) arrays, accelerations of lines 17 (gravity, velocities and joint accelerations) and 18 (without the
+            latter).
         M_c, b_c, b_vp: (6, 6) arrays of composite inertias; (6,) of composite bias wrenches with a_r, and with a_vp.
         a_base: (6,) arrays, the base's acceleration in the body's frame.
         F: By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
@@ -89,12 +90,12 @@ def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_
     Gravity. Line 6 *adds* the transformed ^A a_grav, so a_grav is minus gravity, (0, 0, +9.81) by default. It is the
     acceleration that a resting body appears to have.
 
-    Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals M^c a +
-    b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as [tau_b;
-    tau], which is the library's order and the one used here throughout.
+    Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals M^c a
+    + b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as
+    [tau_b; tau], which is the library's order and the one used here throughout.
 
-    As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its tau_b
-    is the wrench by which the world holds the bodies that joints move.
+    As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its
+    tau_b is the wrench by which the world holds the bodies that joints move.
 
     r, rdot (n_J,): joint rates and their derivatives; H (4, 4), v_A, a_base (6,): base pose ^A H_0, twist ^A v_{A,0} in the
     inertial frame and intrinsic acceleration ^0 a_{A,0}. Without `wrenches`, F (lines 32 to 38) is left out and the base wrench

@@ -1,8 +1,8 @@
 """Bodies, joints and inertias of a Model for "Efficient geometric linearization of moving-base rigid robot dynamics", and the
 operators of its section 3.1: spatial vectors [linear; angular] as 6-vectors and 6x6 matrices, over any scalar that NumPy holds.
 
-Real, complex (derivatives by complex steps) and object arrays (counting scalars) go through the same lines. `freeflyer.spatial` is
-made for checked reals."""
+Real, complex (derivatives by complex steps) and object arrays (counting scalars) go through the same lines. `freeflyer.spatial`
+is made for checked reals."""
 
 from __future__ import annotations
 
@@ -24,10 +24,10 @@ class Tree:
     The base is the body of a free joint that carries all others, or else the world (a fixed base, or several trees on it). Units
     SI, vectors [linear; angular]. Entry i of a tuple is of body i or its joint.
 
-    The paper's joints have one degree of freedom, but these have any number k, so Gamma is (6, k). A revolute, prismatic or helical
-    joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others, with the position
-    and rate of its leader's coordinate, and Gamma contains the ratio. So r = spread @ v with a constant matrix of zeros and ones,
-    which leads to the library's coordinates."""
+    The paper's joints have one degree of freedom, but these have any number k, so Gamma is (6, k). A revolute, prismatic or
+    helical joint has k = 1, a spherical one 3, a free joint that is not the base 6. A mimic joint is a joint like others, with
+    the position and rate of its leader's coordinate, and Gamma contains the ratio. So r = spread @ v with a constant matrix of
+    zeros and ones, which leads to the library's coordinates."""
 
     moving: bool  # whether the base floats
     parent: tuple[int, ...]  # lambda(i)

@@ -2,8 +2,8 @@
 
     theirs = T(q) ours,    a' = T a + Tdot v,    tau = T^T tau',    bias = T^T bias' + M s    with  T s = Tdot v
 
-T is a permutation, with a row of ratios for each joint that follows another, and a block B(q) where a joint's velocity is expressed
-in other axes. The last equation puts a' into the others' M' a' + bias' = tau'."""
+T is a permutation, with a row of ratios for each joint that follows another, and a block B(q) where a joint's velocity is
+expressed in other axes. The last equation puts a' into the others' M' a' + bias' = tau'."""
 
 from __future__ import annotations
 

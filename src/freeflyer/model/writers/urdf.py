@@ -25,9 +25,9 @@ GRAVITY = (0.0, 0.0, -9.81)
 def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
     """URDF text of a robot, also written to a file.
 
-    Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load` puts between
-    the world and the root link is left out, with its initial position and that in keyframes. Load the file with the same base.
-    Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
+    Links, joints, sites, loops, motors and gravity read back the same, to rounding. The joint `root_joint` that `load` puts
+    between the world and the root link is left out, with its initial position and that in keyframes. Load the file with the same
+    base. Notes are not written. Other programs read the tree; kinds, loops and sites beyond URDF are ours alone.
 
     Raises: DescriptionError for descriptions that `build` refuses, and names that no file can hold; FileError for a file that is
     there, or cannot be written."""

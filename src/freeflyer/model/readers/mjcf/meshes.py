@@ -54,7 +54,8 @@ def find_meshes(root: _Element, folder: Path | None) -> Meshes:
 def attach_meshes(root: _Element, meshes: Meshes, needed: dict[str, str], where: str) -> dict[str, bytes]:
     """Puts <mesh> elements back into the tree, their files under names that exist nowhere; the contents by these names.
 
-    needed: names of meshes, and for what each is needed, in words. Errors: FileError for a mesh that is not declared, is made by a
+    needed: names of meshes, and for what each is needed, in words. Errors: FileError for a mesh that is not declared, is made by
+        a
     plugin or by MuJoCo, whose file is not below the folder, is not a plain file or is too large."""
     from lxml import etree
 
