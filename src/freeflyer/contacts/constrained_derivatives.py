@@ -147,9 +147,9 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     if dependent:
         undefined = [(a + back @ y, y * np.nan) for a, y in zip(free, parts)]
         return ConstrainedDynamicsDerivatives(*[Change(a, Forces(constraints, q, y, dependent), y) for a, y in undefined])
-    return ConstrainedDynamicsDerivatives(
-        *[_change(constraints, q, a + back @ y, y, changes if k == 0 else {}) for k, (a, y) in enumerate(zip(free, parts))]
-    )
+    forces = [_force_columns(constraints, q, y) for y in parts]
+    forces[0] |= {name: forces[0][name] + change for name, change in changes.items()}  # at fixed multipliers
+    return ConstrainedDynamicsDerivatives(*[Change(a + back @ y, F, y) for a, F, y in zip(free, forces, parts)])
 
 
 def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
@@ -209,14 +209,6 @@ def _changing_forces(constraints: ConstraintSet, q: np.ndarray, multipliers: np.
         forces[..., list(constraints.coordinates)] = multipliers[..., : len(constraints.coordinates)]
         total = total + run(E.PROJECTED_FORCE_DERIVATIVES, model, (q, forces), ("q", "forces"))
     return total
-
-
-def _change(constraints: ConstraintSet, q: np.ndarray, a: np.ndarray, multipliers: np.ndarray,
-            changes: Mapping[str, np.ndarray]) -> Change:
-    """The derivatives from those of a (..., nv, nv) and of the multipliers (..., r, nv). changes: name -> (..., 6, nv), how forces
-    change at fixed multipliers, where they do."""
-    found = _force_columns(constraints, q, multipliers)
-    return Change(a, found | {name: found[name] + change for name, change in changes.items()}, multipliers)
 
 
 def _force_columns(constraints: ConstraintSet, q: np.ndarray, multipliers: np.ndarray) -> dict[str, np.ndarray]:

@@ -48,12 +48,19 @@ def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None
         raise InputError(f"joint {min(both)!r} is given twice: in the dictionary and by keyword", joint=min(both))
     q = model.neutral if start is None else finite_row(model, "start", start, "q")
     placed = [_joint_position(model, name, value) for name, value in {**(positions or {}), **by_name}.items()]
-    lead = _leading_axes(None if start is None else q, placed)
+    given = [] if start is None else [("start", q, 1)]
+    given += [(joint.name, x[..., 0] if joint.nq == 1 else x, int(joint.nq > 1)) for joint, x in placed]
+    lead = leading_axes([x for _, x, _ in given], [n for _, _, n in given], [name for name, _, _ in given])
     wanted = np.broadcast_to(q, (*lead, model.nq)).copy()
     for joint, x in placed:
         wanted[..., joint.iq : joint.iq + joint.nq] = x
     check_configuration(model, "the configuration", wanted, "q")
-    return _close(model, np.broadcast_to(q, wanted.shape), wanted) if model.reduction and placed else wanted
+    if not (model.reduction and placed):
+        return wanted
+    q = np.broadcast_to(q, wanted.shape)
+    for k in range(STEPS, 0, -1):
+        q = integrate(model, q, difference(model, q, wanted) / k)
+    return q
 
 
 def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.ndarray]:
@@ -75,17 +82,3 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
     if x.ndim == 0 or x.shape[-1] != joint.nq:
         raise InputError(f"the position of {joint.kind} joint {name!r} has shape {x.shape}, expected (..., {joint.nq})", joint=name)
     return joint, x
-
-
-def _leading_axes(start: np.ndarray | None, placed: list[tuple[JointInfo, np.ndarray]]) -> tuple[int, ...]:
-    """The batch axes of all positions; an error shows the shapes in which they came."""
-    given = [] if start is None else [("start", start, 1)]
-    given += [(joint.name, x[..., 0] if joint.nq == 1 else x, int(joint.nq > 1)) for joint, x in placed]
-    return leading_axes([x for _, x, _ in given], [n for _, _, n in given], [name for name, _, _ in given])
-
-
-def _close(model: Model, q: np.ndarray, wanted: np.ndarray) -> np.ndarray:
-    """The closed posture with the independent joints of `wanted`."""
-    for k in range(STEPS, 0, -1):
-        q = integrate(model, q, difference(model, q, wanted) / k)
-    return q

@@ -51,8 +51,10 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, u: ArrayLike, u_dot
     """d tau_p by independent steps of q, by u, by u_dot (..., nv, nv)."""
     dq, du, M = run(E.PROJECTED_INVERSE_GRADIENT, model, (q, u, u_dot), ("q", "v", "a"))
     if external is not None or gravity is not None or expressed != "body":
-        forces = load_forces(model.tree, q, external, gravity, expressed)
-        dq = add_forces(dq, -chain_forces(model, q, forces, _load_gradient(model.tree, q, external, gravity, expressed)))
+        tree, rest, change = model.tree, model.tree._zero, _gravity_change(model.tree, gravity)
+        forces = load_forces(tree, q, external, gravity, expressed)
+        turned = -run_loaded(E.LOADED_RNEA_GRADIENT, tree, q, rest, rest, "a", external, change, expressed)[0]
+        dq = add_forces(dq, -chain_forces(model, q, forces, turned))
         du, M = (np.broadcast_to(x, dq.shape).copy() if x.shape != dq.shape else x for x in (du, M))
     return dq, du, M
 
@@ -76,12 +78,6 @@ def load_forces(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLi
     """J^T w + (what gravity does beyond the tree's own) (..., nv): minus inverse dynamics at rest under the difference."""
     rest, change = model._zero, _gravity_change(model, gravity)
     return -run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, change, expressed)
-
-
-def _load_gradient(model: Model, q: ArrayLike, external: Wrenches, gravity: ArrayLike | None, expressed: Expressed) -> np.ndarray:
-    """Derivative of `load_forces` by q (..., nv, nv), rows forces, the wrenches held fixed as they are expressed."""
-    rest, change = model._zero, _gravity_change(model, gravity)
-    return -run_loaded(E.LOADED_RNEA_GRADIENT, model, q, rest, rest, "a", external, change, expressed)[0]
 
 
 def _gravity_change(model: Model, gravity: Any) -> np.ndarray:

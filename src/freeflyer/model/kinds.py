@@ -32,7 +32,8 @@ def refuse(error: Exception, function: Callable[..., Any], arguments: Mapping[st
     if isinstance(error, FreeflyerError):
         return
     refuse_too_large(error, called, arguments)
-    for out in _outputs(arguments):
+    given = arguments.get("out")
+    for out in () if given is None else given if isinstance(given, tuple) else (given,):
         check_output(out)
     try:
         hints = typing.get_type_hints(function)
@@ -64,11 +65,6 @@ def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any])
     if abs(sizes.get(name, 0.0)) > EXTREME:
         raise InputError(f"{called} cannot be computed with a number of about 1e{sizes[name]:+.0f} in {name} "
             f"({error or type(error).__name__}): check its unit", name=name) from None
-
-
-def _outputs(arguments: Mapping[str, Any]) -> Iterable[Any]:
-    out = arguments.get("out")
-    return () if out is None else out if isinstance(out, tuple) else (out,)
 
 
 def refuse_no_model(model: Any, function: str, place: str = "first") -> None:

@@ -142,7 +142,10 @@ def _with_base(description: Description, base: str) -> Description:
         return description
     if not free and (len(ties) > 1 or tie.kind != "fixed"):
         raise DescriptionError(f'base="planar" needs one base that can be moved, but {kept}')
-    X = _pose_in_file(tie)
+    X = tie.placement
+    if tie.initial:  # where the file draws the child of a free joint
+        x, y, z, w = tie.initial[3:]
+        X = X @ placement(np.array(tie.initial[:3]), np.array([w, x, y, z]))
     joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
     return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
 
@@ -188,14 +191,6 @@ def _moving_ties(description: Description) -> list[Joint]:
         if moves:
             moving.append(tie)
     return moving or ties
-
-
-def _pose_in_file(joint: Joint) -> np.ndarray:
-    """Pose (4, 4) in the world at which the file draws the child of a free joint."""
-    if not joint.initial:
-        return joint.placement
-    x, y, z, w = joint.initial[3:]
-    return joint.placement @ placement(np.array(joint.initial[:3]), np.array([w, x, y, z]))
 
 
 TAGS = {  # entries of an error's data, and the elements that they name; the first that is there counts

@@ -33,7 +33,10 @@ def validate(description: Description, inertias: str = "strict") -> Description:
     _check_frames(description)
     _check_motors(description)
     _check_keyframes(description)
-    _check_gravity(description.gravity)
+    gravity = np.asarray(description.gravity)
+    if gravity.size == 1 and gravity.dtype.kind in "iuf":
+        raise DescriptionError(f"gravity {explain_gravity(gravity)}", value=description.gravity)
+    N.check_vector(description.gravity, (3,), "gravity (m/s^2)")
     for link in description.links:
         with _about(link=link.name):
             N.check_inertia(link.name, link.inertia)
@@ -52,13 +55,6 @@ def _about(**part: str) -> Iterator[None]:
     except DescriptionError as error:
         error.data = {**part, **error.data}
         raise
-
-
-def _check_gravity(gravity: object) -> None:
-    number = np.asarray(gravity)
-    if number.size == 1 and number.dtype.kind in "iuf":
-        raise DescriptionError(f"gravity {explain_gravity(number)}", value=gravity)
-    N.check_vector(gravity, (3,), "gravity (m/s^2)")
 
 
 def _check_names(description: Description) -> None:

@@ -40,7 +40,7 @@ PARAMETERS = Layout((10,), "mass, mass * com (3), Ixx, Ixy, Iyy, Ixz, Iyz, Izz a
 
 def array(name: str, value: ArrayLike, layout: Layout) -> np.ndarray:
     """`value` as float64 of shape (..., *layout.tail), all finite."""
-    expected = f"expected {_shape_text(layout)}: {layout.words}"
+    expected = f"expected shape (...{''.join(f', {n}' for n in layout.tail)}): {layout.words}"
     try:
         raw = np.asarray(value)
     except ValueError as error:
@@ -145,10 +145,6 @@ def leading_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
     if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in axes):
         raise InputError(f"shape is {shape!r}; expected whole numbers of 0 or more, as (2, 3).")
     return tuple(int(n) for n in axes)
-
-
-def _shape_text(layout: Layout) -> str:
-    return f"shape (..., {', '.join(map(str, layout.tail))})" if layout.tail else "shape (...)"
 
 
 def _first(mask: np.ndarray) -> tuple[int, ...]:

@@ -55,7 +55,9 @@ def from_parameters(ten: ArrayLike) -> MassProperties:
     """Mass properties of ten inertial parameters; undoes `parameters`. InputError for a mass of zero."""
     p = ck.array("ten", ten, ck.PARAMETERS)
     m = p[..., 0]
-    c = p[..., 1:4] / _divisor(m)
+    if (m == 0.0).any():
+        raise InputError("a mass is 0, so the com is undetermined; expected a nonzero mass. Treat such bodies apart.")
+    c = p[..., 1:4] / m[..., None]
     I = np.empty((*m.shape, 3, 3))
     for k, (i, j) in enumerate(_ORDER):
         I[..., i, j] = I[..., j, i] = p[..., 4 + k]
@@ -93,9 +95,3 @@ def _shift(m: np.ndarray, c: np.ndarray) -> np.ndarray:
     """m (|c|^2 1 - c c^T): what the mass, gathered at c, adds to the rotational inertia about the origin."""
     square = series.dot(c, c)[..., None, None] * np.eye(3)
     return m[..., None, None] * (square - c[..., :, None] * c[..., None, :])
-
-
-def _divisor(m: np.ndarray) -> np.ndarray:
-    if (m == 0.0).any():
-        raise InputError("a mass is 0, so the com is undetermined; expected a nonzero mass. Treat such bodies apart.")
-    return np.asarray(m)[..., None]

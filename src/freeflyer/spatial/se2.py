@@ -58,7 +58,7 @@ def exp(twist: ArrayLike) -> np.ndarray:
 def log(X: ArrayLike) -> np.ndarray:
     """Twist with the angle in (-pi, pi] and exp(log(X)) = X; (..., 3), [vx, vy, omega], m/s and rad/s over one second."""
     X = _check_pose(X)
-    t = _angle(X)
+    t = np.asarray(np.arctan2(X[..., 1, 0] + 0.0, X[..., 0, 0]))  # + 0.0: no -0, so a half turn is +pi
     return np.concatenate([multiply(_so2_jacobian_inverse(t), X[..., :2, 2]), t[..., None]], axis=-1)
 
 
@@ -83,10 +83,6 @@ def right_jacobian_inverse(twist: ArrayLike) -> np.ndarray:
 
 def _check_pose(X: ArrayLike) -> np.ndarray:
     return ck.pose("X", ck.array("X", X, ck.MATRIX3))
-
-
-def _angle(X: np.ndarray) -> np.ndarray:
-    return np.asarray(np.arctan2(X[..., 1, 0] + 0.0, X[..., 0, 0]))  # + 0.0: no -0, so a half turn is +pi
 
 
 def _turn(t: np.ndarray) -> np.ndarray:

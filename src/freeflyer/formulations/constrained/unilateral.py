@@ -161,13 +161,9 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
             b = -(bias[..., :3] + np.cross(bias[..., 3:], arm) + np.cross(spin, np.cross(spin, arm))) @ n
             gap = (X[..., :3, 3] + arm) @ n - float(z)
             name = contact.name if len(points) == 1 else f"{contact.name}.{k}"
-            parts.append(_row(model, lead, _along(n, arm, J), b, v, gap, name))
+            along = n @ J[..., :3, :] + (np.cross(arm, n)[..., None, :] @ J[..., 3:, :])[..., 0, :]  # n . (w x arm) = (arm x n) . w
+            parts.append(_row(model, lead, along, b, v, gap, name))
     return join(model, parts)
-
-
-def _along(n: np.ndarray, arm: np.ndarray, J: np.ndarray) -> np.ndarray:
-    """(..., nv): n . (velocity of the point at `arm`), n . (w x arm) = (arm x n) . w."""
-    return n @ J[..., :3, :] + (np.cross(arm, n)[..., None, :] @ J[..., 3:, :])[..., 0, :]
 
 
 def _whole(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

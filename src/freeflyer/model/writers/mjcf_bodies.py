@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
+from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
 from freeflyer.model.validate_numbers import PER_COORDINATE
@@ -74,7 +74,8 @@ class Tree:
         chain = [joint]
         while joint.kind not in ("fixed", "free"):
             link, after = self.links[joint.child], self.below.get(joint.child, [])
-            if len(after) != 1 or link.name in self.sites or not _massless(link) or after[0].kind == "free":
+            massless = not link.inertia.mass and not np.any(link.inertia.rotational)
+            if len(after) != 1 or link.name in self.sites or not massless or after[0].kind == "free":
                 break
             if after[0].kind == "fixed" and link.name != hidden_link(after[0].child, joint.name):
                 break
@@ -136,7 +137,7 @@ class Tree:
             self._keep(motion.name, "initial", motion.joint.initial)
 
     def _set(self, element: _Element, motion: Motion, field: str, values: tuple[float, ...]) -> None:
-        name, scalar = motion.name, motion.type in ("hinge", "slide")
+        name, scalar, joint, k = motion.name, motion.type in ("hinge", "slide"), motion.joint, motion.k
         if field in ("armature", "damping", "friction", "stiffness"):
             if min(values) != max(values):
                 raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo has one number for all its coordinates",
@@ -146,7 +147,7 @@ class Tree:
                 _set_spring_reference(element, motion)
         elif np.isinf(values).all():
             return  # unlimited
-        elif np.isinf(values).any() or (field in ("lower", "upper") and _half_open(motion)):
+        elif np.isinf(values).any() or (field in ("lower", "upper") and np.isinf(joint.lower[k]) != np.isinf(joint.upper[k])):
             raise refuse(f"{field} {values} of joint {motion.joint.name!r}", "MuJoCo's ranges have two finite ends",
                 "give both ends, or none")
         elif scalar and field == "effort" and values[0] > 0.0:
@@ -173,15 +174,6 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
     if tuple(joint.spring_reference or neutral) != tuple(rest):
         raise refuse(f"spring_reference {joint.spring_reference} of joint {joint.name!r}", f"in MuJoCo the spring of a "
             f"{motion.type} joint is at rest at {tuple(rest)}", "take that, or write URDF (to_urdf)")
-
-
-def _half_open(motion: Motion) -> bool:
-    low, high = motion.joint.lower[motion.k], motion.joint.upper[motion.k]
-    return bool(np.isinf(low) != np.isinf(high))
-
-
-def _massless(link: Link) -> bool:
-    return not link.inertia.mass and not np.any(link.inertia.rotational)
 
 
 def _motions(chain: list[Joint]) -> tuple[list[Motion], np.ndarray]:

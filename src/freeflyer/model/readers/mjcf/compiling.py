@@ -114,7 +114,11 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
     qpos = [" ".join(repr(float(x)) for x in key.qpos) or None for key in spec.keys]
     robot.extras.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
-    _restore_custom(spec, robot)
+    for numeric in spec.numerics:  # the digits of what our writer keeps
+        if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
+            field, joint = numeric.name[len(CUSTOM) :].split(":", 1)
+            if field in CUSTOM_FIELDS:
+                robot.extras.fields.setdefault(joint, {})[field] = tuple(float(x) for x in numeric.data)
     drives = drives_of(spec, robot)
     copy = spec.copy()
     _cut(copy, mujoco)
@@ -122,15 +126,6 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     model = compile_model(copy, robot)
     bodies = body_names(model)
     return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
-
-
-def _restore_custom(spec: Any, robot: VettedFile) -> None:
-    """The digits of what our writer keeps in custom numerics."""
-    for numeric in spec.numerics:
-        if numeric.name.startswith(CUSTOM) and numeric.name.count(":") > 1:
-            field, joint = numeric.name[len(CUSTOM) :].split(":", 1)
-            if field in CUSTOM_FIELDS:
-                robot.extras.fields.setdefault(joint, {})[field] = tuple(float(x) for x in numeric.data)
 
 
 def _cut(copy: Any, mujoco: Any) -> None:
