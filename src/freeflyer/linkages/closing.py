@@ -137,8 +137,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
     if model.reduction or not has_loops(model):
         return model
     try:
-        known: Model = model._closed_form  # type: ignore[attr-defined]
-        return known
+        return model._closed_form  # type: ignore[attr-defined]
     except AttributeError:
         made = _make_closed(model, partition(model))
         object.__setattr__(model, "_closed_form", made)

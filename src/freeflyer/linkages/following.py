@@ -57,8 +57,7 @@ class Path:
 
     def joint(self, model: Model, name: str) -> np.ndarray:
         """Position (n,) of a one-coordinate joint along the path."""
-        found: np.ndarray = self.q[:, model.joint(name).iq]
-        return found
+        return self.q[:, model.joint(name).iq]
 
 
 @public

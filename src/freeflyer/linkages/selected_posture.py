@@ -105,8 +105,7 @@ def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarr
 
 def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
-    found: np.ndarray = motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
-    return found
+    return motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
 
 
 def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:

@@ -222,8 +222,7 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
     single = [j for j in model.joints if j.nv == 1 and j.mimic is None]
     x, v = q[..., [j.iq for j in single]], [j.iv for j in single]
     above, below = x >= model.position_lower[v] - slack, x <= model.position_upper[v] + slack
-    inside: np.ndarray = np.all(above & below, axis=-1)
-    return inside
+    return np.all(above & below, axis=-1)
 
 
 def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarray:

@@ -48,8 +48,7 @@ class Transmission:
     @public
     def bias(self, u: ArrayLike) -> np.ndarray:
         """Accelerations (..., n) of the joints while no independent joint accelerates, P J_mdot u, m/s^2 and rad/s^2."""
-        found: np.ndarray = motion(self._model, self.q, u, names=("q", "u", "u_dot"))[1][..., self._chosen.coordinates]
-        return found
+        return motion(self._model, self.q, u, names=("q", "u", "u_dot"))[1][..., self._chosen.coordinates]
 
     @public
     def velocities(self, velocities: ArrayLike, *, others: ArrayLike | None = None) -> np.ndarray:
@@ -85,8 +84,7 @@ class Transmission:
         They do the same power in every motion of the motors; at independent joints that are not in `motors` act reduce_forces."""
         wanted = self._per_joint("forces", forces)
         leading_axes((self.q, wanted), (1, 1), ("q", "forces"))
-        found: np.ndarray = np.einsum("...ji,...j->...i", self.jacobian, wanted)
-        return found
+        return np.einsum("...ji,...j->...i", self.jacobian, wanted)
 
     @public
     def joint_forces(self, forces: ArrayLike) -> np.ndarray:
@@ -97,14 +95,12 @@ class Transmission:
 
     def _solve(self, A: np.ndarray, b: np.ndarray) -> np.ndarray:
         check_determined(self._model.tree, self._chosen, self.jacobian)
-        found: np.ndarray = np.linalg.solve(A, b[..., None])[..., 0]
-        return found
+        return np.linalg.solve(A, b[..., None])[..., 0]
 
     def _moved_by(self, u: np.ndarray) -> np.ndarray:
         """What the joints do (..., n) while the others move by u (..., nu - n)."""
         G = self._map[..., self._chosen.coordinates[:, None], self._chosen.other_columns]
-        found: np.ndarray = np.einsum("...ij,...j->...i", G, u)
-        return found
+        return np.einsum("...ij,...j->...i", G, u)
 
     def _per_joint(self, name: str, x: ArrayLike) -> np.ndarray:
         return _finite(name, x, len(self._chosen.coordinates), "one for each selected coordinate: " + list_names(self.joints))
