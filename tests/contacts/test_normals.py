@@ -6,8 +6,7 @@ import numpy as np
 import pytest
 from closeness import EXACT, close, fresh, refused
 from freeflyer import contacts
-from freeflyer.contacts.cones import NORMAL, cone_of_generators, pyramid_edges
-from freeflyer.contacts.wrenches import point_wrenches
+from freeflyer.contacts.wrenches import NORMAL, cone_of_generators, point_wrenches, pyramid_edges
 from freeflyer.spatial import quaternion
 from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull

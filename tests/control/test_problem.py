@@ -8,7 +8,7 @@ import pickle
 import pytest
 from closeness import close
 from freeflyer import control
-from freeflyer.contacts.cones import NORMAL, cone_of_generators
+from freeflyer.contacts.wrenches import NORMAL, cone_of_generators
 from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from scipy.optimize import linprog, nnls
 from seeds import fresh

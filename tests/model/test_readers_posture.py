@@ -4,7 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-from freeflyer.model.readers.posture_yaml import read_posture
+from freeflyer.model.readers.loops_yaml import read_posture
 
 ROBOT = ff.robots.chain(3, ["spherical", "helical", "planar"], base="free")
 NAMES = ROBOT.joint_names

@@ -39,7 +39,7 @@ def linearize(
     from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
     from freeflyer.model.configuration import neutral
-    from freeflyer.model.readers.posture_yaml import read_posture
+    from freeflyer.model.readers.loops_yaml import read_posture
     from freeflyer.plots import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops).model)

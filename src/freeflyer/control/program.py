@@ -11,10 +11,10 @@ from typing import Any, NamedTuple, Self
 
 import numpy as np
 
-from freeflyer.contacts.cones import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points, wrenches_of
+from freeflyer.contacts.wrenches import Cone, cone_of_generators, friction_cone, pyramid_edges, sole_axis
 from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.checks import set_fields
 from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places
@@ -41,8 +41,8 @@ Given = tuple[str | bytes, int, tuple[str, ...]]
 
 
 class ContactCone(NamedTuple):
-    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.cones.turn_rows, which turn
-    against the contact's rows."""
+    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.wrenches.turn_rows, which
+    turn against the contact's rows."""
 
     name: str
     at: int

@@ -2,7 +2,7 @@
 
 from .base import blocks as blocks, coriolis_matrix as coriolis_matrix, link_jacobian as link_jacobian
 from .decoupled_forms import decouple as decouple, invariance as invariance
-from .external import (
+from .momenta import (
     external_internal as external_internal, external_jacobian as external_jacobian,
     external_velocity as external_velocity, internal_jacobian as internal_jacobian,
     internal_velocity as internal_velocity)

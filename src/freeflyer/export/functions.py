@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
-from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
+from freeflyer.model.public import refuse_no_model
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 ALL = "all"

@@ -59,7 +59,7 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
     """Closed postures near guesses of the configuration.
 
     Damped Newton steps first close all rows as well as possible, then the independent rows of the linkage to the last digit.
-    The remaining gap of the redundant rows comes from the file: its digits are rounded (1e-8 to 2e-7), or the linkage
+    The remaining gap of the redundant rows comes from the file. Its digits are rounded (1e-8 to 2e-7), or the linkage
     over-constrains itself away from its drawn posture (the public Kangaroo's hip, up to 2 mm).
 
     Args:

@@ -218,7 +218,7 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
 
     Args:
         path: Made by follow with the same model.
-        force: Of the driver, N or N m.
+        force: Force of the driver, N or N m.
         direction: (3,) array, world axes, of any length.
     Raises: InputError for a direction without length or a force that is no finite number."""
     model = model.tree

@@ -13,9 +13,8 @@ from freeflyer.linkages.refusals import check_closed
 from freeflyer.linkages.rows import constraint_residual, structure, support
 from freeflyer.model.edits import lock_joints
 from freeflyer.model.inputs import one_row, row
-from freeflyer.model.kinds import refuse_no_model
 from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model.public import public, refuse_no_model
 from freeflyer.tolerances import CLOSED_GAP, REDUNDANT_ROW_GAP
 
 

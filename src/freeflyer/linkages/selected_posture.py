@@ -29,7 +29,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
                      motors: Sequence[str] | None = None, limits: bool = True) -> np.ndarray:
     """Closed postures with the selected passive joints at given positions; all other independent coordinates rest.
 
-    Continuation of the Kangaroo paper, eq. (22): each step moves the selected joints, the motors by (P J_m)^-1, and all other
+    Continuation as in the Kangaroo paper, eq. (22). Each step moves the selected joints, the motors by (P J_m)^-1, and all other
     joints by the closed steps of a sweep. So the assembly mode of the start is kept, and the way ends at singularities.
 
     Args:

@@ -45,7 +45,7 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
           limits: bool = True) -> Sweep:
     """Closed postures for every combination of given motor positions, the other motors at rest.
 
-    Continuation keeps the assembly mode: every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
+    Continuation keeps the assembly mode. Every step follows the tangent dq_dependent = -J_lu^-1 J_la dq_motors (Kangaroo paper,
     eq. (8)) from a closed neighbour, and Newton's method closes it. A state counts only while no step meets a singularity. Beyond
     one the same motor positions belong to another assembly mode, or to none.
 
@@ -161,7 +161,7 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
                    moved_by: Sequence[str] | None = None, progress: Progress = no_progress) -> ManipulabilityMap:
     """Manipulability of a frame over a grid of motor positions.
 
-    With J_v and J_w the linear and angular rows of the frame's "mixed" Jacobian, and the columns of G (motion_map) of `moved_by`,
+    J_v and J_w are the linear and angular rows of the frame's "mixed" Jacobian, G the columns of motion_map of `moved_by`:
 
         w_linear = sqrt det(J_v G (J_v G)^T)        w_angular = sqrt det(J_w G (J_w G)^T).
 

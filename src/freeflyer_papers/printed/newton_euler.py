@@ -17,7 +17,7 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.spatial import dual_quaternion as D, quaternion
-from freeflyer.spatial._dual_algebra import check_unit
+from freeflyer.spatial.dual_quaternion import check_unit
 
 Array = np.ndarray
 _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
