@@ -187,7 +187,6 @@ def _passive(model: Model) -> np.ndarray:
 
 
 def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
-    """InputError for accelerations that violate the rows."""
     left = (J @ a[..., None])[..., 0] + bias
     # of the whole acceleration: what a row itself holds at zero, as a lock does, has no size but that of its rounding
     size = np.linalg.norm(J, axis=-1) * np.linalg.norm(a, axis=-1)[..., None] + np.abs(bias) + 1e-6

@@ -126,7 +126,6 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
 
 
 def check_spread(points: np.ndarray, frame: str) -> None:
-    """InputError unless the points (c, 3) span a plane at least."""
     spread = np.linalg.svd(points - points.mean(axis=0), compute_uv=False) if len(points) > 2 else np.zeros(2)
     if spread[1] <= COLLINEAR_RATIO * max(spread[0], 1e-300):
         raise InputError(
@@ -135,7 +134,6 @@ def check_spread(points: np.ndarray, frame: str) -> None:
 
 
 def check_points(what: str, points: ArrayLike) -> np.ndarray:
-    """Points (c, 3), at least one; InputError otherwise."""
     given = _vectors(what, points, (-1, 3))
     if not len(given):
         raise InputError(f"{what} must be at least one point (c, 3), got none")
@@ -143,7 +141,6 @@ def check_points(what: str, points: ArrayLike) -> np.ndarray:
 
 
 def pose(X: ArrayLike) -> np.ndarray:
-    """X as (4, 4); InputError where it is no pose."""
     given = _vectors("at", X, (4, 4))
     R = given[:3, :3]
     if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(given[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:

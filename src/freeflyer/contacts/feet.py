@@ -72,7 +72,6 @@ def anchored_feet(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = N
 
 
 def contact_points(foot: Contact) -> np.ndarray:
-    """The points (c, 3) of a foot of `complete_feet`."""
     return np.zeros((0, 3)) if foot.points is None else foot.points
 
 
@@ -146,7 +145,6 @@ def _height(points: np.ndarray) -> float:
 
 
 def _shapes_in_mjcf(path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
-    """Of each body the shapes that collide."""
     import mujoco
 
     mj = compile_model(*spec_with_shapes(path))

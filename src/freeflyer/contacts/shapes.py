@@ -67,7 +67,6 @@ def lower_points(shape: Shape, X_WL: np.ndarray) -> np.ndarray:
 
 
 def _level(ends: np.ndarray, level: bool) -> np.ndarray:
-    """Both points, or the lower one."""
     return ends if level else ends[[ends[:, 2].argmin()]]
 
 
@@ -160,7 +159,6 @@ def _collada(root: _Element, where: str) -> np.ndarray:
 
 
 def _move(tag: str, x: np.ndarray) -> np.ndarray:
-    """(4, 4) of a node's element."""
     X = np.eye(4)
     if tag == "matrix":
         X = x.reshape(4, 4)

@@ -44,7 +44,6 @@ class UnitWrenches:
 
 
 def unit_wrenches(contact: Contact, points: np.ndarray) -> UnitWrenches:
-    """Of a contact with these points (c, 3)."""
     return _make(contact.kind, points.tobytes())
 
 

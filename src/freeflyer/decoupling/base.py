@@ -65,7 +65,6 @@ def floats(model: Model) -> bool:
 
 
 def tied_to_world(model: Model) -> bool:
-    """Whether a loop of a closed model has one of its frames on the world."""
     if not model.reduction:
         return False
     T = model.topology
@@ -74,7 +73,6 @@ def tied_to_world(model: Model) -> bool:
 
 
 def check_floating(model: Model) -> None:
-    """InputError for a robot that does not float on one free joint."""
     if floats(model):
         return
     if tied_to_world(model):
@@ -100,7 +98,6 @@ def base_pose(model: Model, q: ArrayLike) -> np.ndarray:
 
 
 def base_map_of(model: Model, q: ArrayLike) -> np.ndarray:
-    """`base_map` at q."""
     check_floating(model)
     return base_map(mass_matrix(model, q))
 
@@ -131,7 +128,6 @@ def link_jacobian(model: Model, q: ArrayLike, frame: str) -> LinkJacobian:
 
 
 def newton_euler_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
-    """C (..., nv, nv) of a tree."""
     T, P = model.topology, model.parameters
     n = int(T[L.N_BODIES])
     body = T[L.HEADER : L.HEADER + L.BODY_INTS * (n + 1)].reshape(n + 1, L.BODY_INTS)

@@ -146,7 +146,6 @@ def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def _from_base(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
-    """H_cb (..., 4, 4)"""
     return se3.inverse(moving_frame(model, q, v, frame)[0]) @ base_pose(model, q)
 
 

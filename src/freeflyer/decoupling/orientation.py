@@ -179,7 +179,6 @@ def integrability(model: Model, q: ArrayLike) -> Integrability:
 
 
 def coordinate_owners(model: Model) -> tuple[str, ...]:
-    """The joint of each velocity."""
     return tuple(coordinate_owner(model, k, "u") for k in range(model.nv))
 
 

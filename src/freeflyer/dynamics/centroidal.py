@@ -16,7 +16,6 @@ from freeflyer.model.public import explain
 
 
 def massless(model: Model) -> InputError:
-    """The error for a robot without a centre of mass."""
     return InputError(f"model {model.name!r} has no moving mass, so no centre of mass", mass=model.mass)
 
 
@@ -162,7 +161,6 @@ def center_of_mass_acceleration_derivatives(model: Model, q: ArrayLike, v: Array
 
 
 def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
-    """dq, dv (..., 6, nv)."""
     if model.reduction:
         return chain(model, q, v, None, *_momentum(model.tree, q, motion(model, q, v)[0]))
     if not model.mass > 0.0:
@@ -171,7 +169,6 @@ def _momentum(model: Model, q: ArrayLike, v: ArrayLike) -> Any:
 
 
 def _rate(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> Any:
-    """dq, dv, da (..., 6, nv)."""
     if model.reduction:
         return chain(model, q, v, a, *_rate(model.tree, q, *motion(model, q, v, a)))
     if not model.mass > 0.0:

@@ -81,7 +81,6 @@ def multiply(A: np.ndarray, x: np.ndarray) -> np.ndarray:
 
 
 def reduction_of(model: Model) -> Reduction:
-    """The reduction of a closed model."""
     assert model.reduction is not None, "a tree has no reduction"
     return model.reduction
 

@@ -47,7 +47,6 @@ class ForwardDynamicsDerivatives(NamedTuple):
 
 
 def arrays_of(out: Any, kind: type) -> tuple[np.ndarray, ...]:
-    """The arrays of an earlier result of this kind; InputError for anything else."""
     if not isinstance(out, kind):
         raise InputError(f"out must be an earlier {kind.__name__}, got {type(out).__name__}")
     return tuple(out)  # type: ignore[arg-type]
@@ -152,7 +151,6 @@ def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a
 
 def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravity: ArrayLike | None,
            expressed: Expressed) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """The three matrices' rates, from checked and broadcast arrays."""
     arrays = {name: row(model, name, x, LETTERS[name]) for name, x in given.items()}
     if len(arrays) == 3:
         raise InputError("no direction is given: pass along_q, along_v or along_a (..., nv)")

@@ -124,7 +124,6 @@ if hasattr(os, "register_at_fork"):
 
 
 def pool(threads: int) -> ThreadPoolExecutor:
-    """The only pool, with at least so many threads."""
     from concurrent.futures import ThreadPoolExecutor  # takes 4 ms, which first calls do without
 
     global _pool, _size
@@ -267,7 +266,6 @@ def _erase_unsolved(found: Result, rows: Arrays, outs: Arrays, k: int) -> bool:
 
 
 def _check_outputs(out: np.ndarray | Arrays, lead: Shape, shapes: Sequence[Shape]) -> Arrays:
-    """The arrays of `out`, checked."""
     given = tuple(output_array(x, lead + shape) for x, shape in zip(out if len(shapes) > 1 else (out,), shapes))
     for k, x in enumerate(given):
         if any(np.shares_memory(x, y) for y in given[:k]):

@@ -19,7 +19,6 @@ EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
 
 
 def expression(name: str) -> int:
-    """The number of an expression; InputError for other words."""
     try:
         return EXPRESSED[name]
     except (KeyError, TypeError):
@@ -27,7 +26,6 @@ def expression(name: str) -> int:
 
 
 def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:
-    """The numbers of a frame and an expression; UnknownNameError, InputError."""
     try:
         return model.frame_index[frame], EXPRESSED[expressed]
     except (KeyError, TypeError):

@@ -91,18 +91,15 @@ Plus = Callable[[Any, Any], Any]
 
 
 def explicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
-    """The explicit Euler step."""
     return plus(q, h * v), v + h * a(q, v, 0.0)
 
 
 def semi_implicit(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
-    """The semi-implicit (symplectic) Euler step."""
     v_next = v + h * a(q, v, 0.0)
     return plus(q, h * v_next), v_next
 
 
 def rk4(a: Acceleration, plus: Plus, q: Any, v: Any, h: float) -> tuple[Any, Any]:
-    """Commutator-free step of order 4."""
     v1, a1 = v, a(q, v, 0.0)
     q2, v2 = plus(q, 0.5 * h * v1), v + 0.5 * h * a1
     a2 = a(q2, v2, 0.5)
@@ -205,10 +202,8 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
 
 def scheme_of(integrator: object) -> Scheme:
-    """The scheme of that name; InputError for others."""
     return SCHEMES[choice("integrator", integrator, SCHEMES)]
 
 
 def time_step(name: str, dt: object) -> float:
-    """dt as a positive finite number of seconds; InputError otherwise."""
     return positive(name, dt)

@@ -65,7 +65,6 @@ def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
 
 
 def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
-    """(frames, wrenches (..., k, 6)), their shapes checked."""
     if type(external) is tuple:
         return check_prepared(model, external)
     if external is None:
@@ -77,7 +76,6 @@ def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
 
 
 def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
-    """As `wrenches`, of a frame set and its wrenches."""
     if len(external) != 2 or not isinstance(external[0], FrameSet | str | Sequence):
         kinds = ", ".join(type(x).__name__ for x in external)
         raise InputError(f"external must be (frames, wrenches (..., k, 6)), got ({kinds})")

@@ -64,7 +64,6 @@ def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None
 
 
 def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInfo, np.ndarray]:
-    """The joint of that name, and its positions (..., nq)."""
     joint = next((j for j in model.joints if j.name == name), None)
     if joint is None:
         fixed = any(j.name == name and j.kind == "fixed" for j in model.description.joints)

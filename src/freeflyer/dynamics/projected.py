@@ -32,7 +32,6 @@ def inverse_dynamics(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike,
 
 def forward_dynamics(model: Model, q: ArrayLike, u: ArrayLike, tau: ArrayLike, external: Wrenches, gravity: ArrayLike | None,
                      expressed: Expressed, nan: bool = False, out: np.ndarray | None = None) -> np.ndarray:
-    """u_dot (..., nv) under tau_p (..., nv)."""
     if external is None and gravity is None and expressed == "body":
         a = E.PROJECTED_FORWARD_DYNAMICS.call(model.handle, q, u, tau, out)
         if a is not None:
@@ -85,7 +84,6 @@ def _gravity_change(model: Model, gravity: Any) -> np.ndarray:
 
 
 def add_forces(tau: np.ndarray, forces: np.ndarray) -> np.ndarray:
-    """Their sum; InputError where their leading axes do not fit."""
     try:
         return tau + forces
     except ValueError:

@@ -46,7 +46,6 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
 
 
 def required_functions(functions: Iterable[str]) -> list[Function]:
-    """The compiled functions behind public ones."""
     names: dict[str, None] = {}
     for function in functions:
         if function not in USES:

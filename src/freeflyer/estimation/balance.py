@@ -57,7 +57,6 @@ def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) ->
 
 
 def check_cutoff(cutoff: float, rate: float) -> None:
-    """InputError for a cutoff, in Hz, that a filter of samples of this rate cannot have."""
     least, most = MIN_CUTOFF * rate, 0.5 * rate
     if not least <= number("cutoff", cutoff) < most:
         raise InputError(f"cutoff must lie between {least:g} Hz and half the rate, {most:g} Hz, got {format_value(cutoff)}")

@@ -114,7 +114,6 @@ def _check_columns(s: Sensors, t: ArrayLike, positions: ArrayLike, forces: Array
 
 
 def _sample_time(t: np.ndarray) -> float:
-    """Seconds between samples."""
     steps = np.diff(t)
     late = np.flatnonzero(steps <= 0.0)
     if len(late):

@@ -110,7 +110,6 @@ def constraint_error(model: Model | Sensors, q: ArrayLike) -> Any:
 
 
 def sensors_of(model: Model | Sensors) -> Sensors:
-    """The sensors of a model: its motors' encoders."""
     if isinstance(model, Sensors):
         return model
     if isinstance(model, Model):
@@ -150,7 +149,6 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
 
 
 def check_strokes(s: Sensors, x: np.ndarray) -> None:
-    """InputError for the first measured position (..., n) that lies beyond its joint's limits."""
     lowest, highest = s.encoder_limits.reshape(2, -1)
     wrong = np.argwhere((x < lowest) | (x > highest))
     if len(wrong):

@@ -144,7 +144,6 @@ def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -
 
 
 def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
-    """InputError for a joint that is held outside of its limits."""
     place, moves = q_of_v(model), set(movable.tolist())
     for joint in model.joints:
         for j in range(joint.iv, joint.iv + joint.nv):
@@ -262,7 +261,6 @@ class _Task:
         return [owner[j] for j, x in positions.items() if x <= low[j] or x >= high[j]]
 
     def assembly(self, found: Found, lead: tuple[int, ...]) -> Assembly:
-        """The result, with these batch axes."""
         q, residual, steps = (x.reshape((*lead, *x.shape[1:])) for x in found)
         gap, independent = self.gaps(residual)
         names = np.array([*constraint_loops(self.model), ""])

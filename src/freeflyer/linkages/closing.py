@@ -186,7 +186,6 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
 
 
 def has_loops(model: Model) -> bool:
-    """Whether loops or couplings tie the model's joints."""
     return model.constraint_rows[0] > 0
 
 

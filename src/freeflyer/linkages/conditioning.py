@@ -23,7 +23,6 @@ from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 
 def singular_values(A: np.ndarray) -> np.ndarray:
-    """Singular values, largest first; none of an empty matrix."""
     return np.linalg.svd(A, compute_uv=False) if A.size else np.empty(0)
 
 

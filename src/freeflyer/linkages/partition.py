@@ -171,7 +171,6 @@ def _update_block(model: Model, block: Block, q: np.ndarray, J: np.ndarray) -> B
 
 
 def _compute_partition(model: Model, q: np.ndarray, given: Structure | None = None) -> Partition:
-    """The split at q from nothing else."""
     s = given or structure(model)
     residual = np.abs(constraint_residual(model, q))
     refusals.check_closed(model, residual, np.arange(len(residual)), CLOSED_GAP, CLOSED_GAP)
@@ -232,7 +231,6 @@ def _check_generic(model: Model, s: Structure, q: np.ndarray, blocks: tuple[Bloc
 
 
 def _neighbours(model: Model, q: np.ndarray, count: int = NEIGHBOURS) -> list[np.ndarray]:
-    """Closed postures a little way off."""
     s, rng = structure(model), np.random.default_rng(0)
     joints = _joints(s)
     steps = np.zeros((count, model.nv))

@@ -16,7 +16,6 @@ from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 
 def list_names(names: Iterable[str], most: int = 8) -> str:
-    """Names in quotes, the first few of many."""
     known = list(dict.fromkeys(names))
     shown = ", ".join(repr(n) for n in known[:most])
     return shown + (f", ... ({len(known)} in all)" if len(known) > most else "")

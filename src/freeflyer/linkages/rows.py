@@ -106,7 +106,6 @@ class Structure(Record):
 
 @remembered
 def structure(model: Model) -> Structure:
-    """The structure of a model."""
     owner = [""] * model.nv
     kinds: dict[str, list[int]] = {"base": [], "actuated": [], "passive": [], "sprung": []}
     springs = {j.name for j in model.description.joints if j.sprung}
@@ -150,7 +149,6 @@ def _loop_coordinates(model: Model, k: int) -> np.ndarray:
 
 
 def support(model: Model, frame: str) -> set[int]:
-    """The velocity coordinates that move a frame."""
     t, found = model.topology, set[int]()
     body = int(t[int(t[L.FRAMES_AT]) + model.frame(frame)])
     while body > 0:

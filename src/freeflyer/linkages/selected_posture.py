@@ -109,7 +109,6 @@ def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
 
 
 def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:
-    """InputError where a coordinate's position, a column of x (n, k), is outside of its limits."""
     low, high = model.position_lower[coordinates], model.position_upper[coordinates]
     beyond = np.argwhere((x < low - LIMIT_TOLERANCE) | (x > high + LIMIT_TOLERANCE))
     if len(beyond):

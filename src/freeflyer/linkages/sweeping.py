@@ -119,7 +119,6 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
 
 
 def check_stroke(model: Model, name: str, x: np.ndarray, cure: str = "") -> None:
-    """InputError for positions (n,) of a motor outside of its stroke."""
     joint = model.joint(name)
     low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
     beyond, unit = x[(x < low - 1e-9) | (x > high + 1e-9)], "m" if joint.kind == "prismatic" else "rad"
@@ -226,7 +225,6 @@ def inside_limits(model: Model, q: np.ndarray, slack: float = 1e-6) -> np.ndarra
 
 
 def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarray:
-    """Columns of G that belong to these joints, all coordinates of each."""
     infos = [model.joint(name) for name in moving]
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
     if twice is not None:

@@ -226,7 +226,6 @@ def _range(model: Model, name: str) -> range:
 
 
 def _coordinates(model: Model, p: Model, name: str) -> range:
-    """The velocity coordinates of a passive joint that the loops determine."""
     s, at = structure(model), _range(model, name)
     if not len(at) or model.joint(name).mimic is not None:
         raise InputError(f"joint {name!r} has no coordinate of its own (it is fixed, or follows another)", joint=name)

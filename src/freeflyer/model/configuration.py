@@ -75,7 +75,6 @@ def _range(low: float, high: float, span: float) -> tuple[float, float]:
 
 
 def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    """Batch axes from a count or a tuple of counts."""
     counts = (size,) if isinstance(size, int | np.integer) else size
     whole = isinstance(counts, tuple | list) and all(
         isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts

@@ -29,7 +29,6 @@ _NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3
 
 
 def identity() -> np.ndarray:
-    """The placement (4, 4) that moves nothing."""
     return _IDENTITY
 
 

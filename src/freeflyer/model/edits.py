@@ -108,7 +108,6 @@ def with_gravity(model: Model, gravity: ArrayLike) -> Model:
 
 def _positions(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str],
                configuration: ArrayLike | None) -> dict[str, np.ndarray]:
-    """Position (nq,) of each named joint, checked."""
     if isinstance(joints, Mapping):
         if configuration is not None:
             raise InputError("positions came twice: give {name: position}, or names and a configuration, not both.")

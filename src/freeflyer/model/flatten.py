@@ -54,7 +54,6 @@ class Body:
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
              armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
              couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:
-    """The arrays of kernels/model/layout.py."""
     n = len(bodies) - 1
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
     first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies])

@@ -21,7 +21,6 @@ MOST_ENTRIES = 2**48  # of an argument: 2 PiB, and far from the 2**63 bytes at w
 
 
 def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, Any]) -> None:
-    """InputError where an argument has too many axes or entries, or where memory ran out."""
     for name, x in arguments.items():
         if isinstance(x, np.ndarray):
             check_axes(name, x)
@@ -35,7 +34,6 @@ def refuse_too_large(error: Exception, function: str, arguments: Mapping[str, An
 
 
 def check_axes(name: str, x: np.ndarray) -> None:
-    """InputError for an array of more axes than can be broadcast."""
     if x.ndim > MOST_AXES:
         raise InputError(f"{name} has {x.ndim} axes, expected at most {MOST_AXES}: reshape the leading (batch) axes into one",
             name=name, axes=x.ndim)
@@ -100,7 +98,6 @@ def shaped(name: str, x: Any, shape: tuple[int, ...], why: str = "") -> np.ndarr
 
 
 def positive(name: str, x: Any) -> float:
-    """x as a float; InputError for what is no positive number."""
     return number(name, x, SMALLEST)
 
 
@@ -124,7 +121,6 @@ def choice(name: str, x: object, known: Iterable[T]) -> T:
 
 
 def instance(name: str, x: object, kind: type[T], made_by: str = "") -> T:
-    """x; InputError for what is not of that class, with the functions that make one."""
     if not isinstance(x, kind):
         maker = f" ({made_by})" if made_by else ""
         raise InputError(f"{name} must be a freeflyer {kind.__name__}{maker}, got {format_value(x)}", name=name)
@@ -132,14 +128,12 @@ def instance(name: str, x: object, kind: type[T], made_by: str = "") -> T:
 
 
 def refuse_repeated(what: str, names: Sequence[str]) -> None:
-    """InputError for a name that is there twice."""
     twice = next((name for name in names if names.count(name) > 1), None)
     if twice is not None:
         raise InputError(f"{what} list {twice!r} twice: give each a name of its own", name=twice)
 
 
 def true_or_false(name: str, x: object) -> bool:
-    """x; InputError for what is neither True nor False."""
     if not isinstance(x, bool):
         raise InputError(f"{name} must be True or False, got {format_value(x)}", name=name)
     return x
@@ -178,7 +172,6 @@ def output_array(out: Any, shape: tuple[int, ...]) -> np.ndarray:
 
 
 def check_output(out: Any) -> None:
-    """InputError for what is no plain NumPy array."""
     if type(out) is np.ndarray:
         return
     kind = f"{type(out).__module__}.{type(out).__qualname__}".removeprefix("builtins.")
@@ -247,7 +240,6 @@ def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> 
 
 
 def not_finite(model: Model, name: str, value: float, letter: str, index: tuple[int, ...]) -> InputError:
-    """The error for an entry of an array that is not finite."""
     joint = coordinate_owner(model, index[-1], letter)
     words = f"{name}{list(index)} (joint {joint!r}) is {value}: every entry must be finite"
     return InputError(words, name=name, index=index, joint=joint)
@@ -261,7 +253,6 @@ def not_unit(model: Model, name: str, norm: float, first: int, at: tuple[int, ..
 
 
 def quaternion_starts(model: Model) -> list[int]:
-    """The first entry of each quaternion in q."""
     t = model.topology
     return t[t[QUATERNIONS_AT] : t[QUATERNIONS_AT] + t[N_QUATERNIONS]].tolist()
 

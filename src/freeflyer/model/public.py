@@ -146,7 +146,6 @@ def _refuse_extreme(error: Exception, called: str, arguments: Mapping[str, Any])
 
 
 def refuse_no_model(model: Any, function: str, place: str = "first") -> None:
-    """InputError for what is no Model, with the way to one."""
     if isinstance(model, Model):
         return
     model = Model if isinstance(model, property) else model  # `model.tree` of the class itself
@@ -224,7 +223,6 @@ def _is_one(x: Any, kind: Any) -> bool:
 
 
 def _words(kind: Any) -> str:
-    """A kind in words."""
     return " or ".join(dict.fromkeys(map(_word, _parts(kind))))
 
 

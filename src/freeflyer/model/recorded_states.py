@@ -37,10 +37,8 @@ class MujocoJoint(Record):
 
 
 def without_joints(keyframes: tuple[Keyframe, ...], names: Collection[str]) -> tuple[Keyframe, ...]:
-    """The keyframes without the positions of these joints."""
     return tuple(replace(k, positions=tuple(p for p in k.positions if p[0] not in names)) for k in keyframes)
 
 
 def place_joints(joints: tuple[MujocoJoint, ...], positions: Mapping[str, tuple[float, ...]]) -> tuple[MujocoJoint, ...]:
-    """The joints, those of the names given standing at these positions."""
     return tuple(replace(j, position=positions[j.name]) if j.name in positions else j for j in joints)

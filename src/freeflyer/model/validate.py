@@ -85,7 +85,6 @@ def _check_known(kind: str, name: object, known: Iterable[str], who: str, **part
 
 
 def _check_tree(description: Description) -> None:
-    """Every link has one way to the world or to the one root."""
     links = dict.fromkeys([x.name for x in description.links] + [WORLD])
     parent: dict[str, str] = {}
     carrier: dict[str, str] = {}

@@ -35,7 +35,6 @@ def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray
 
 
 def check_placement(X: object, what: str) -> None:
-    """A (4, 4) rigid placement."""
     X = check_vector(X, (4, 4), what)
     R = X[:3, :3]
     off, det = np.abs(R.T @ R - np.eye(3)).max(), np.linalg.det(R)
@@ -46,7 +45,6 @@ def check_placement(X: object, what: str) -> None:
 
 
 def check_joint(j: Joint) -> None:
-    """Placement, axes, pitch, limits and losses of one joint."""
     who = f"{j.kind} joint {j.name!r}"
     check_placement(j.placement, f"placement of joint {j.name!r}")
     axis = check_vector(j.axis, (3,), f"axis of joint {j.name!r}")
@@ -73,7 +71,6 @@ def check_joint(j: Joint) -> None:
 
 
 def check_position(position: object, kind: str, nq: int, what: str) -> None:
-    """A position (nq,) of a joint of some kind."""
     q = check_vector(position, (nq,), what)
     at = QUATERNION_AT.get(kind)
     norm = 1.0 if at is None else float(np.linalg.norm(q[at : at + 4]))
@@ -99,7 +96,6 @@ def _check_per_coordinate(j: Joint, name: str, nv: int) -> None:
 
 
 def check_inertia(name: str, inertia: Inertia) -> None:
-    """Finite numbers, a mass of zero or more, a symmetric rotational inertia."""
     mass = float(check_vector(inertia.mass, (), f"mass of link {name!r}"))
     if mass < 0.0:
         raise DescriptionError(f"link {name!r} has the mass {mass:g} kg: expected zero or more", link=name)
@@ -112,7 +108,6 @@ def check_inertia(name: str, inertia: Inertia) -> None:
 
 
 def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
-    """Zero, or at least T.SMALLEST_INERTIA."""
     if 0.0 < size < T.SMALLEST_INERTIA:
         raise DescriptionError(f"link {name!r} has the {what} {size:g} {unit}: expected 0, or at least {T.SMALLEST_INERTIA:g} "
             f"{unit}, below which products of inertias vanish in double precision. Check the units, or write 0 for a link "
@@ -143,7 +138,6 @@ def _below_zero(J: np.ndarray) -> np.ndarray:
 
 
 def check_eigenvalues(description: Description) -> tuple[str, ...]:
-    """Refuses negative inertias that matter; names the links whose negative inertia does not."""
     names, harmless = negative_inertias(description)
     if not names:
         return harmless

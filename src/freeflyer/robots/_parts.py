@@ -11,19 +11,16 @@ from freeflyer.model.description import ROOT_JOINT, WORLD, Inertia, Joint, Link,
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
-    """A box of side lengths `size` along the link's axes."""
     xx, yy, zz = np.square(size)
     return Inertia(mass, np.array(center, float), mass / 12.0 * np.diag([yy + zz, xx + zz, xx + yy]))
 
 
 def ellipsoid(mass: float, semi_axes: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
-    """An ellipsoid with half-lengths `semi_axes` along the link's axes."""
     xx, yy, zz = np.square(semi_axes)
     return Inertia(mass, np.array(center, float), mass / 5.0 * np.diag([yy + zz, xx + zz, xx + yy]))
 
 
 def cylinder(mass: float, radius: float, start: Sequence[float], end: Sequence[float]) -> Inertia:
-    """A cylinder whose axis runs from `start` to `end`."""
     length = float(np.linalg.norm(np.subtract(end, start)))
     along, across = mass * radius**2 / 2.0, mass * (3.0 * radius**2 + length**2) / 12.0
     return _round(mass, start, end, along, across)
@@ -53,14 +50,12 @@ AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0
 
 
 def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    """A pose (4, 4) that shifts and does not turn."""
     pose = np.eye(4)
     pose[:3, 3] = x, y, z
     return pose
 
 
 def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, half_width: float) -> tuple[Site, ...]:
-    """The site of a sole, `height` below the foot's frame, and those of its corners."""
     corners = [(f"{end}_{edge}", x, y) for end, x in (("front", toe), ("rear", -heel))
         for edge, y in (("left", half_width), ("right", -half_width))]
     return (Site(name, foot, translation(z=-height)),
@@ -68,7 +63,6 @@ def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, hal
 
 
 def floating_joint(link: str) -> Joint:
-    """The joint by which a robot's root link flies free."""
     return Joint(ROOT_JOINT, "free", WORLD, link)
 
 

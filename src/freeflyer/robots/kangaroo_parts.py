@@ -21,13 +21,11 @@ BALL_WITH_ANGLE = (1, 1, 1, 1, 0, 0)  # a point and the turn about x: what a uni
 
 
 def shift_point(point: Point, along: Point, length: float) -> Point:
-    """The point `length` away in the direction `along`."""
     x, y, z = (p + length * a for p, a in zip(point, along))
     return x, y, z
 
 
 def at_width(point: Point, y: float) -> Point:
-    """The same point in the plane at `y`."""
     return point[0], y, point[2]
 
 
@@ -37,7 +35,6 @@ def direction(degrees: float) -> Point:
 
 
 def unit_vector(a: Point, b: Point) -> Point:
-    """The unit vector from a to b."""
     d = np.subtract(b, a)
     x, y, z = d / np.linalg.norm(d)
     return float(x), float(y), float(z)
@@ -58,7 +55,6 @@ def tree(side: str, root: str, pieces: Sequence[Piece]) -> tuple[list[Link], lis
 
 
 def ties(side: str, pieces: Sequence[Piece], cuts: Sequence[Cut]) -> tuple[list[Site], list[Loop]]:
-    """Two sites and a loop for every cut."""
     where = {piece.name: piece.point for piece in pieces}
     sites, loops = [], []
     for cut in cuts:

@@ -115,7 +115,6 @@ def revolute_hopper(*, trunk: float = THIGH_TRUNK, thigh: float = HOPPER_THIGH, 
 
 
 def _point(link: str, mass: float, along: float = 0.0) -> Link:
-    """A point mass on the link's x axis."""
     return Link(link, Inertia(positive(link, mass), np.array([along, 0.0, 0.0])))
 
 

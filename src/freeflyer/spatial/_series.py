@@ -119,7 +119,6 @@ _COTC_SLOPE = _differentiate(_COTC)
 
 
 def dot(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a . b (...,)."""
     return np.sum(a * b, axis=-1)
 
 
@@ -129,7 +128,6 @@ def norm(a: np.ndarray) -> np.ndarray:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b (..., 3)."""
     ax, ay, az = a[..., 0], a[..., 1], a[..., 2]
     bx, by, bz = b[..., 0], b[..., 1], b[..., 2]
     return np.stack([ay * bz - az * by, az * bx - ax * bz, ax * by - ay * bx], axis=-1)

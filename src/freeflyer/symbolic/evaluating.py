@@ -208,7 +208,6 @@ def _row(name: str, x: Any) -> list[Any]:
 
 
 def parameter_row(model: Model, parameters: Iterable[Any]) -> list[Any]:
-    """Parameters of a model, checked."""
     row = _row("parameters", parameters)
     if len(row) != len(model.parameters):
         size = len(model.parameters)
@@ -261,7 +260,6 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
 
 
 def _used(steps: Iterable[tuple[sp.Symbol, sp.Expr]], results: Iterable[sp.Expr]) -> tuple[tuple[sp.Symbol, sp.Expr], ...]:
-    """The steps on which the results depend."""
     needed = set().union(*(e.free_symbols for e in results))
     kept = []
     for symbol, e in reversed(list(steps)):

@@ -108,7 +108,6 @@ def _local_names(routine: Routine) -> dict[sp.Symbol, sp.Symbol]:
 
 
 def _used(steps: Any, outputs: Any) -> set[sp.Symbol]:
-    """Symbols that stand in the code."""
     return set().union(*(e.free_symbols for _, e in steps), *(e.free_symbols for *_, entries in outputs for e in entries))
 
 

@@ -65,7 +65,6 @@ def routine(outputs: Outputs, inputs: Inputs) -> Routine:
 
 
 def named_inputs(inputs: Inputs) -> Arguments:
-    """Inputs checked: names that languages allow, each symbol once."""
     found: list[tuple[str, tuple[sp.Symbol, ...] | sp.Symbol]] = []
     seen: set[sp.Symbol] = set()
     for name, given in named("inputs", inputs).items():
@@ -82,7 +81,6 @@ def named_inputs(inputs: Inputs) -> Arguments:
 
 
 def symbols_of(inputs: Arguments) -> list[sp.Symbol]:
-    """The symbols of all inputs."""
     return [s for _, symbols in inputs for s in ((symbols,) if isinstance(symbols, sp.Symbol) else symbols)]
 
 
@@ -117,7 +115,6 @@ def fresh_symbols(inputs: Arguments) -> Iterator[sp.Symbol]:
 
 
 def split_outputs(shapes: list[tuple[str, tuple[int, ...], int]], results: Iterable[sp.Expr]) -> Results:
-    """The results of each output."""
     rest, found = list(results), []
     for name, shape, size in shapes:
         found.append((name, shape, tuple(rest[:size])))

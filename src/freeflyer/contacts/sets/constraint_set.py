@@ -41,7 +41,6 @@ def run_set(entry: Any, constraints: ConstraintSet, inputs: tuple[Any, ...], nam
 
 
 def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
-    """InputError for a wheel that lies flat on its plane, where it has no lowest point."""
     for wheel in constraints.rolling:
         if wheel.axis is not None and np.isfinite(q).all():
             out = np.cross(frame_pose(constraints.model, q, wheel.frame)[..., :3, :3] @ wheel.axis, wheel.normal)
@@ -284,7 +283,6 @@ def check_set(model: Model, constraints: Any) -> None:
 
 
 def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], items: tuple[Contact | Rolling, ...]) -> InputError:
-    """The error that says what the constraints of one name are."""
     given = ["contact" if isinstance(x, Contact) else "rolling body" for x in items if x.name == name]
     held = ["loop or coupling of the file"] * (name in loops) + ["lock"] * locks.count(name)
     once = "rename the loop" if name in loops else "lock the joint once"
@@ -293,7 +291,6 @@ def _named_twice(name: str, loops: tuple[str, ...], locks: tuple[str, ...], item
 
 
 def _coordinates(tree: Model, name: str) -> range:
-    """Velocity coordinates of a joint; InputError where it has none of its own."""
     joint = tree.joint(name)
     if joint.mimic is not None:
         raise InputError(f"joint {name!r} follows {joint.mimic.joint!r}: lock that one", joint=name)

@@ -52,7 +52,6 @@ def loop_forces(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> 
 
 
 def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarray) -> list[HeldWrench]:
-    """The loops' forces on both of their frames."""
     model, found = constraints.model, []
     for loop, R, p, F in _loop_wrenches(constraints, q, multipliers):
         back = np.swapaxes(R, -1, -2)
@@ -249,7 +248,6 @@ def _owners(constraints: ConstraintSet | None, rows: int) -> list[str]:
 
 
 def refuse_contradictions(constraints: ConstraintSet | None, verdict: np.ndarray, what: str) -> None:
-    """InputError where rows that depend on others contradict these."""
     ratio = verdict.item(CONTRADICTION) if verdict.ndim == 1 else verdict[..., CONTRADICTION].max(initial=0.0)
     if ratio <= CONTRADICTION_RATIO**2:
         return

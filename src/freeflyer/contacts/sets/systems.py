@@ -59,7 +59,6 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
 
 
 def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
-    """(A (..., r, nv), b (..., r)) as float64, checked."""
     if type(pair) is not tuple or len(pair) != 2:
         raise InputError(
             "constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "

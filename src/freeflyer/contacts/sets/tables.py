@@ -138,14 +138,12 @@ def path(model: Model, frame: str) -> frozenset[int]:
 
 
 def wrenches_of(model: Model, contact: Contact) -> UnitWrenches:
-    """The unit wrenches of a contact of this model."""
     unit = _entry(tree_of(model), model, contact).unit
     assert unit is not None
     return unit
 
 
 def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
-    """The entry of a contact or rolling body in tables of the tree."""
     frame = item.frame
     if isinstance(item, Rolling):
         axis = np.zeros(3) if item.axis is None else item.axis

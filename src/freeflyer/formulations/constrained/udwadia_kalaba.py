@@ -89,7 +89,6 @@ class Equations(NamedTuple):
 
 def equations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Constraints, drift: DriftControl | None,
               external: Wrenches, expressed: Expressed, gravity: ArrayLike | None) -> Equations:
-    """Equations of motion and rows at states (q, v)."""
     q, v, tau = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u"), finite_row(model, "tau", tau, "u")
     if drift is not None and not isinstance(drift, DriftControl):
         raise InputError(f"drift must be a DriftControl(time, damping), got {format_value(drift)}")

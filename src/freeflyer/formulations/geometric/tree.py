@@ -171,7 +171,6 @@ def wedge(a: Array) -> Array:
 
 
 def blocks(A: Array, B: Array, C: Array, D: Array) -> Array:
-    """[[A, B], [C, D]] (6, 6)."""
     return np.concatenate([np.concatenate([A, B], axis=1), np.concatenate([C, D], axis=1)])
 
 
@@ -211,7 +210,6 @@ def rotation_of_quaternion(q: Array) -> Array:
 
 
 def pose(R: Array, o: Array) -> Array:
-    """H (4, 4)."""
     out = zeros((4, 4), scalars(R, o))
     out[:3, :3], out[:3, 3], out[3, 3] = R, o, 1.0
     return out

@@ -66,7 +66,6 @@ NEEDED = {
 
 
 def check_root(root: _Element, where: str) -> None:
-    """FileError for what is no URDF robot, or not expanded yet."""
     if root.tag != "robot":
         raise FileError(f"{where} has the root element <{root.tag}>; URDF begins with <robot name=...>")
     _name(root, where)
@@ -95,7 +94,6 @@ def _name(element: _Element, where: str) -> str:
 
 
 def only(parent: _Element, tag: str, who: str) -> _Element | None:
-    """The one child element of that tag, or None."""
     found = parent.findall(tag)
     if len(found) > 1:
         raise FileError(f"{who} has {len(found)} <{tag}> elements (line {found[1].sourceline}): expected one at most")
@@ -109,7 +107,6 @@ def children(parent: _Element, tags: tuple[str, ...], who: str, notes: list[str]
 
 
 def place(element: _Element, who: str) -> str:
-    """Words for messages that say where an element stands."""
     return f"{who}, <{element.tag}> at line {element.sourceline}"
 
 
@@ -176,7 +173,6 @@ def read_urdf(source: str | os.PathLike[str]) -> Description:
 
 
 def robot_of_urdf(root: _Element, where: str) -> Description:
-    """The robot of a <robot> element; `where` opens messages."""
     check_root(root, where)
     notes, names = Notes([], [], []), named(root, "link", where)
     if not names:
@@ -268,7 +264,6 @@ EXTENSION = {
 
 
 def read_extension(description: Description, root: _Element, where: str) -> Description:
-    """The description with what the <freeflyer> element adds; as it is where there is none."""
     sites, loops, couplings, actuated, keyframes, gravity = [], [], [], [], [], description.gravity
     for element in [e for block in root.findall("freeflyer") for e in block]:
         at = place(element, f"{where}, <freeflyer>")

@@ -57,7 +57,6 @@ def _own_places(model: Model) -> Places:
 
 
 def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
-    """The joints of the MJCF that `to_mjcf` writes."""
     found = []
     for joint in model.joints:
         if joint.kind == "helical":
@@ -169,7 +168,6 @@ def configuration_to_mujoco(model: Model, places: Places, q: np.ndarray) -> np.n
 
 
 def refuse_absent_base(model: Model, places: Places, name: str, x: np.ndarray) -> None:
-    """InputError for a velocity, an acceleration or a force (..., nv) of a base that MuJoCo lacks."""
     for base in places.absent_base:
         joint = model.joint(base)
         if np.any(x[..., joint.iv : joint.iv + joint.nv]):

@@ -85,7 +85,6 @@ def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: 
 
 
 def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> None:
-    """InputError if a joint of ours, but a base, has no counterpart there."""
     own = [j for j in model.joints if j.mimic is None and not (j.parent == WORLD and j.kind in ("free", "planar"))]
     missing = [j.name for j in own if j.name not in found]
     if missing:
@@ -94,7 +93,6 @@ def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> Non
 
 
 def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
-    """x as an array (..., n) of finite numbers; InputError otherwise."""
     array = real_array(name, x)
     if array.ndim == 0 or array.shape[-1] != n:
         raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
@@ -210,7 +208,6 @@ def rotation(quaternions: np.ndarray) -> np.ndarray:
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    """a x b (..., 3)."""
     out = np.empty(a.shape)
     out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
     out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]

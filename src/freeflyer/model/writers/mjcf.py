@@ -70,7 +70,6 @@ def _check(description: Description) -> None:
 
 
 def _compile(content: str, root: _Element) -> None:
-    """Checks that MuJoCo compiles the text."""
     import mujoco
 
     depth = 0

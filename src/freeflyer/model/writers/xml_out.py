@@ -42,7 +42,6 @@ def add(parent: _Element | None, tag: str, attributes: dict[str, str] | None = N
 
 
 def append_filled(root: _Element, block: _Element) -> None:
-    """Puts the block at the end of `root` if it holds anything."""
     if len(block):
         root.append(block)
 
@@ -59,5 +58,4 @@ def finish(root: _Element, path: str | os.PathLike[str] | None, overwrite: bool)
 
 
 def refuse(what: str, why: str, cure: str) -> DescriptionError:
-    """The error for a robot that a format cannot hold."""
     return DescriptionError(f"{what} cannot be written: {why}; {cure}")

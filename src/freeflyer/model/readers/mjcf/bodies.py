@@ -36,7 +36,6 @@ class Taken:
 
 
 def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Description:
-    """The description without loops and couplings."""
     m, bodies = compiled.model, compiled.bodies
     links: list[Link] = []
     joints: list[Joint] = []

@@ -58,7 +58,6 @@ def compile_xml(robot: VettedFile) -> Compiled:
 
 
 def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
-    """By joint, what its actuators in a specification amount to."""
     import mujoco
 
     drives: dict[str, Drive] = {name: Drive(1, np.inf) for name in robot.extras.driven}
@@ -69,7 +68,6 @@ def drives_of(spec: Any, robot: VettedFile) -> dict[str, Drive]:
 
 
 def _collect(actuator: Any, drives: dict[str, Drive], mujoco: Any) -> None:
-    """Adds an actuator to its joint's drive."""
     gear = abs(float(actuator.gear[0]))
     caps = []
     forced = _range(actuator.forcelimited, actuator.forcerange, mujoco)

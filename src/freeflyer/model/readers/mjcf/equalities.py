@@ -23,7 +23,6 @@ CONNECT, WELDED, JOINT = range(3)  # mjtEq
 
 
 def read_equalities(description: Description, compiled: Compiled, notes: list[str]) -> Description:
-    """The description with the equalities of the compiled model that are active."""
     m = compiled.model
     found = _Found(description, compiled, notes)
     taken = {m.equality(e).name for e in range(m.neq)}
@@ -79,7 +78,6 @@ class _Found:
         return name
 
     def _site_frame(self, s: int) -> str:
-        """The name under which MuJoCo's site s stands in the description."""
         name, body = self.m.site(s).name, self.bodies[self.m.site_bodyid[s]]
         if is_link_site(self.m, s, self.bodies):
             return body

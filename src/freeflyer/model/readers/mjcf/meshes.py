@@ -77,7 +77,6 @@ def attach_meshes(root: _Element, meshes: Meshes, needed: dict[str, str], where:
 
 
 def _plain(element: _Element, name: str, at: str) -> _Element:
-    """A copy of a <mesh> with what shapes it alone."""
     if element.get("builtin") is not None or element.find("plugin") is not None:
         raise FileError(f"{at}, which has no file: only meshes of files and of vertices are read. {ADVICE}")
     mesh = copy.deepcopy(element)
@@ -125,7 +124,6 @@ def geoms_by_inertia(spec: Any) -> list[tuple[Any, Any, bool]]:
 
 
 def collides(geom: Any) -> bool:
-    """Whether the geom may touch others."""
     return bool(geom.contype or geom.conaffinity)
 
 
@@ -135,7 +133,6 @@ def mesh_of(geom: Any) -> str:
 
 
 def delete(spec: Any, element: Any) -> None:
-    """Removes an element from the specification."""
     if hasattr(spec, "delete"):
         spec.delete(element)
     else:  # MuJoCo before 3.3

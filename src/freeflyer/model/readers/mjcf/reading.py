@@ -51,7 +51,6 @@ def _describe(robot: VettedFile, compiled: Compiled) -> Description:
 
 
 def list_ignored(compiled: Compiled) -> list[str]:
-    """Notes on springs, mocap bodies, gravity compensation, nonlinear damping and fluid."""
     m, bodies, joints = compiled.model, compiled.bodies, compiled.joints
     poly = getattr(m, "dof_dampingpoly", np.zeros((m.nv, 0)))  # older MuJoCo has linear damping only
     nonlinear = sorted({int(m.dof_jntid[d]) for d in range(m.nv) if poly[d].any()})

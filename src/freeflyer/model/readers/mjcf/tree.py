@@ -125,7 +125,6 @@ def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool =
 
 
 def _format_element(element: _Element) -> str:
-    """The element by its name or prefix and its line."""
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
 
