@@ -70,17 +70,16 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
         M a + bias = tau + J^T multipliers (+ forces of `external`)        J a + bias_J = 0
 
-    Gauss: of all accelerations that the constraints allow, the one nearest to the free one in the kinetic metric. RBDA (2008),
-        8.2.
-    Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows depend on
-    others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of squares in the
-    contacts' points, and `.redundant` names the dependent constraints. Kangaroo paper, eq. (11) counts them with the same sign.
+    Of all accelerations that the constraints allow, it is the one nearest to the free one in the kinetic metric (RBDA (2008),
+    8.2). Constraints are bilateral, so contacts push and pull. `.pulling` marks those that pull, along their normals. If rows
+    depend on others (four points of one foot) a is unique and forces are not. The returned forces have the least sum of squares
+    in the contacts' points, and `.redundant` names the dependent constraints. Kangaroo paper, eq. (11) counts them with the same
+    sign.
 
     Args:
-        constraints: ConstraintSet or pair of arrays, a set of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose
-            forces are the multipliers alone.
-    Raises: InputError, UnknownNameError as forward_dynamics; for another model's set, and where rows that depend on others
-    contradict them.
+        constraints: ConstraintSet of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers
+            alone.
+    Raises: InputError as forward_dynamics; for another model's set, and where rows that depend on others contradict them.
 
     Examples:
         >>> model = ff.robots.humanoid(20)

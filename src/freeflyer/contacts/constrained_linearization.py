@@ -39,7 +39,8 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
 
         z_dot = (basis^T A basis) z + (basis^T B) dtau
 
-    is the system on the admissible subspace (about a state at rest; else the basis turns with the motion).
+    is the system on the admissible subspace (about a state at rest; else the basis turns with the motion). With a `dt` one step
+    of the integrator is linearised, exactly, instead of the rates.
 
     Args:
         constraints: `.basis` then spans the steps x that keep it.

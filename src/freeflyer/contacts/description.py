@@ -18,18 +18,15 @@ VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
 
 @dataclass(frozen=True, eq=False)
 class Contact(Record):
-    """Contact of a frame some of whose motions are zero. Made by `point`, `line`, `surface` and `sole`.
+    """Contact of a frame some of whose motions are zero. Made by `point`, `line` and `surface`.
 
     Attributes:
         kind: "point", "line" or "surface". They take three, five and six motions.
-        frame: A link or a site; the contact's rows and forces are in its axes.
-        points: (c, 3) array or None, points of the forces, in the frame's axes, m. None means that the points of a surface are
-            looked up in the model, or else are the corners of the rectangle `size`.
-        friction: Coefficient.
-        at: (4, 4) array or None, pose of the frame in the world where it is held.
-        size: (2,) tuple, sides of a rectangle along x and y, m.
-        normal: (3,) array, outward normal of the touched surface, a unit vector in world axes, by default the vertical. A contact
-            pushes along it."""
+        points, size: (c, 3) array or None, points of the forces, in the frame's axes, m. If None, those of a surface are
+            looked up in the model, or are the corners of a rectangle with these sides.
+        at, normal: (4, 4) array or None, pose of the frame where it is held; (3,) array, the touched surface's outward unit
+            normal.
+    """
 
     kind: str
     frame: str
@@ -113,12 +110,10 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
             name: str | None = None) -> Rolling:
     """Wheel that rolls on a plane without slipping, centred at a frame's origin; with axis=None a ball. Three rows.
 
-    The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal. A ball's first
-    two are any two directions of the plane that are at right angles.
+    The rows are the velocity of the body's lowest point: along (axis x normal), across (normal x along), normal.
 
     Args:
-        radius: float, m.
-        axis: (3,) array or None, in the frame's axes, of any length; by default y."""
+        radius, axis: float, m; (3,) array or None, in the frame's axes, of any length, by default y."""
     _check_name("frame", frame)
     n = _unit("normal", normal)
     a = None if axis is None else _unit("axis", axis)

@@ -28,10 +28,10 @@ from freeflyer.tolerances import COLLINEAR_RATIO, SOLE_HEIGHT, SOLE_THICKNESS
 
 def contact_from_points(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
          normal: ArrayLike = VERTICAL) -> Contact:
-    """Contact of a rigid sole at some points: a point, a line or a surface, as they lie.
+    """Contact of a rigid sole at some points: a point, a line (its two outermost) or a surface, as they lie.
 
     Args:
-        points: (c, 3) array, in the frame's axes, m. Of a line the two outermost are taken."""
+        points: (c, 3) array, in the frame's axes, m."""
     given = check_points("points", points)
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
     extent = COLLINEAR_RATIO * max(1.0, float(np.abs(given).max()))
@@ -92,16 +92,14 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
     """Feet of a model in the file that it was read from, one contact for each foot body.
 
     A body is all links that fixed joints join. Its shapes count if their lowest points lie within 5 mm of its lowest. Bodies
-    count within 1 cm of the lowest of all. Faces and lines count that are level within 0.17 rad. A sole of less than 2 cm is one
-    point. Corners of a sole are left out, the slightest first, while that costs at most 5 % of its area or more than eight are
-    left. The lowest point of a ball changes as its link turns. Give the posture q, or use `control.stand_on_feet(model,
-    path=...)`.
+    count within 1 cm of the lowest of all, faces and lines within 0.17 rad of level. A sole of less than 2 cm is one point. Its
+    slightest corners are left out while that costs at most 5 % of its area or more than eight are left.
 
     Args:
         q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the
             neutral one.
-    Returns: tuple of Contact: points of balls and ellipsoids, lines of horizontal capsules and cylinders, surfaces of boxes,
-    meshes and upright cylinders. Frames are links; friction is the least sliding coefficient of a foot's shapes, None in URDF.
+    Returns: tuple of Contact: points, lines and surfaces, as the shapes lie. Frames are links; friction is the least sliding
+    coefficient of a foot's shapes, None in URDF.
     Raises: InputError for open loops, files without shapes that collide, and meshes that are not found. FileError for files that
     `load` would not read or MuJoCo refuses, and for meshes without corners.
 

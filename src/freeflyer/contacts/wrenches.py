@@ -97,14 +97,11 @@ ContactExpressed = Literal["body", "mixed", "world", "contact"]
 @public
 def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike], contacts: Iterable[Contact | Rolling],
                      expressed: ContactExpressed = "contact") -> dict[str, np.ndarray]:
-    """Wrenches on contacts, given in the axes of their frames, expressed in other axes.
+    """Wrenches on contacts, given in the axes of their frames, expressed in other axes; name -> (..., 6) of those that have one.
 
     Args:
-        wrenches: Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, N and N m, as all results give them.
-        contacts: Those of these names.
-        expressed: "contact", "body", "mixed" or "world". "contact": the contact's axes, whose z is its normal, at the frame's
-            origin. Others: as in inverse_dynamics.
-    Returns: dict, name -> (..., 6) array of each of the contacts that has a wrench."""
+        wrenches, contacts: Name -> (..., 6) array: [force; torque] in the frame's axes at its origin, as results give them.
+        expressed: "contact", the contact's axes, whose z is its normal, at the frame's origin; or as in inverse_dynamics."""
     chosen = instances("contacts", contacts, Contact | Rolling, 'freeflyer.contacts.surface("left_sole")')
     choice("expressed", expressed, get_args(ContactExpressed))
     if not isinstance(wrenches, Mapping):

@@ -109,14 +109,13 @@ def inverse_dynamics_second_derivatives(model: Model, q: ArrayLike, v: ArrayLike
                                         gravity: ArrayLike | None = None) -> MotionDerivatives:
     """Derivatives of inverse_dynamics_derivatives by e at (q (+) e along_q, v + e along_v, a + e along_a), e = 0.
 
-    A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33.
+    A complex step in plain Python, slow: about 5 ms a state and direction for a chain of 3 joints, 0.2 s for a humanoid of 33. At
+    least one direction is given.
 
     A derivative by q is one along a constant body velocity. With D_x f = d/de f(q (+) e x), along_q = x gives D_x (D_y tau) as dq
     @ y. On joints with quaternions these derivatives do not commute, D_x D_y - D_y D_x = D_[x, y], with the bracket of the group:
     angular w x w', linear w x l' + l x w'. For robots without such joints the Hessian is symmetric.
 
-    Args:
-        along_q, along_v, along_a: (..., nv) array, direction, zero where not given; at least one of them (InputError).
     Returns: MotionDerivatives, dq, dv, da (..., nv, nv), per unit of the direction."""
     directions = {"along_q": along_q, "along_v": along_v, "along_a": along_a}
     given = {name: x for name, x in directions.items() if x is not None}

@@ -23,15 +23,13 @@ def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None
                   **by_name: ArrayLike) -> np.ndarray:
     """Configuration q (..., nq) with the named joints at these positions, and the others where `start` has them.
 
-    Limits are not looked at. Of a closed model the independent joints are named; the loops are closed by small steps from
-    `start`.
+    Limits are not looked at. Of a closed model the independent joints are named; loops are closed by small steps from `start`.
 
     Args:
-        positions: From names of joints to positions: needed for names that are no Python words.
+        positions: Names of joints and their positions, m or rad, one per state (...,). Joints of several coordinates take all of
+            them (..., nq of the joint): a spherical joint a unit quaternion x, y, z, w, a free one a position and it.
         start: (..., nq) array, configuration of the other joints; neutral without it.
-        **by_name: Positions by names of joints. A joint with one coordinate takes a number, m or rad, or an array (...,) of them,
-            one per state. Other joints take all their coordinates (..., nq of the joint). A spherical joint takes a unit
-            quaternion x, y, z, w, a free one a position and a quaternion.
+        by_name: The same, as keywords.
     Raises: InputError also for joints that mimic others or follow from loops, and for a joint given twice; LinkageError where the
     loops cannot be closed.
 

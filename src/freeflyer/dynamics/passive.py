@@ -36,14 +36,9 @@ class Springs:
 def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Generalised forces -k (q - rest) - d v - f sign(v) of the file's springs, damping and dry friction; (..., nv), N, N m.
 
-    The equations of motion leave these forces out. Inverse dynamics with them is `inverse_dynamics(model, q, v, a) -
-    passive_forces(model, q, v)`.
-
-    The force of a spring is stiffness times the displacement back to its rest position. For a ball joint this is the shortest
-    turn. A free joint also has the displacement in the joint frame, as in MuJoCo. Friction is zero at v = 0, where it may be
-    anything up to f. Springs, damping and friction of a joint that mimics another act on that one's coordinate.
-
-    Equal to MuJoCo's qfrc_passive where the file has springs and damping of joints alone; its friction is a constraint there.
+    The equations of motion leave these forces out. Add them to tau. The displacement of a ball joint is the shortest turn; that
+    of a free joint is in the joint frame, as in MuJoCo. Friction is zero at v = 0, where it may be anything up to f. Those of a
+    joint that mimics another act on that one's coordinate. Equal to MuJoCo's qfrc_passive but for friction, a constraint there.
 
     Examples:
         >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'

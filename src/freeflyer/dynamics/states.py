@@ -126,17 +126,13 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
                 qfrc: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None, mj_model: Any = None) -> State:
     """State (q, v, a, tau, bias_forces) of a state of MuJoCo's; None for values not given.
 
-    Joints are matched by name with `mj_model`, or else with the MJCF file of the model. A model without such a file is matched
-    with the output of `to_mjcf`. Joints that are fixed in the model, or belong to other objects, are left out. The position of a
-    mimic joint follows from its leader. A base that only the model has is at rest, at its pose in the file. For a closed model v
-    and a are the independent ones and tau the force along them. Its q is as closed as MuJoCo's (freeflyer.linkages.assemble
-    closes it).
-
-    Exact but for free joints' linear velocities, accelerations, forces and bias, which are rotated: 1e-15 relative.
+    Joints are matched by name with `mj_model`, or else with the MJCF file of the model, or the output of `to_mjcf`. Joints that
+    are fixed in the model, or belong to other objects, are left out. A mimic joint follows its leader. A base that only the model
+    has is at rest, at its pose in the file. For a closed model v and a are the independent ones and tau the force along them. Its
+    q is as closed as MuJoCo's. Exact but for free joints' linear parts and bias, which are rotated: 1e-15 relative.
 
     Args:
-        qpos: (..., nq) array, MuJoCo's configuration; nq and nv are those of MuJoCo here.
-        qvel, qacc, qfrc: (..., nv) array, MuJoCo's velocity, acceleration and any of its generalised forces; m, rad, s, N, N m.
+        qpos, qvel, qacc, qfrc: (..., nq) and (..., nv) array of MuJoCo's sizes; qfrc is any of its generalised forces.
     Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed
     loops require it for bias_forces. MuJoCo must have the base.
 
@@ -166,13 +162,12 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
               mj_model: Any = None) -> MujocoState:
     """State (qpos, qvel, qacc, qfrc, bias) of MuJoCo's for a state of freeflyer; None for values not given.
 
-    The reverse of from_mujoco, joints found in the same way. Joints that the model lacks (locked here, or other objects of
-    `mj_model`) are at rest. They stay at their locked positions, or else at those of the file. Forces on mimic joints are zero,
-    because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on the independent ones.
+    The reverse of from_mujoco. Joints that the model lacks are at rest, where they are locked or the file has them. Forces on
+    mimic joints are zero, because tau acts on their leaders. Of a closed model v and a give the motion of all joints; tau acts on
+    the independent ones.
 
     Raises: InputError as from_mujoco. A free joint requires v for a and bias_forces, and closed loops require it for a. Also
-    for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces,
-    at its pose in the file."""
+    for bias_forces of a closed model (convert those of model.tree). A base that MuJoCo lacks must be at rest, without forces."""
     places = mujoco_places(model.tree, mj_model)
     x, given = check_state(model, q, v, a, tau, bias_forces)
     qpos = configuration_to_mujoco(model.tree, places, x)
@@ -208,11 +203,10 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
                    tau: ArrayLike | None = None, *, bias_forces: ArrayLike | None = None) -> State:
     """State (q, v, a, tau, bias_forces) of a state of Pinocchio's; None for values not given.
 
-    A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. The position of a joint that mimics another
-    follows from that one. Of a closed model v and a are the independent ones, tau the force along them.
-
-    Exact but for continuous and planar joints, and a base that floats by another link there. Armature on free and spherical
-    joints adds a term to the bias forces here. Pinocchio omits it, and it is not converted.
+    A continuous joint's angle comes out in (-pi, pi], by atan2: within 5e-16 rad. A mimic joint follows its leader. Of a closed
+    model v and a are the independent ones, tau the force along them. Exact but for continuous and planar joints, and a base that
+    floats by another link there. Armature on free and spherical joints adds a term to the bias forces here, which is not
+    converted.
 
     Args:
         q: (..., nq) array, Pinocchio's configuration; nq and nv are those of Pinocchio here, also of v, a and tau.

@@ -30,12 +30,10 @@ class Calibration:
     """Offsets of motors' relative encoders, and the posture that agrees with the absolute encoders.
 
     Attributes:
-        motors, offsets: (n,) tuple of str, and (n,) array, what to add to the motors' readings, m or rad.
-        q: (nq,) array, the posture found.
-        errors: (iterations + 1,) array, norm of the errors of closure and encoders [e_l; e_m], m and rad, before the first step
-            and after each one; Kangaroo paper, Fig 18.
-        closure, misread: Norms of e_l and e_m at the end.
-        tolerance: The norm of [e_l; e_m] asked for."""
+        motors, offsets, q: (n,) names; (n,) array, what to add to their readings, m or rad; (nq,) array, the posture found.
+        errors: (iterations + 1,) array, norm of [e_l; e_m] before the first step and after each one, m and rad; Kangaroo paper,
+            Fig 18.
+        closure, misread: Norms of e_l and e_m at the end."""
 
     motors: tuple[str, ...]
     offsets: np.ndarray
@@ -62,17 +60,15 @@ def calibrate(
 
         [J_l; E] theta* = [e_l; theta_measured - theta]
 
-    Steps are damped (Levenberg, Marquardt) where a full one would not lessen the error, and joints stay within their limits. With
-    more encoders than motors, steps lead on to the least squares of the encoders' errors.
+    Steps are damped where a full one would not lessen the error, and joints stay within their limits. If there are more
+    encoders than motors, steps lead on to the least squares of their errors.
 
     Args:
-        encoders: By joint name, the position that its absolute encoder shows, m or rad.
-        readings: (n,) array of the motors' relative encoders, m or rad, in the order of motors; by default 0.
+        encoders, readings: Joint name -> position of its absolute encoder; (n,) array of motors' relative ones, default 0; m or
+            rad.
         q: (nq,) array, configuration to start from; the file's posture if not given.
-        motors: Motors to calibrate; all if not given. Others keep their positions in q.
-        rigid: Joints that keep their positions in q, such as stiff springs.
-        tolerance: Tolerance of the norm of the errors of closure and encoders, m and rad.
-        limit: Greatest number of steps.
+        motors, rigid: Motors to calibrate, default all; joints that keep their positions in q, such as stiff springs.
+        tolerance, limit: Norm of the errors of closure and encoders, m and rad; greatest number of steps.
     Raises: CalibrationError if the encoders do not determine some offsets, with the joints, or if no posture near the start
     agrees with them. InputError for robots without loops or motors.
 

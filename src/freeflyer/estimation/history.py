@@ -35,10 +35,7 @@ class ContactHistory:
     """Contact wrenches over the n times of a record, and the postures that they were computed in.
 
     Attributes:
-        t: (n,) array, s.
-        feet: (f,) tuple of Contact.
-        q: (n, nq) array, configurations of the tree, the base over the soles.
-        misfit: (n,) array, largest distance of a point of a sole from its place, m.
+        t, q, misfit: (n,) array, s; (n, nq), of the tree, the base over the soles; (n,), largest distance of a sole's point, m.
         wrenches: Estimate name -> (n, f, 6) array, [force; torque about the world's origin], world axes, N, N m, below the
             cutoff. "motors": from motor forces alone, at rest. "balanced": with the base's equations too, at rest. "moving":
             balanced, with velocities and accelerations from differences of q."""
@@ -58,18 +55,17 @@ def contact_history(
 ) -> ContactHistory:
     """Contact wrenches over a record of motor positions and motor forces.
 
-    A chain of estimators: passive joints (update_passive_state), the base over soles that stay (base_over_soles), contact
-    wrenches (contact_wrenches), and a low-pass filter (low_pass).
+    Estimates in a row: passive joints (update_passive_state), the base over soles that stay (base_over_soles), wrenches
+    (contact_wrenches), a low-pass filter (low_pass).
 
     Args:
         t: (n,) array, even times, s.
-        positions: (n, k) array of the measured joints, m or rad, in the order of `Sensors.names`.
-        forces: (n, m) array of the motors, N or N m, in the order of `model.actuated`.
-        rates: (n, k) array of the positions, m/s or rad/s; their differences if not given.
+        positions, forces: (n, k) array of the measured joints, in the order of `Sensors.names`; (n, m) array of the motors, N or
+            N m.
+        rates: (n, k) array, m/s or rad/s; differences of the positions without it.
         start: (nq,) array, where the robot stood at first; by default with soles on the floor at height 0.
-        cutoff: Of the low-pass filter, Hz.
-        alpha: Gain of update_passive_state, 1/s; if not given, loops close within a sample.
-    Raises: InputError for times that do not increase evenly, a base that is not free, and feet that are not on one floor.
+        cutoff, alpha: Hz; gain of update_passive_state, 1/s, by default such that loops close within a sample.
+    Raises: InputError for uneven times, a base that is not free, and feet that are not on one floor.
     LinkageError as update_passive_state and contact_wrenches."""
     s = sensors_of(model)
     times, shown, measured = _check_columns(s, t, positions, forces)

@@ -61,19 +61,16 @@ def update_passive_state(
 ) -> PassiveState:
     """The state a time dt later, from the positions and rates that the encoders show, Kangaroo paper, section VI-A, (35)-(40).
 
-        theta_a* = rate + beta (position - theta_a)              measured joints follow their encoders J_l theta_u* = alpha e_l -
-        J_la theta_a*                 passive ones follow them, and close the loops theta   <-  theta (+) dt theta*
+        theta_a* = rate + beta (position - theta_a)         measured joints follow their encoders
+        J_l theta_u* = alpha e_l - J_la theta_a*            passive ones follow them, and close the loops
 
-    e_l is minus the residual of `constraint_residual`. The base and joints that nothing measures stay where they are. The gains
-    of the paper are the defaults.
+    e_l is minus the residual of `constraint_residual`. The base and joints that nothing measures stay where they are.
 
     Args:
         positions, rates: (..., n) array of the encoders, m or rad, m/s or rad/s, in the order of `Sensors.names`.
-        alpha: Gain of closure, 1/s: the loops close with the time constant 1 / alpha.
-        beta: Gain of the encoders, 1/s: at beta dt = 1 a step takes the measured joints where their encoders will be a step
-            later.
-    Raises: InputError for positions out of their stroke, and gains above 2 / dt, by which errors would grow; LinkageError for a
-    singular sub-mechanism."""
+        alpha, beta: Gains of closure and encoders, 1/s, by default the paper's. Loops close with the time constant 1 / alpha. At
+            beta dt = 1 a step takes the measured joints where their encoders will be a step later.
+    Raises: InputError for positions out of their stroke, and gains above 2 / dt; LinkageError for a singular sub-mechanism."""
     s = sensors_of(model)
     gains, lead = _gains(alpha, beta, dt), tuple[int, ...]()
     n, nq, nv = len(s.names), s.model.nq, s.model.nv
@@ -177,13 +174,10 @@ def _refusal(s: Sensors, q: np.ndarray, x: np.ndarray, dx: np.ndarray, worst: fl
 def closed_torques(model: Model | Sensors, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """The generalised forces at the independent coordinates that give them their accelerations, (nv,), N, N m.
 
-    At motors these are the actuators' forces, at the base the contacts' total. Passive joints carry none. The loops may be
-    slightly open, as those of an estimated motion are.
+    At motors these are the actuators' forces, at the base the contacts' total. Passive joints carry none. Loops may be slightly
+    open. Accelerations of passive joints follow through the loops, whatever is given. Kangaroo paper, eqs. (28), (29).
 
-    Args:
-        v, a: (nv,) array of the tree; the accelerations of passive joints follow through the loops, whatever is given.
-    Raises: InputError for more than one state; LinkageError for singular postures.
-    Source: Kangaroo paper, eqs. (28), (29)."""
+    Raises: InputError for more than one state; LinkageError for singular postures."""
     s = sensors_of(model)
     x, u = _as_state(s.model, "q", q, "q"), _as_state(s.model, "v", v, "v")
     w = _as_state(s.model, "a", a, "v")

@@ -79,21 +79,16 @@ class Joint(Record):
         kind: "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal" or
             "free".
         parent, child: Names of links; "world" is the parent of a base.
-        placement: (4, 4) array, pose of the joint frame in the parent link, and of the child's frame at zero position; by default
-            the identity.
-        axis: (3,) array, in the joint frame, of any length, by default z. It is the line of a revolute, continuous, prismatic,
-            helical or cylindrical joint, or the normal of a planar one. For a universal joint it is the first axis.
-        axis2: (3,) array, second axis of a universal joint, by default y.
+        placement: (4, 4) array, pose of the joint frame in the parent link, and of the child's frame at zero position.
+        axis, axis2: (3,) array, in the joint frame, of any length, by default z and y. They are the line of a joint, the normal
+            of a planar one, the two axes of a universal one.
         pitch: Advance of a helical joint, m/rad.
         lower, upper: (nv,) tuple, limits of positions, m or rad; both or none, infinite for none on one side.
-        velocity, effort: (nv,) tuple, limits of velocities, m/s or rad/s, and of forces, N or N m.
-        armature: (nv,) tuple, rotor inertia, kg or kg m^2.
-        damping, friction: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m. No part of the equations of motion, as
-            springs: see `freeflyer.passive_forces`.
-        mimic: Rule by which it follows another joint.
-        initial: (nq,) tuple, position in which the file draws the robot; empty: the neutral one.
-        stiffness: (nv,) tuple of springs, N/m or N m/rad.
-        spring_reference: (nq,) tuple; position in which the springs are at rest; empty: the neutral one.
+        velocity, effort, armature: (nv,) tuple, limits of velocities and forces, m/s or rad/s, N or N m; kg or kg m^2.
+        damping, friction, stiffness: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m; springs, N/m or N m/rad. No part of
+            the equations of motion: see `freeflyer.passive_forces`.
+        initial, spring_reference: (nq,) tuple, position in which the file draws the robot, and in which springs rest; default
+            neutral.
 
     Examples:
         >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)

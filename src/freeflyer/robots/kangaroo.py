@@ -255,12 +255,11 @@ def kangaroo_like() -> Model:
     and `ankle`. Dimensions are our own, chosen so that strokes, joint limits and singularities come out near the paper's. The
     loops have 64 independent rows.
 
-    The reference posture (all joint coordinates zero) closes every loop exactly, with legs nearly stretched and length motors at
-    the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `left_hip_inner_motor`, `left_length_motor`,
-    `left_ankle_outer_motor`, `left_ankle_inner_motor`; the joints one thinks in are `left_hip_yaw`, `_hip_pitch`, `_hip_roll`,
-    `_knee`, `_ankle_pitch`, `_ankle_roll`. The right leg mirrors the left: turns about y and slides keep their sign, other turns
-    change it. x is forward, y left, z up; soles are the sites `left_sole` (on the ground below the ankle) and its corners
-    `left_sole_front_left` ..., 1.05 m below the base.
+    The reference posture (all coordinates zero) closes every loop exactly, with legs nearly stretched and length motors at
+    the start of their stroke. Motors are `left_yaw_motor`, `left_hip_outer_motor`, `_hip_inner_motor`, `_length_motor`,
+    `_ankle_outer_motor`, `_ankle_inner_motor`; the joints one thinks in are `left_hip_yaw`, `_hip_pitch`, `_hip_roll`,
+    `_knee`, `_ankle_pitch`, `_ankle_roll`. On the right turns about y and slides keep their sign, other turns change it. x is
+    forward, y left, z up; soles are the sites `left_sole` and its corners `left_sole_front_left` ..., 1.05 m below the base.
 
     Returns: Model with open loops: nq = 83, nv = 82; freeflyer.close_loops closes them, nv = 18."""
     # pelvis and electronics, batteries, the cage around them

@@ -27,13 +27,12 @@ def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
 
     The robot reads back the same, to rounding, with two exceptions. An unlimited revolute joint becomes continuous. A massless
     link between two joints becomes a second joint of the next body, and its frame is not kept. Cylindrical, universal and planar
-    joints become several joints of one body. Mimic joints and loops become MuJoCo's equalities, which are soft. Keyframes get the
-    positions of all joints.
+    joints become several joints of one body. Mimic joints and loops become MuJoCo's equalities, which are soft.
 
-    Raises: DescriptionError for helical joints, loops other than point and weld, and robots without a base. Also for couplings of
-    a degree above 4, and springs of ball and free joints with a rest position that MuJoCo lacks. Free joints must move in the
-    world's own frame. MuJoCo's compiler also refuses moving bodies without mass and inertias that break the triangle inequality.
-    Other errors are those of to_urdf."""
+    Raises: DescriptionError for helical joints, loops other than point and weld, couplings of a degree above 4, and robots
+    without a base. Also for springs of ball and free joints with another rest position, and free joints off the world's own
+    frame. MuJoCo also refuses moving bodies without mass and inertias that break the triangle inequality. Other errors are those
+    of to_urdf."""
     description = description_of(robot)
     _check(description)
     root = add(None, "mujoco", model=description.name or "robot")
