@@ -1,10 +1,9 @@
 """Wrenches of a set by its multipliers, how they change with the configuration, which contacts pull, which rows depend on others.
 
 Loops: T = R W_b - H W_a is the twist of frame_b relative to frame_a, in frame_a's axes; R = R_ab, H W = [l + w x p_ab; w]. The
-    row
-of a slide, or of one of two or three tied turns, is an entry of T; of one tied turn an entry of Jl^-1(r) w, r = log R. The wrench
-of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e. Along dq the pose
-of b in a changes by the columns J of T: dR = [J_w x] R, dp_ab = J_l, dr = Jl^-1(r) J_w.
+row of a slide, or of one of two or three tied turns, is an entry of T; of one tied turn an entry of Jl^-1(r) w, r = log R. The
+wrench of a row on frame_b is therefore the unit wrench of its direction, that of one tied turn the moment Jl^-T(r) e. Along dq
+the pose of b in a changes by the columns J of T: dR = [J_w x] R, dp_ab = J_l, dr = Jl^-1(r) J_w.
 
 Locks: multipliers f are forces along the joint's coordinates. Of all wrenches F on the child link with S^T F = f, S (6, n) the
 joint's motions in the child's axes, the force is the least: F = S y, (S^T S) y = f. S is constant but for a joint that is a chain
