@@ -9,8 +9,8 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import solve_triangular
 
+from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.description import point, surface
-from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePositionTask, PostureTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem, asked_of

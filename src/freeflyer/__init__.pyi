@@ -8,8 +8,8 @@ from . import (
 from .contacts.constrained_derivatives import constrained_dynamics_derivatives as constrained_dynamics_derivatives
 from .contacts.constrained_dynamics import (
     constrained_dynamics as constrained_dynamics, constrained_inverse_dynamics as constrained_inverse_dynamics)
-from .contacts.constrained_linearization import linearize as linearize
-from .contacts.impacts import (
+from .contacts.constrained_derivatives import linearize as linearize
+from .contacts.constrained_dynamics import (
     impact as impact, project_configuration as project_configuration, project_velocity as project_velocity)
 from .contacts.sets.constraint_set import ConstraintSet as ConstraintSet
 from .dynamics.all_terms import AllTerms as AllTerms, all_terms as all_terms
@@ -42,7 +42,7 @@ from .dynamics.integrators import step as step
 from .dynamics.manifold import (
     difference as difference, difference_derivatives as difference_derivatives, integrate as integrate,
     integrate_derivatives as integrate_derivatives)
-from .dynamics.named_postures import configuration as configuration
+from .dynamics.manifold import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
 from .dynamics.states import (
     from_mujoco as from_mujoco, from_pinocchio as from_pinocchio, mujoco_velocity_map as mujoco_velocity_map,

@@ -5,7 +5,7 @@ import math
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
+from freeflyer.linkages.submechanisms import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole

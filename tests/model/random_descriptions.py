@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
-from freeflyer.model.validate_numbers import ONE_DOF, WITH_AXIS
+from freeflyer.model.validate import ONE_DOF, WITH_AXIS
 from hypothesis import strategies as st
 from scipy.spatial.transform import Rotation
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from freeflyer.contacts.constrained_linearization import linearize
+from freeflyer.contacts.constrained_derivatives import linearize
 from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr

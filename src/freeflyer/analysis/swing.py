@@ -20,8 +20,7 @@ from freeflyer.contacts.wrenches import express_at
 from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
-from freeflyer.estimation.balance import low_pass
-from freeflyer.estimation.contact import contact_model
+from freeflyer.estimation.contact import contact_model, low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.estimation.sensing import Sensors

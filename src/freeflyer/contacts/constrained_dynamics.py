@@ -1,4 +1,4 @@
-"""Forward and inverse dynamics of a robot whose motion a constraint set restricts."""
+"""Forward and inverse dynamics of a robot whose motion a constraint set restricts; impacts, and projections onto a set."""
 
 from __future__ import annotations
 
@@ -8,22 +8,22 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, run_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.contacts.wrenches import ContactExpressed
+from freeflyer.dynamics.closed import add_forces, load_forces
 from freeflyer.dynamics.equations import bias_forces, inverse_dynamics
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import Wrenches
-from freeflyer.dynamics.projected import add_forces, load_forces
-from freeflyer.errors import InputError
-from freeflyer.kernels.entries import SET_DYNAMICS
+from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics.manifold import integrate
+from freeflyer.errors import AssemblyError, InputError, format_value
+from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT
 from freeflyer.kernels.model.layout import CONTRADICTION
-from freeflyer.model.inputs import finite_row, row
+from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public
-from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO
+from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, MAX_PROJECTION_STEP, PROJECTION_RANK_RATIO, ROW_TOLERANCE
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -220,3 +220,105 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
             "(N or N m) is missing there. Add contacts, or take an acceleration that they can give "
             "(freeflyer.constrained_dynamics)", joint=joint, missing=float(left[at]))
     return y[..., 0]
+
+
+class Impact(NamedTuple):
+    """Velocity after an impact, and its impulses.
+
+    Attributes:
+        v: (..., nv) array, the velocity after the impact, m/s, rad/s.
+        impulses: Name -> (..., 6) array: on the robot, in the frame's axes at its origin, N s and N m s; of loops and locks as in
+            ConstrainedDynamics.
+        multipliers: (..., r) array, impulses of the rows.
+        redundant: See ConstrainedDynamics."""
+
+    v: np.ndarray
+    impulses: Mapping[str, np.ndarray]
+    multipliers: np.ndarray
+    redundant: Mapping[str, np.ndarray]
+
+
+@public
+def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet | Pair, restitution: float = 0.0) -> Impact:
+    """Velocity after an impact in which all constraints take hold at once, and the impulses by which they do.
+
+        M (v+ - v) = J^T impulse        J v+ = -restitution J v
+
+    Newton's law of impact, RBDA (2008), 11.5; forces that stay finite do nothing. With restitution 0 kinetic energy is lost as
+    far as J v is not zero; with 1 it is kept.
+
+    Args:
+        constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
+        restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints.
+    Raises: InputError as constrained_dynamics, and for a restitution that is not from 0 to 1."""
+    e = real_array("restitution", restitution)
+    if e.shape != () or not 0.0 <= float(e) <= 1.0:
+        raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
+    if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
+        after, F, y, _, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
+    else:
+        after, F, y, verdict = _impact_by_matrices(model, q, v, constraints)
+    known = constraints if isinstance(constraints, ConstraintSet) else None
+    refuse_contradictions(known, verdict, "velocity")
+    if float(e) > 0.0:  # the answer is linear in the rates that change
+        factor = 1.0 + float(e)
+        before = row(model, "v", v, "u")
+        after, F, y = before + factor * (after - before), factor * F, factor * y
+    impulses = {} if known is None else forces_by_name(known, q, F, y)
+    return Impact(after, impulses, y, redundant(known, verdict))
+
+
+def _impact_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
+    """(velocity after a plastic impact, impulses on items, multipliers, verdict) where no compiled entry does all of it."""
+    q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
+    rows = matrix_rows(model, constraints, q, v)
+    M, energy = inertia_size(model, q, v, 1)
+    dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
+    multipliers = y @ rows.scale.T
+    return v + dv, rows.forces(multipliers)[0], multipliers, verdict
+
+
+STEPS = 40
+
+
+@public
+def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
+    """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s."""
+    _check(model, constraints)
+    return impact(model, q, v, constraints=constraints).v
+
+
+@public
+def project_configuration(model: Model, q: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
+    """Configuration near q at which contacts and locks are where they are held, and loops closed.
+
+    Newton's steps, each the shortest in the kinetic metric.
+
+    Args:
+        constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
+    Returns: (..., nq) array; rows are held within 1e-10 m and rad.
+    Raises: InputError as ConstraintSet.residual; AssemblyError if no such configuration is found near q."""
+    _check(model, constraints)
+    x = np.array(finite_row(model, "q", q, "q"))
+    for _ in range(STEPS):
+        r = constraints.residual(x)
+        if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
+            return x
+        J = constraints.jacobian(x)
+        guess = (np.linalg.pinv(J, rcond=PROJECTION_RANK_RATIO) @ r[..., None])[..., 0]
+        step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
+        longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
+        x = integrate(model, x, step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP)))
+    r = np.abs(constraints.residual(x))
+    at = np.unravel_index(int(np.argmax(r)), r.shape)
+    name = constraints.row_names[at[-1]]
+    where = f" at state {list(map(int, at[:-1]))}" if r.ndim > 1 else ""
+    raise AssemblyError(
+        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
+        "take constraints away", row=name, gap=float(r[at]))
+
+
+def _check(model: Model, constraints: object) -> None:
+    if not isinstance(constraints, ConstraintSet):
+        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
+    check_set(model, constraints)

@@ -24,7 +24,7 @@ from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.program import Given, ProblemData, Program, given_limit, make_program
 from freeflyer.control.tasks import HARD, StateTerms, Task
 from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
-from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, MissingSolverError, SolverError, format_value
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM

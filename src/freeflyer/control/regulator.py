@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_linearization import admissible, constrained_solvers, linearize
+from freeflyer.contacts.constrained_derivatives import admissible, constrained_solvers, linearize
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs

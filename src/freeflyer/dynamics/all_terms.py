@@ -12,7 +12,7 @@ from freeflyer.dynamics.centroidal import massless
 from freeflyer.dynamics.closed import motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import Arrays, evaluate, write_results
 from freeflyer.dynamics.frame_sets import Frames, FrameSet, frames_of
-from freeflyer.dynamics.frames import Expressed, expression
+from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import gravity_rows

@@ -8,12 +8,11 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import projected
+from freeflyer.dynamics import closed
 from freeflyer.dynamics.closed import MotionDerivatives
 from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, leading_axes, write_results
 from freeflyer.dynamics.frame_sets import FrameSet
-from freeflyer.dynamics.frames import Expressed, expression
-from freeflyer.dynamics.loads import Wrenches, run_loaded, wrench_rows, wrenches
+from freeflyer.dynamics.loads import Expressed, Wrenches, expression, run_loaded, wrench_rows, wrenches
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import check_configuration, gravity_rows, row
@@ -63,7 +62,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     try:
         given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
         if model.reduction:
-            found = projected.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed)
+            found = closed.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed)
             return out or InverseDynamicsDerivatives._make(write_results(given, found))
         if external is None and gravity is None and expressed == "body":
             found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
@@ -86,7 +85,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         nan = on_failure != "raise" and gives_nan(on_failure)
         given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
         if model.reduction:
-            found = projected.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan)
+            found = closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan)
             return out or ForwardDynamicsDerivatives._make(write_results(given, found))
         if external is None and gravity is None and expressed == "body":
             found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given)
@@ -192,7 +191,7 @@ def _complex_gradient(model: Model, frames: FrameSet, option: int, q: np.ndarray
                       gravity: np.ndarray, W: np.ndarray) -> np.ndarray:
     """(3, nv, nv): the derivatives of inverse dynamics at (q (+) dq, v, a), dq, v and a being complex.
 
-    Of a closed model at q (+) G dq, dq so small that loops stay closed; loads as in projected.inverse_dynamics_derivatives."""
+    Of a closed model at q (+) G dq, dq so small that loops stay closed; loads as in closed.inverse_dynamics_derivatives."""
     from freeflyer.kernels import plain
 
     W = W.reshape(-1)

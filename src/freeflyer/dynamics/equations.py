@@ -14,11 +14,10 @@ from typing import Any, Literal
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import projected
+from freeflyer.dynamics import closed
 from freeflyer.dynamics.closed import motion, project_coriolis
 from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_results
-from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import NO_WRENCH, Wrenches, plain_array, run_loaded
+from freeflyer.dynamics.loads import NO_WRENCH, Expressed, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import gravity_rows
@@ -44,7 +43,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
     """
     try:
         if model.reduction:
-            return projected.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
+            return closed.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)
         if external is None and expressed == "body":
             if gravity is None:
                 tau = E.RNEA.call(model.handle, q, v, a, out)
@@ -69,7 +68,7 @@ def forward_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *
     try:
         nan = on_failure != "raise" and gives_nan(on_failure)
         if model.reduction:
-            return projected.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
+            return closed.forward_dynamics(model, q, v, tau, external, gravity, expressed, nan, out)
         if external is None and gravity is None and expressed == "body":
             entry = E.SHARED_FORWARD_DYNAMICS if model.shared_coordinates else E.ABA
             a = entry.call(model.handle, q, v, tau, out)
@@ -88,7 +87,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
     The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1."""
     try:
         if model.reduction:
-            return projected.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
+            return closed.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
         rest = model._zero
         if external is None and gravity is None and expressed == "body":
             tau = E.RNEA.call(model.handle, q, v, rest, out)
@@ -114,7 +113,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
     """
     try:
         if model.reduction:
-            return projected.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)
+            return closed.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)
         if external is not None or expressed != "body":
             rest = model._zero
             return run_loaded(E.LOADED_RNEA, model, q, rest, rest, "a", external, gravity, expressed, out)

@@ -2,27 +2,15 @@
 
 from __future__ import annotations
 
-from typing import Literal
-
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, multiply, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
-from freeflyer.errors import InputError, format_value
+from freeflyer.dynamics.loads import EXPRESSED, Expressed, expression
 from freeflyer.kernels import entries as E
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
-
-Expressed = Literal["body", "mixed", "world"]
-EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
-
-
-def expression(name: str) -> int:
-    try:
-        return EXPRESSED[name]
-    except (KeyError, TypeError):
-        raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {format_value(name)}", expressed=name) from None
 
 
 def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:

@@ -15,8 +15,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E

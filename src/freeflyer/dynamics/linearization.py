@@ -21,9 +21,9 @@ from freeflyer.dynamics.closed import motion, velocity_map
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, forward_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import Expressed, frame_velocity_derivatives
+from freeflyer.dynamics.frames import frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
-from freeflyer.dynamics.loads import Wrenches, run_loaded
+from freeflyer.dynamics.loads import Expressed, Wrenches, run_loaded
 from freeflyer.dynamics.manifold import (
     body_twist,
     difference,

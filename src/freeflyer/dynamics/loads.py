@@ -3,26 +3,34 @@
 `external` is None, a mapping {frame: wrench (..., 6)}, or (frames, W (..., k, 6)) with the frames as a set or by names. A wrench
 [force; torque] acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed"
 (world axes, at the frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in
-world axes. """
+world axes."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import Any, Literal
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frame_sets import Frames, FrameSet, cached_frame_set, frames_of
-from freeflyer.dynamics.frames import EXPRESSED, Expressed, expression
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import Entry
 from freeflyer.model.inputs import gravity_rows, real_array
 from freeflyer.model.model import Model
 
 Wrenches = Mapping[str, ArrayLike] | tuple[Frames, ArrayLike] | None
 NO_WRENCH = np.zeros((0, 6))
+Expressed = Literal["body", "mixed", "world"]
+EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
+
+
+def expression(name: str) -> int:
+    try:
+        return EXPRESSED[name]
+    except (KeyError, TypeError):
+        raise InputError(f"expressed must be 'body', 'mixed' or 'world', got {format_value(name)}", expressed=name) from None
 
 
 def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str, external: Wrenches, gravity: ArrayLike | None,

@@ -1,6 +1,6 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .balance import (
+from .contact import (
     low_pass as low_pass, pressure_centers as pressure_centers, screw_force as screw_force,
     world_wrenches as world_wrenches, zero_moment_point as zero_moment_point)
 from .calibration import (

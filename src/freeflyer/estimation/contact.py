@@ -1,4 +1,4 @@
-"""Contact wrenches of a robot on its feet from its motors' forces. Kangaroo paper, section VI-B, (43)-(46)."""
+"""Contact wrenches of a robot on its feet from its motors' forces, centres of pressure. Kangaroo paper, section VI-B, (43)-(46)."""
 
 from __future__ import annotations
 
@@ -14,8 +14,8 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
-from freeflyer.contacts.wrenches import point_basis
-from freeflyer.errors import FreeflyerError, InputError, LinkageError
+from freeflyer.contacts.wrenches import express_at, point_basis
+from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
 from freeflyer.estimation.sensing import refuse_state
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
@@ -24,11 +24,11 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model.inputs import choice, one_row, real_array
+from freeflyer.model.inputs import SMALLEST, choice, finite_array, number, one_row, positive, real_array
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.text import short_repr
-from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO
+from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
 
 
 @dataclass(frozen=True, eq=False)
@@ -274,3 +274,71 @@ def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:
         made[i : i + b.shape[0], j : j + b.shape[1]] = b
         i, j = i + b.shape[0], j + b.shape[1]
     return made
+
+
+@public
+def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndarray:
+    """The wrenches of the ground on the feet, (f, 6) [force; torque], N, N m, in world axes, about the world's origin."""
+    return express_at(contacts.poses, estimate.wrenches, "world")
+
+
+@public
+def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
+    """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press."""
+    ground = float(finite_array("height", height))
+    return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
+
+
+@public
+def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
+    """The zero-moment point (3,), m, world axes: where the sum of all contact wrenches has no horizontal moment, on level ground.
+
+    It is NaN where nothing presses."""
+    return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
+
+
+def pressure_center(w: np.ndarray, height: float) -> np.ndarray:
+    f, m = w[:3], w[3:]
+    if not f[2] > 0.0:
+        return np.full(3, np.nan)
+    return np.array([(f[0] * height - m[1]) / f[2], (f[1] * height + m[0]) / f[2], height])
+
+
+@public
+def screw_force(torque: ArrayLike, lead: ArrayLike, efficiency: float = 0.95) -> np.ndarray:
+    """The axial force of a ball screw from its motor's torque, (...), 2 pi efficiency torque / lead, N; Kangaroo paper, eq. (47).
+
+    Args:
+        torque: (...) array of the motor, N m.
+        lead: (...) array, m per turn.
+        efficiency: Efficiency in (0, 1]."""
+    turning, rise = finite_array("torque", torque), finite_array("lead", lead)
+    number("efficiency", efficiency, SMALLEST, 1.0)
+    if not (rise >= SMALLEST).all():
+        raise InputError(f"lead must be positive (m per turn), got {format_value(lead)}")
+    return turning * 2.0 * np.pi * efficiency / rise
+
+
+def check_cutoff(cutoff: float, rate: float) -> None:
+    least, most = MIN_CUTOFF * rate, 0.5 * rate
+    if not least <= number("cutoff", cutoff) < most:
+        raise InputError(f"cutoff must lie between {least:g} Hz and half the rate, {most:g} Hz, got {format_value(cutoff)}")
+
+
+@public
+def low_pass(x: ArrayLike, rate: float, cutoff: float = 5.0) -> np.ndarray:
+    """Samples through a second-order Butterworth filter that is at rest at the first of them, (n, ...), in the units of x.
+
+    Args:
+        x: (n, ...) array, samples.
+        rate: Rate of the samples, Hz.
+        cutoff: Hz, below half the rate."""
+    from scipy.signal import butter, sosfilt, sosfilt_zi
+
+    y = finite_array("x", x)
+    if y.ndim == 0 or not len(y):
+        raise InputError(f"x has shape {y.shape}, expected samples (n, ...)", shape=y.shape)
+    check_cutoff(cutoff, positive("rate", rate))
+    sections = butter(2, cutoff, fs=rate, output="sos")
+    begin = sosfilt_zi(sections).reshape(1, 2, *(1,) * (y.ndim - 1)) * y[0]
+    return np.asarray(sosfilt(sections, y, axis=0, zi=begin)[0])

@@ -14,8 +14,7 @@ from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
-from freeflyer.estimation.balance import check_cutoff, low_pass
-from freeflyer.estimation.contact import contact_model, contact_wrenches
+from freeflyer.estimation.contact import check_cutoff, contact_model, contact_wrenches, low_pass
 from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.sensing import Sensors
 from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach

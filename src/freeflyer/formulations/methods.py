@@ -13,11 +13,9 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import motion, project_coriolis, project_forces, run, velocity_map
+from freeflyer.dynamics.closed import add_forces, load_forces, motion, project_coriolis, project_forces, run, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
-from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import Wrenches, plain_array, run_loaded
-from freeflyer.dynamics.projected import add_forces, load_forces
+from freeflyer.dynamics.loads import Expressed, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric.eidamb import forces_of, mass_matrix_of, motion_pass
 from freeflyer.formulations.geometric.tree import tree_of

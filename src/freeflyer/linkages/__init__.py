@@ -3,7 +3,6 @@
 from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import assemble
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
-from freeflyer.linkages.limbs import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.limits import first_singularity, reachable_set
 from freeflyer.linkages.motion import (
     complete_velocity,
@@ -18,10 +17,9 @@ from freeflyer.linkages.motion import (
 )
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
-from freeflyer.linkages.selected_posture import selected_posture
-from freeflyer.linkages.submechanisms import mechanisms
+from freeflyer.linkages.submechanisms import embed_configuration, extract_configuration, extract_limb, mechanisms
 from freeflyer.linkages.sweeping import inside_limits, manipulability, sweep
-from freeflyer.linkages.transmission import transmission
+from freeflyer.linkages.transmission import selected_posture, transmission
 
 __all__ = [
     "AssemblyError", "Keep", "LinkageError", "OpenLoopWarning", "assemble", "complete_velocity", "constraint_bias",

@@ -11,8 +11,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError, format_value
-from freeflyer.linkages.limbs import embed_configuration
 from freeflyer.linkages.partition import motor_column, partition
+from freeflyer.linkages.submechanisms import embed_configuration
 from freeflyer.linkages.sweeping import check_stroke, motion_map, sweep
 from freeflyer.model.build import compile_description
 from freeflyer.model.description import WELD, Loop, Site

@@ -8,17 +8,16 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.closed import motion, project_forces, reduction_of, run, velocity_map
+from freeflyer.dynamics.closed import add_forces, load_forces, motion, project_forces, reduction_of, run, velocity_map
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.projected import add_forces, load_forces
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import CONSISTENT
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops, has_loops
 from freeflyer.linkages.closure import close_split
-from freeflyer.linkages.conditioning import smallest_values
 from freeflyer.linkages.partition import partition
+from freeflyer.linkages.refusals import smallest_values
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.model.inputs import check_configuration, row
 from freeflyer.model.model import Model

@@ -18,7 +18,7 @@ from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
-from freeflyer.linkages.conditioning import condition, dependent_columns, independent_rows, rank, singular_values
+from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
 from freeflyer.model.frozen import frozen_array as frozen
 from freeflyer.model.inputs import check_configuration, row

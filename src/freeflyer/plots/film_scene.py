@@ -14,7 +14,7 @@ from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.estimation.balance import pressure_center
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
 from freeflyer.plots.view import View, bodies, outline, world_points

@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
+from freeflyer.contacts.constrained_dynamics import impact
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
-from freeflyer.contacts.impacts import impact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.contacts.wrenches import express_at, normal_forces

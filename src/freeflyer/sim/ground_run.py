@@ -11,10 +11,9 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.closed import velocity_map
+from freeflyer.dynamics.closed import load_forces, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.projected import load_forces
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G

@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.frames import Expressed, expression, frame_pose
+from freeflyer.dynamics.closed import load_forces, velocity_map
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.integrators import time_step
-from freeflyer.dynamics.projected import load_forces
+from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, StepError
 from freeflyer.model.inputs import finite_array, finite_row, instance
 from freeflyer.model.model import Model

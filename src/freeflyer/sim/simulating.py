@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.dynamics.frames import Expressed, expression
 from freeflyer.dynamics.integrators import Steps, compiled_steps, time_step
+from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, instances, row
 from freeflyer.model.model import Model

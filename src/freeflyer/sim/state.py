@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
-from freeflyer.contacts.impacts import project_configuration, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_configuration, project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import forward_dynamics
-from freeflyer.dynamics.frames import Expressed, frame_pose
-from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.model.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from freeflyer.dynamics.frames import EXPRESSED, Expressed
+from freeflyer.dynamics.loads import EXPRESSED, Expressed
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
-from freeflyer.dynamics.named_postures import configuration
+from freeflyer.dynamics.manifold import configuration
 from freeflyer.formulations import constrained, methods
 from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
 from freeflyer.model.model import Model

@@ -11,8 +11,8 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.analysis.timing.results import time_interleaved
+from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.impacts import project_velocity
 from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of

@@ -17,7 +17,7 @@ from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.named_postures import configuration
+from freeflyer.dynamics.manifold import configuration
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, Site

@@ -16,7 +16,7 @@ from freeflyer import contacts
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.results import Call, SolverTiming, StepTiming, time_interleaved
 from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.contacts.impacts import project_velocity
+from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
 from freeflyer.dynamics.frame_sets import frame_set

@@ -18,15 +18,14 @@ import numpy as np
 
 from freeflyer import contacts, robots
 from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
-from freeflyer.contacts.impacts import project_velocity
+from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, PostureTask
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.named_postures import configuration
+from freeflyer.dynamics.manifold import configuration, integrate
 from freeflyer.errors import InputError
 from freeflyer.model.load import load
 from freeflyer.model.model import Model

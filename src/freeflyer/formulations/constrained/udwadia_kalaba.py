@@ -19,8 +19,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.systems import inertia_size
 from freeflyer.dynamics.equations import bias_forces
 from freeflyer.dynamics.evaluate import leading_axes, singular
-from freeflyer.dynamics.frames import Expressed
-from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import InputError, format_value
 from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, rows_of
 from freeflyer.model.inputs import finite_row

@@ -12,8 +12,8 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.closed import velocity_map, velocity_map_bias
-from freeflyer.dynamics.frames import Expressed, frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
-from freeflyer.dynamics.loads import Wrenches
+from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
+from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import InputError, format_value
 from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
 from freeflyer.formulations.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh

@@ -10,7 +10,7 @@ import numpy as np
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, group_name, hidden_link, link_site
-from freeflyer.model.validate_numbers import PER_COORDINATE
+from freeflyer.model.validate import PER_COORDINATE
 from freeflyer.model.writers.xml_out import add, refuse, text
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 

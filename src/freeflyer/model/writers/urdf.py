@@ -11,7 +11,7 @@ from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia,
 from freeflyer.model.load import BASES
 from freeflyer.model.placements import rpy_of_rotation
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
-from freeflyer.model.validate_numbers import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, text
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 

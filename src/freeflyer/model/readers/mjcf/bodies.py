@@ -12,7 +12,7 @@ from freeflyer.model.placements import placement, shift, turn_about
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
-from freeflyer.model.validate_numbers import PER_COORDINATE
+from freeflyer.model.validate import PER_COORDINATE
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
 KINDS = {N.FREE: "free", N.BALL: "spherical", N.SLIDE: "prismatic", N.HINGE: "continuous"}

@@ -16,7 +16,7 @@ from freeflyer.model.readers.mjcf.names import GROUPED, TO_OURS, unique_name
 from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.recorded_states import Keyframe, MujocoJoint
-from freeflyer.model.validate_numbers import ONE_DOF
+from freeflyer.model.validate import ONE_DOF
 from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 
 CONNECT, WELDED, JOINT = range(3)  # mjtEq
