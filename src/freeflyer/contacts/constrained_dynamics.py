@@ -79,17 +79,7 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     Args:
         constraints: ConstraintSet of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers
             alone.
-    Raises: InputError as forward_dynamics; for another model's set, and where rows that depend on others contradict them.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> d = ff.constrained_dynamics(model, q, rest, rest, constraints=stance)
-        >>> a = ff.forward_dynamics(model, q, rest, rest, external=d.forces)     # the same forces, as external ones
-        >>> print(f"{np.abs(a - d.a).max():.6f}, {np.abs(ff.frame_jacobian(model, q, 'left_sole') @ a).max():.6f}")
-        0.000000, 0.000000
-    """
+    Raises: InputError as forward_dynamics; for another model's set, and where rows that depend on others contradict them."""
     try:
         simple = external is None and gravity is None and expressed == "body"
         if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:

@@ -90,13 +90,7 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
 
     Args:
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
-        size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m.
-
-    Examples:
-        >>> foot = ff.contacts.surface("left_sole")
-        >>> ff.ConstraintSet(ff.robots.humanoid(), contacts=[foot]).row_names
-        ('left_sole.x', 'left_sole.y', 'left_sole.z', 'left_sole.rx', 'left_sole.ry', 'left_sole.rz')
-    """
+        size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m."""
     given = None if points is None else _vectors("points", points, (-1, 3))
     if given is not None:
         check_spread(given, frame)

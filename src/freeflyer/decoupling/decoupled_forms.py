@@ -103,18 +103,7 @@ def decouple(model: Model, q: ArrayLike, v: ArrayLike, *, T_x: MapLike = None, T
         form: "hamel", "newton-euler" or "passive". Which Coriolis matrix is transformed, as in coriolis_matrix. "hamel": C_xy =
             0, Proposition 3.3.1. The others are passive: C_xy = -C_yx^T, Mdot_T = C_T + C_T^T. Proposition 3.3.2 is about
             "newton-euler", (3.82); "passive" is faster.
-    Raises: InputError also for singular maps.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> q, v = model.neutral, np.ones(model.nv)
-        >>> d = ff.decoupling.decouple(model, q, v)
-        >>> bool(np.allclose(d.C_xy, 0.0)), round(float(d.M_x[0, 0]), 3)     # kg
-        (True, 481.0)
-        >>> dv_x = (d.T @ ff.forward_dynamics(model, q, v, np.zeros(model.nv)) + d.T_rate @ v)[:6]
-        >>> bool(np.allclose(d.M_x @ dv_x + d.C_x @ (d.T @ v)[:6], 0.0, atol=1e-9))   # the joints do not move the base's equation
-        True
-    """
+    Raises: InputError also for singular maps."""
     try:
         found = _decoupled(model, q, v, form)
         return found if T_x is None and T_y is None else _mapped(found, T_x, T_y)

@@ -103,16 +103,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
 
     Args:
         frames: A name, names or a `frame_set`: their poses, velocities, Jacobians and bias accelerations are stacked.
-    Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, v, feet = model.neutral, np.zeros(model.nv), ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> terms = ff.all_terms(model, q, v, frames=feet)
-        >>> terms.mass_matrix.shape, terms.bias_forces.shape, terms.jacobians.shape
-        ((18, 18), (18,), (2, 6, 18))
-        >>> terms = ff.all_terms(model, q, v, frames=feet, out=terms)  # the next step of a control loop, in the same memory
-    """
+    Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass."""
     try:
         if not model.mass > 0.0:
             raise massless(model)

@@ -32,15 +32,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
                      out: np.ndarray | None = None) -> np.ndarray:
     """Generalised forces tau that give the acceleration a: M a + bias, less the forces of `external`; (..., nv), N, N m.
 
-    The recursive Newton-Euler algorithm: RBDA (2008), table 5.1.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> q, v, a = model.neutral, np.zeros(model.nv), np.zeros(model.nv)
-        >>> tau = ff.inverse_dynamics(model, q, v, a)
-        >>> bool(np.allclose(tau, ff.gravity_forces(model, q)))
-        True
-    """
+    The recursive Newton-Euler algorithm: RBDA (2008), table 5.1."""
     try:
         if model.reduction:
             return closed.inverse_dynamics(model, q, v, a, external, gravity, expressed, out)

@@ -54,15 +54,7 @@ def frame_set(model: Model, *names: str) -> FrameSet:
     """Set of the frames (links and sites) of these names, in order, for `external=(feet, W)` and `all_terms(..., frames=feet)`.
 
     Args:
-        *names: Names of frames, one by one; a list of names in their place is refused.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> q, rest = model.neutral, np.zeros(model.nv)
-        >>> feet = ff.frame_set(model, "front_left_foot", "front_right_foot")
-        >>> ff.inverse_dynamics(model, q, rest, rest, external=(feet, np.ones((100, 2, 6)))).shape
-        (100, 18)
-    """
+        *names: Names of frames, one by one; a list of names in their place is refused."""
     if len(names) == 1 and not isinstance(names[0], str):
         raise InputError(f'frame_set takes names one by one, as in frame_set(model, "left_sole", "right_sole"), got {names[0]!r}')
     return _make(model, names, model)

@@ -47,15 +47,7 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
         by: "dual_quaternion" (Newton-Euler, (16)-(30)), "gauss" (least constraint, (31)-(52)), "gibbs_appell" ((53)-(56)), "kane"
             ((57)-(60)) or "geometric" (EIDAmb).
     Source: Dynamics of Mobile Manipulators using Dual Quaternion Algebra; Efficient geometric linearization of moving-base rigid
-    robot dynamics, Table 4.
-
-    Examples:
-        >>> model, rng = ff.robots.space_manipulator(), np.random.default_rng(0)
-        >>> q, v, a = ff.random_configuration(model, rng), rng.normal(size=13), rng.normal(size=13)
-        >>> expected = ff.inverse_dynamics(model, q, v, a)
-        >>> bool(np.allclose(ff.formulations.inverse_dynamics(model, q, v, a, by="kane"), expected))
-        True
-    """
+    robot dynamics, Table 4."""
     return _forces(model, q, v, a, by, external, expressed, gravity)
 
 

@@ -123,11 +123,6 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
             If the file names no motors of joints, they are the closed model's `actuated`.
     Raises: LinkageError for motors that other motors determine, singular linkages, and independent joints that are tied to each
     other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops.
-
-    Examples:
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> closed.tree.nv, closed.nv, ff.gravity_forces(closed, closed.neutral).shape  # the base's six and twelve motors remain
-        (82, 18, (18,))
     """
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):

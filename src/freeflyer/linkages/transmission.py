@@ -124,19 +124,7 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
 
     Raises: InputError for a model without loops, a name given twice, and another number of coordinates than the motors have. Also
     for a selected joint that has a motor, is the base or is determined by no loop.
-    Source: Kangaroo paper, eqs. (20)-(23).
-
-    Examples:
-        >>> robot = ff.robots.kangaroo_like()
-        >>> motors = ["left_ankle_outer_motor", "left_ankle_inner_motor"]
-        >>> ankle = ff.linkages.transmission(robot, robot.neutral, ["left_ankle_pitch", "left_ankle_roll"], motors)
-        >>> np.round(ankle.jacobian, 1).tolist()  # rad/m
-        [[14.3, 14.3], [20.6, -20.6]]
-        >>> np.round(ankle.velocities([0.3, 0.0]), 4).tolist()  # m/s for rad/s: pitch moves both alike
-        [0.0105, 0.0105]
-        >>> np.round(ankle.forces([100.0, 0.0])).astype(int).tolist()  # N for 100 N m of pitch
-        [1429, 1429]
-    """
+    Source: Kangaroo paper, eqs. (20)-(23)."""
     chosen, p = select(model.tree, joints, motors), close_loops(model.tree)
     G = velocity_map(p, q)
     A = np.ascontiguousarray(G[..., chosen.coordinates[:, None], chosen.motor_columns])

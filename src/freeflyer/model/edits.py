@@ -33,16 +33,7 @@ def lock_joints(model: Model, joints: Mapping[str, ArrayLike] | Iterable[str], c
             joint's nq entries. These are a quaternion x, y, z, w of a spherical joint, position and quaternion of a free one.
     Raises: InputError for positions that are not of the joint's size, given twice or at odds with a mimic joint. Also for joints
     that are fixed already, and for a coupling with only one joint locked. Also for a loop left open, and all motors locked while
-    passive joints move.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> light = ff.lock_joints(model, ["left_wrist_roll", "right_wrist_roll"])
-        >>> model.nv, light.nv, len(light.link_names) == len(model.link_names)
-        (39, 37, True)
-        >>> ff.lock_joints(model, {"left_elbow": -0.5}).nv
-        38
-    """
+    passive joints move."""
     return model.like(compile_description(lock(model.description, _positions(model, joints, configuration))))
 
 

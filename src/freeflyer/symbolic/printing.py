@@ -64,18 +64,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
         name: Name of the function.
         language: "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
     Returns: callable, takes the inputs in order, and returns the result, or a tuple of several.
-    Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed.
-
-    Examples:
-        >>> import sympy
-        >>> q, l = sympy.symbols("q l")
-        >>> position = ff.symbolic.routine({"p": [l * sympy.cos(q), l * sympy.sin(q)]}, {"q": q, "l": l})
-        >>> tip = ff.symbolic.make_function(position, "tip")
-        >>> tip(np.zeros(3), 2.0)
-        array([[2., 0.],
-               [2., 0.],
-               [2., 0.]])
-    """
+    Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed."""
     choice("language", language, ("numpy", "numba"))  # print_source prints C
     space: dict[str, Any] = {"numpy": np, "math": math}
     exec(compile(print_source(routine, name, language=language), f"<{name}>", "exec"), space)

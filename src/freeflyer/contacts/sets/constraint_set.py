@@ -137,17 +137,7 @@ class ConstraintSet:
         loop_names: The loop or coupling of each of the first rows.
         plain: Whether the items are all there is: neither locks nor loops.
         table, handle: The set for compiled code.
-    Raises: InputError for names that are there twice, and joints without velocities of their own.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], locks=["right_knee"])
-        >>> (stance + ff.contacts.point("right_palm")).names
-        ('right_knee', 'left_sole', 'right_palm')
-        >>> q = ff.robots.standing_posture(model)
-        >>> stance.jacobian(q).shape, stance.row_names[:3]
-        ((7, 26), ('right_knee', 'left_sole.x', 'left_sole.y'))
-    """
+    Raises: InputError for names that are there twice, and joints without velocities of their own."""
 
     model: Model = field(repr=False)
     contacts: tuple[Contact, ...] = ()
