@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from closeness import close, fresh, refused
 from freeflyer.contacts import feet_from_file
-from freeflyer.contacts.shapes import sole_corners
+from freeflyer.contacts.feet import sole_corners
 from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull
 

@@ -4,8 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, complex_slopes, fresh, rounding
-from freeflyer.formulations.geometric.eidamb import base_transform
-from freeflyer.formulations.geometric.tree import cross, transform, wedge
+from freeflyer.formulations.geometric import base_transform, cross, transform, wedge
 from freeflyer_papers.printed import geometric
 from geometric_cases import CASES, rates, robot_and_state, solved
 

@@ -15,8 +15,7 @@ from freeflyer.contacts import Contact, feet_by_name
 from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
-from freeflyer.estimation.passive import ALPHA, BETA, constraint_error, passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import random_postures, reach, strokes
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual

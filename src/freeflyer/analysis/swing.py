@@ -22,8 +22,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.contact import contact_model, low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
-from freeflyer.estimation.passive import sensors_of
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.passive import Sensors, sensors_of
 from freeflyer.estimation.stance import shared_weight, shift_base, standing_posture
 from freeflyer.model.model import Model
 from freeflyer.model.public import public

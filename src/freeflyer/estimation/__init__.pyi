@@ -11,5 +11,5 @@ from .history import contact_history as contact_history
 from .passive import (
     PassiveState as PassiveState, closed_torques as closed_torques, constraint_error as constraint_error,
     passive_state as passive_state, update_passive_state as update_passive_state)
-from .sensing import Sensors as Sensors, sensors as sensors
+from .passive import Sensors as Sensors, sensors as sensors
 from .stance import base_over_soles as base_over_soles

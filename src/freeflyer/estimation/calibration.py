@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer import tolerances as tol
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
-from freeflyer.estimation.passive import sensors_of
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.passive import Sensors, sensors_of
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
 from freeflyer.linkages.partition import partition

@@ -16,7 +16,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import widen
 from freeflyer.contacts.wrenches import express_at, point_basis
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, format_value
-from freeflyer.estimation.sensing import refuse_state
+from freeflyer.estimation.passive import refuse_state
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entries import BALANCED_WRENCHES, CONTACT_UPDATE, MOTOR_WRENCHES
 from freeflyer.kernels.entry import OK

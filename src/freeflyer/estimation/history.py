@@ -15,8 +15,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import check_cutoff, contact_model, contact_wrenches, low_pass
-from freeflyer.estimation.passive import passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.passive import Sensors, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
 from freeflyer.model.inputs import finite_array, one_row, real_array, shaped

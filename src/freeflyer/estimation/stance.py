@@ -17,7 +17,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError
-from freeflyer.estimation.sensing import Sensors
+from freeflyer.estimation.passive import Sensors
 from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraints

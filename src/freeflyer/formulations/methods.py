@@ -17,8 +17,7 @@ from freeflyer.dynamics.closed import add_forces, load_forces, motion, project_c
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.dynamics.loads import Expressed, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.eidamb import forces_of, mass_matrix_of, motion_pass
-from freeflyer.formulations.geometric.tree import tree_of
+from freeflyer.formulations.geometric import forces_of, mass_matrix_of, motion_pass, tree_of
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
 from freeflyer.model.inputs import choice, finite_row, gravity_rows

@@ -11,8 +11,17 @@ from typing import Literal
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.formulations.geometric.eidamb import Pass
-from freeflyer.formulations.geometric.tree import Tree, cross, cross_star, cross_star_of, jcalc, jcalcderiv, scalars, zeros
+from freeflyer.formulations.geometric import (
+    Pass,
+    Tree,
+    cross,
+    cross_star,
+    cross_star_of,
+    jcalc,
+    jcalcderiv,
+    scalars,
+    zeros,
+)
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 Array = np.ndarray

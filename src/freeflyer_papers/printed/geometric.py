@@ -14,8 +14,17 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
 from freeflyer.dynamics.linearization import Linearization
-from freeflyer.formulations.geometric.eidamb import armature_products, eidamb, forces_of, mass_matrix_of, motion_pass
-from freeflyer.formulations.geometric.tree import Tree, base_pose, cross, tree_of
+from freeflyer.formulations.geometric import (
+    Tree,
+    armature_products,
+    base_pose,
+    cross,
+    eidamb,
+    forces_of,
+    mass_matrix_of,
+    motion_pass,
+    tree_of,
+)
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.tolerances import ADDED_INERTIA
