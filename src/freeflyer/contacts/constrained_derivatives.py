@@ -113,8 +113,7 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     then have none, and asking for them is an error; multipliers are NaN. Sets with rolling bodies, and on trees those with
     couplings or loops that tie one turn, take milliseconds a coordinate (complex steps in plain Python).
 
-    Returns: ConstrainedDynamicsDerivatives. Columns by q are steps in the tangent space, of a closed model along its velocities.
-    Raises: InputError as constrained_dynamics, for pairs (A, b), and if the number of independent rows changes with q."""
+    Returns: ConstrainedDynamicsDerivatives. Columns by q are steps in the tangent space, of a closed model along its velocities."""
     if not isinstance(constraints, ConstraintSet):
         raise InputError("derivatives take a ConstraintSet: how rows (A, b) of your own change with q is not known")
     simple = external is None and gravity is None and expressed == "body"

@@ -78,8 +78,7 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
 
     Args:
         constraints: ConstraintSet of this model, or (A (..., r, nv), b (..., r)) with A a = b, whose forces are the multipliers
-            alone.
-    Raises: InputError as forward_dynamics; for another model's set, and where rows that depend on others contradict them."""
+            alone."""
     try:
         simple = external is None and gravity is None and expressed == "body"
         if type(constraints) is ConstraintSet and constraints.model is model and model.reduction is None:
@@ -239,8 +238,7 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
 
     Args:
         constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
-        restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints.
-    Raises: InputError as constrained_dynamics, and for a restitution that is not from 0 to 1."""
+        restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints."""
     e = real_array("restitution", restitution)
     if e.shape != () or not 0.0 <= float(e) <= 1.0:
         raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
@@ -287,7 +285,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Args:
         constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
-    Raises: InputError as ConstraintSet.residual; AssemblyError if no such configuration is found near q."""
+    Raises: AssemblyError if no such configuration is found near q."""
     _check(model, constraints)
     x = np.array(finite_row(model, "q", q, "q"))
     for _ in range(STEPS):

@@ -57,8 +57,7 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
     """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
-    counter-clockwise from above.
-    Raises: InputError if there are none."""
+    counter-clockwise from above."""
     model, found = model.tree, []
     for name in model.frame_names:
         corners = corners_of(model, name) if name.endswith("_sole") else np.zeros((0, 3))

@@ -36,7 +36,7 @@ from freeflyer.tolerances import CONE_ROUNDING
 class UnitWrenches:
     """Of k rows, in the frame's axes at its origin: rows (k, 6), whose power is a row of J v; least (k, 6): with forces y in them
     the wrench least^T y is that of point forces of which the least sum of squares is |y|^2; multipliers (k, k): of the rows, for
-    y. """
+    y."""
 
     rows: np.ndarray
     least: np.ndarray

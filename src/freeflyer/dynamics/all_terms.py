@@ -102,8 +102,7 @@ def all_terms(model: Model, q: ArrayLike, v: ArrayLike, *, frames: Frames = (), 
     Faster than all of these quantities computed one by one; for two or three of them their own functions are faster.
 
     Args:
-        frames: A name, names or a `frame_set`: their poses, velocities, Jacobians and bias accelerations are stacked.
-    Raises: InputError as inverse_dynamics; for a frame set of another model, and for a robot without mass."""
+        frames: A name, names or a `frame_set`: their poses, velocities, Jacobians and bias accelerations are stacked."""
     try:
         if not model.mass > 0.0:
             raise massless(model)

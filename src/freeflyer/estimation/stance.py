@@ -141,8 +141,7 @@ def base_over_soles(model: Model, q: np.ndarray, feet: Sequence[Contact], ground
         ground: (c, 3) array, the points' places in the world, m, in the order of the feet.
     Returns:
         q: (nq,) array.
-        misfit: Largest distance of a point from its place, m.
-    Raises: InputError for other numbers of points, and points on one line."""
+        misfit: Largest distance of a point from its place, m."""
     model = model.tree
     q = one_row(model, "q", q, "q")
     if model.joints[0].kind != "free":

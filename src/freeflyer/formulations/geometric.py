@@ -59,9 +59,7 @@ class Tree:
 
 
 def tree_of(model: Model) -> Tree:
-    """The data of a model in the form of the paper, read from the compiled model's arrays.
-
-    Raises: InputError for a model whose loops are closed."""
+    """The data of a model in the form of the paper, read from the compiled model's arrays."""
     if model.reduction:
         raise InputError(f"these formulations are of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
     T, P = model.topology, model.parameters

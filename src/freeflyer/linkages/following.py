@@ -190,8 +190,7 @@ def transmission_curve(model: Model, path: Path, joint: str) -> Curve:
     """Position of a joint of one coordinate over that of the driver along a path, and the straight line that fits best.
 
     Args:
-        path: Made by follow with the same model.
-    Raises: InputError for a joint of several coordinates, and for a path that reached fewer than two postures."""
+        path: Made by follow with the same model."""
     model = model.tree
     info = model.joint(joint)
     if info.nv != 1:
@@ -219,8 +218,7 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
     Args:
         path: Made by follow with the same model.
         force: Force of the driver, N or N m.
-        direction: (3,) array, world axes, of any length.
-    Raises: InputError for a direction without length or a force that is no finite number."""
+        direction: (3,) array, world axes, of any length."""
     model = model.tree
     along = np.asarray(direction, float)
     length = np.linalg.norm(along) if along.shape == (3,) else 0.0

@@ -74,9 +74,7 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
 
     Args:
         motors, joints: Two motors with finite strokes; two joints of one coordinate that these move.
-        points: Number of points, evenly on the edge of the motors' box; 8 at least.
-    Raises: InputError for motors without a finite stroke, joints that they do not move independently, and a start outside the
-    limits. """
+        points: Number of points, evenly on the edge of the motors' box; 8 at least."""
     model = model.tree
     split = partition(model, q)
     infos, seen = [model.joint(n) for n in motors], [model.joint(n) for n in joints]

@@ -52,8 +52,7 @@ def sweep(model: Model, axes: Mapping[str, ArrayLike], q: ArrayLike | None = Non
     Args:
         axes: Positions (n,) of each driven joint by name, m or rad: motors, or joints that no loop determines.
         limits: Positions beyond the driven joints' strokes are errors; stops of other joints are not checked (inside_limits).
-    Raises: InputError for a joint that loops determine, and for positions that are no finite row or outside of the stroke.
-    LinkageError for a start that is open or singular.
+    Raises: LinkageError for a start that is open or singular.
 
     Examples:
         >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
@@ -166,8 +165,7 @@ def manipulability(model: Model, frame: str, axes: Mapping[str, ArrayLike], q: A
 
     Args:
         axes: Positions (n,) of each motor of the grid by name, m or rad; all others rest, as does a base without motors.
-        moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors.
-    Raises: InputError as sweep, and for `moved_by` with too few coordinates, a joint twice, or one that the loops determine."""
+        moved_by: Motors that count as moving, with three coordinates at least, all of each; by default all motors."""
     model = model.tree
     model.frame(frame)
     split = partition(model, q)

@@ -194,8 +194,7 @@ class Description(Record):
         notes, keyframes: The reader's notes to the user; the file's named postures.
         mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty if not from MJCF.
         base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
-            "" where nothing is known.
-    Raises: DescriptionError for parts of another type. `build` checks the rest."""
+            "" where nothing is known."""
 
     name: str
     links: tuple[Link, ...]

@@ -69,9 +69,7 @@ def attach_payload(model: Model, link: str, mass: float, com: ArrayLike = (0.0, 
     Args:
         mass, com: kg, above zero; (3,) array, centre of mass, m, by default the frame's origin.
         inertia: (3, 3) array, about the centre of mass, kg m^2; by default that of a point mass.
-        name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia.
-    Raises: InputError for a name that is used already, and an inertia that no body has; DescriptionError for a name that is no
-    printable text."""
+        name: Of a link of its own, fixed by joint `<name>_joint`; without it the payload adds to the link's inertia."""
     body = _payload(mass, com, inertia)
     description = model.description
     site = next((s for s in description.sites if s.name == link), None)

@@ -35,8 +35,7 @@ def make(name: str, **options: object) -> Model:
     """Model of the robot of that name.
 
     Args:
-        **options: Arguments of the function so named.
-    Raises: InputError for options that the robot does not have, and as the function so named."""
+        **options: Arguments of the function so named."""
     maker = _MAKERS.get(name) if isinstance(name, str) else None
     if maker is None:
         raise unknown_name("built-in robot", name, names())

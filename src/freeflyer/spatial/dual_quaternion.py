@@ -317,8 +317,7 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
 
     Args:
         translation: (...) array, m.
-        direction, moment: (..., 3) array, of unit length; point x direction, for any point of the line, m.
-    Raises: InputError for a direction whose norm is not 1 within 1e-6, and for a moment that is not at a right angle to it."""
+        direction, moment: (..., 3) array, of unit length; point x direction, for any point of the line, m."""
     t, d, l, m = ck.arrays(
         ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
         ("moment", moment, ck.POINT))

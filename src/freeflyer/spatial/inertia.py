@@ -43,7 +43,7 @@ def parameters(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike) -> np.nda
     """Ten inertial parameters, in which the dynamics is linear.
 
     Returns: (..., 10) array, mass (kg), mass * com (3, kg m), then Ixx, Ixy, Iyy, Ixz, Iyz, Izz (kg m^2) about the frame's
-    origin. """
+    origin."""
     m, c, I = _check(mass, com, rotational)
     I = I + _shift(m, c)
     first = m[..., None] * c

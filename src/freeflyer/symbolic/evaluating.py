@@ -236,8 +236,7 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
     Args:
         function, model, frame, expressed: See `ff.symbolic.evaluate`.
         parameters: As there; each symbol in it is an input, a number, in the order of names.
-    Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`.
-    Raises: InputError as `ff.symbolic.evaluate`; UnknownNameError for unknown functions and frames."""
+    Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`."""
     of = FUNCTIONS.get(function)
     if of is None:
         raise unknown_name("function", function, FUNCTIONS)

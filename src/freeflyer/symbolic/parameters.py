@@ -48,8 +48,6 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
         armatures: Armature by joint of one coordinate, kg m^2 or kg.
         gravity: (3), m/s^2.
     Returns: list of scalars.
-    Raises: InputError for other sizes, values that are not finite scalars, and asymmetric inertias. Also for links that do not
-    move, fixed joints, and armatures of joints with other than one coordinate.
 
     Examples:
         >>> import sympy

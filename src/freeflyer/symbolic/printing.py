@@ -31,7 +31,6 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
         language: "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under numba.njit. "c": C99.
     Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as
     a tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
-    Raises: InputError for other than routines, other languages, and names that C or Python reserve.
 
     Examples:
         >>> import sympy
@@ -63,8 +62,7 @@ def make_function(routine: Routine, name: str, *, language: Literal["numpy", "nu
     Args:
         name: Name of the function.
         language: "numpy": arrays, leading batch axes broadcast. "numba": one state, compiled at the first call.
-    Returns: callable, takes the inputs in order, and returns the result, or a tuple of several.
-    Raises: InputError as `print_source`, for C, which a compiler must make, and if Numba is asked for and not installed."""
+    Returns: callable, takes the inputs in order, and returns the result, or a tuple of several."""
     choice("language", language, ("numpy", "numba"))  # print_source prints C
     space: dict[str, Any] = {"numpy": np, "math": math}
     exec(compile(print_source(routine, name, language=language), f"<{name}>", "exec"), space)

@@ -48,9 +48,7 @@ def routine(outputs: Outputs, inputs: Inputs) -> Routine:
 
     Args:
         outputs: Expression, row of expressions or matrix by name.
-        inputs: Symbol (a number) or row of symbols (an array) by name, in the order of arguments.
-    Raises: InputError for names that C or Python reserve or that are not names, symbols in two inputs, and symbols that no input
-    has. Also for formulas that are not evaluated, not finite, complex, or of functions that cannot be printed."""
+        inputs: Symbol (a number) or row of symbols (an array) by name, in the order of arguments."""
     taken = named_inputs(inputs)
     shapes, formulas = [], []
     for name, x in named("outputs", outputs).items():

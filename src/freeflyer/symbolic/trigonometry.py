@@ -18,8 +18,7 @@ def reduce_products(x: sp.Expr | sp.MatrixBase) -> sp.Expr | sp.ImmutableMatrix:
 
     Args:
         x: expression or matrix of SymPy.
-    Returns: expression or matrix; of a quotient, numerator and denominator are such sums.
-    Raises: InputError for objects that are not formulas, and for unevaluated integrals and derivatives."""
+    Returns: expression or matrix; of a quotient, numerator and denominator are such sums."""
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(_reduced)
     return _reduced(formula("x", x))

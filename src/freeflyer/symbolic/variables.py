@@ -32,8 +32,6 @@ class Variables:
 def variables(model: Model) -> Variables:
     """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ...
 
-    Raises: InputError for closed models.
-
     Examples:
         The rate of a quaternion's first entry:
 
@@ -66,8 +64,7 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
 
     Args:
         x: Of positions and velocities; other symbols are constants.
-    Returns: expression or matrix.
-    Raises: InputError for accelerations in x, whose rate has no symbol, and objects that are not formulas."""
+    Returns: expression or matrix."""
     _check(variables)
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(lambda e: time_derivative(e, variables))
@@ -83,8 +80,7 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
     """Jacobian J of functions of the configuration: their rate is J times the generalised velocity; matrix, (k, nv).
 
     Args:
-        y: expression, or row, column or iterable of k, of positions.
-    Raises: InputError for velocities and accelerations in y, and objects that are not formulas."""
+        y: expression, or row, column or iterable of k, of positions."""
     _check(variables)
     column = matrix("y", y if isinstance(y, sp.MatrixBase | Iterable) else [y])
     if 1 not in column.shape:

@@ -136,8 +136,7 @@ class ConstraintSet:
         coordinates: Locked velocity coordinates of the tree.
         loop_names: The loop or coupling of each of the first rows.
         plain: Whether the items are all there is: neither locks nor loops.
-        table, handle: The set for compiled code.
-    Raises: InputError for names that are there twice, and joints without velocities of their own."""
+        table, handle: The set for compiled code."""
 
     model: Model = field(repr=False)
     contacts: tuple[Contact, ...] = ()
