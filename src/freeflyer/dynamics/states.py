@@ -1,16 +1,6 @@
 """States from and to MuJoCo and Pinocchio: velocities, accelerations, forces and bias forces by the map of `model.states`.
 
-MuJoCo. R is the rotation of a free joint's body, l and w its body twist [linear; angular]:
-
-    qpos                    position, then the quaternion w, x, y, z        q: position, then x, y, z, w
-    qvel = [R l; w]         qacc = its time derivative                      a: linear = R^T qacc[:3] - w x l
-    qfrc = [R f; t]         T = dqvel/dv = diag(R, 1, ...)                  tau = T^T qfrc
-    M a + bias = tau        M = T^T M_mujoco T                              bias = T^T qfrc_bias + M [w x l; 0]
-
-Ball joints differ by the order of their quaternions, other joints by their order at most.
-
-Pinocchio differs by the order of joints, (cos, sin) of continuous joints, and planar joints, which move by their body twist
-there. With R the rotation by a planar joint's angle, [vx, vy] here = R [vx, vy] there; so do forces."""
+docs/conventions.md lists the differences, joint kind by joint kind."""
 
 from __future__ import annotations
 

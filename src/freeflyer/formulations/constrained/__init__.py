@@ -10,11 +10,7 @@ principle becomes with inequalities."""
 
 from freeflyer.formulations.constrained.rows import DriftControl, Rows, differential_drive, prescribed_motion
 from freeflyer.formulations.constrained.udwadia_kalaba import accelerations
-from freeflyer.formulations.constrained.unilateral import (
-    joint_stops,
-    unilateral_accelerations,
-    unilateral_contacts,
-)
+from freeflyer.formulations.constrained.unilateral import joint_stops, unilateral_accelerations, unilateral_contacts
 
 __all__ = [
     "DriftControl", "Rows", "accelerations", "differential_drive", "joint_stops", "prescribed_motion",

@@ -1,15 +1,8 @@
 """Loop files: which frames of a tree a closed linkage ties together, and which joints have motors, in two YAML formats; posture
 files (`read_posture`).
 
-Our own (a `type` or a `mask` for each loop):
-
-    loops:
-      - {name: knee, frame_a: rod_tip, frame_b: lever_pin, type: point}     # point | hinge | weld | slider
-      - {frame_a: rod, frame_b: guide, mask: [1, 1, 0, 1, 1, 0]}            # x y z rx ry rz, in frame_a's axes
-    actuated: [motor_1, motor_2]
-
-A hinge leaves the turn about frame_a's z axis free, a slider the shift along it. The other format, that of the collections of
-parallel robots by Batto and others, has parallel lists:
+Our own is that of docs/loops.md, with a `type` or a `mask` for each loop. The other format, that of the collections of parallel
+robots by Batto and others, has parallel lists:
 
     closed_loop: [[frame_a, frame_b], ...]    type: ["6d" or "3d", ...]   (6d where `type` is absent)
     name_mot: [motor joints]
