@@ -156,8 +156,6 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
     every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
 
-    Args:
-        integrator: "semi-implicit", "explicit" or "rk4".
     Raises: InputError also for a step so long that the state becomes non-finite. LinkageError where the loops of a closed model
     do not close again after a move.
 

@@ -45,7 +45,6 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         source: A URDF or MJCF file, its text (a string that begins with '<'), a description, or a specification of MuJoCo.
         base: "auto", "free", "fixed", "planar" or None. It holds the robot in the world as described above.
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
-        inertias: "strict" or "as-is". "strict" refuses rotational inertias with a negative eigenvalue, "as-is" keeps them.
         gravity: (3,) sequence, m/s^2, in place of the file's.
     Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical
     or not connected, and for bases that the robot cannot have.
