@@ -7,6 +7,7 @@ from typing import Any
 
 import typer
 
+import freeflyer as ff
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
 from benchmarks.peers import PEERS
 from freeflyer.analysis.timing.measured import Bench
@@ -23,7 +24,6 @@ from freeflyer.cli.tools import (
     run_bench,
     wanted_parts,
 )  # fmt: skip
-from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
@@ -50,7 +50,7 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
 
     try:
         run_bench(robots, parts, plot, batch, threads, blocks, base, loops, json, PEERS, with_hierarchies)
-    except FreeflyerError as error:
+    except ff.FreeflyerError as error:
         if debug:
             raise
         show_error(str(error))

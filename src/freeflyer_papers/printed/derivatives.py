@@ -10,7 +10,7 @@ from typing import Literal
 
 import numpy as np
 
-from freeflyer.errors import InputError
+import freeflyer as ff
 from freeflyer.formulations.geometric.eidamb import Pass
 from freeflyer.formulations.geometric.tree import Tree, cross, cross_star, cross_star_of, jcalc, jcalcderiv, scalars, zeros
 from freeflyer.tolerances import MIN_PIVOT_RATIO
@@ -274,7 +274,7 @@ def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
     real = np.real(D)
     if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(np.abs(np.real(M)).max(),
             np.abs(real).max()):  # fmt: skip
-        raise InputError(
+        raise ff.InputError(
             f"joint {joint!r} moves no inertia by itself, so the mass matrix of the tree has no inverse. Give its links mass, "
             "give the joint armature, or lock it (freeflyer.lock_joints)",
             joint=joint)  # fmt: skip

@@ -12,8 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
-from freeflyer.dynamics.linearization import Linearization
+import freeflyer as ff
 from freeflyer.formulations.geometric.eidamb import armature_products, eidamb, forces_of, mass_matrix_of, motion_pass
 from freeflyer.formulations.geometric.tree import Tree, base_pose, cross, tree_of
 from freeflyer.model.inputs import one_row
@@ -39,7 +38,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
+def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ff.InverseDynamicsDerivatives:
     """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8.
 
     Args:
@@ -50,7 +49,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ff.ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
     Args:
@@ -65,7 +64,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     M_inv = _inverse_mass_matrix(tree, q)
     a = M_inv @ (tau - forces_of(tree, q, v, np.zeros(model.nv)))
     inverse = _derivatives(tree, q, v, a)
-    return ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
+    return ff.ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
 
 
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
@@ -80,7 +79,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     return _inverse_mass_matrix(tree_of(model), q)
 
 
-def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linearization:
+def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ff.Linearization:
     """The linearisation (A, B) of the motion about a state and input, without any parametrisation of attitude.
 
     eta' = dv - ad_v eta, of the base and, on their groups, of spherical and free joints; dv' by the forward dynamics.
@@ -101,10 +100,10 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
             A[at, at] = -cross(v[at])
         elif joint.kind == "spherical":
             A[at, at] = -cross(np.concatenate([np.zeros(3), v[at]]))[3:, 3:]
-    return Linearization(A, B, np.zeros((0, 2 * nv)))
+    return ff.Linearization(A, B, np.zeros((0, 2 * nv)))
 
 
-def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> InverseDynamicsDerivatives:
+def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ff.InverseDynamicsDerivatives:
     e = motion_pass(tree, q, v, a)
     dq, dv = derivative_by_shape(e, through_wrenches=False), derivative_by_joint_velocity(e)
     if tree.moving:
@@ -114,7 +113,7 @@ def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Inv
         dq, dv = dq[6:], dv[6:]
     S = tree.spread
     dv = dv + armature_products(tree, S @ v, derivative=True)
-    return InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
+    return ff.InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
 
 
 def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:
