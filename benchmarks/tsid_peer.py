@@ -18,9 +18,9 @@ import numpy as np
 
 import freeflyer as ff
 from benchmarks.pinocchio_peer import peer_for
+from benchmarks.standing import Standing
 from freeflyer.analysis.timing.control_cycles import Contestant
 from freeflyer.analysis.timing.results import NoPeerError
-from freeflyer.analysis.timing.robots import Standing
 
 NAME = "TSID"
 SOLVERS = {"eiquadprog": "SolverHQuadProg", "eiquadprog-fast": "SolverHQuadProgFast"}

@@ -18,8 +18,8 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 import freeflyer as ff
+from freeflyer.analysis.timing.control_cycles import sway
 from freeflyer.analysis.timing.results import no_collection
-from freeflyer.analysis.timing.robots import sway
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.running import ControlRun, run_scenario
