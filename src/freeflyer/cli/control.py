@@ -18,37 +18,10 @@ if TYPE_CHECKING:
     from freeflyer.control.standing import Standing
 
 
-class ScenarioName(StrEnum):
-    """What the robot does."""
-
-    stand = "stand"
-    squat = "squat"
-    reach = "reach"
-    lift = "lift"
-    walk = "walk"
-    swing = "swing"
-    all = "all"
-
-
+ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
 SCENARIOS = tuple(name.value for name in ScenarioName if name.value != "all")
-
-
-class PlantName(StrEnum):
-    """What the robot moves in."""
-
-    mujoco = "mujoco"
-    freeflyer = "freeflyer"
-    both = "both"
-
-
-class FormulationName(StrEnum):
-    """Unknowns of the controller."""
-
-    full = "full"
-    reduced = "reduced"
-    three_step = "three-step"
-
-
+PlantName = StrEnum("PlantName", ["mujoco", "freeflyer", "both"])
+FormulationName = StrEnum("FormulationName", [("full", "full"), ("reduced", "reduced"), ("three_step", "three-step")])
 FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",

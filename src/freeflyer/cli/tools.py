@@ -20,17 +20,7 @@ if TYPE_CHECKING:
     from freeflyer.report.reporting import Tour
 
 
-class Part(StrEnum):
-    """The tables of a benchmark."""
-
-    robots = "robots"
-    batches = "batches"
-    scaling = "scaling"
-    simulation = "simulation"
-    control = "control"
-    start = "start"
-
-
+Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
 RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]",
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",

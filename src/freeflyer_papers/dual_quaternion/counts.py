@@ -132,21 +132,17 @@ def printed_gauss(n: int) -> Operations:
     return x.operations
 
 
-def lagrange(n: int) -> Operations:
-    """The recursion of [66]."""
-    return _lagrange(n, times_z)
+def lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray] | None = None) -> Operations:
+    """The recursion of [66]; times: W Z from W and a zero, if columns do not change places."""
+    x = CountingScalar(Operations())
+    three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
+    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times or times_z)
+    return x.operations
 
 
 def lagrange_by_products(n: int) -> Operations:
     """The same where W Z is a product of full matrices."""
-    return _lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
-
-
-def _lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray]) -> Operations:
-    x = CountingScalar(Operations())
-    three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
-    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times)
-    return x.operations
+    return lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
 
 
 Array = np.ndarray

@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
+from freeflyer.analysis.linearization import body_rates
 from freeflyer.analysis.timing.results import power, threads, time_interleaved
 from freeflyer.kernels.counting import CountingScalar, Operations, count
 from freeflyer.progress import Progress
@@ -27,7 +28,7 @@ def pitch_sweep(model: ff.Model, state: State) -> R.Sweep:
     errors, conditions = [], []
     for pitch in PITCHES:
         errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
-        conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
+        conditions.append(np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))))
     return R.Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
@@ -74,12 +75,6 @@ def _inverse_error(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray)
     ours = geometric.inverse_dynamics_derivatives(model, q, v, a)
     exact = by_complex_steps("rnea", model, q, v, a)
     return max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.da), exact, strict=True))
-
-
-def body_rates(roll: float, pitch: float) -> np.ndarray:
-    """Body angular velocity (3,) per rate of roll, pitch and yaw: singular where the pitch is a right angle."""
-    sr, cr, sp, cp = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
-    return np.array([[1.0, 0.0, -sp], [0.0, cr, sr * cp], [0.0, -sr, cr * cp]])
 
 
 STEPS = np.logspace(-1.0, -12.0, 67)
@@ -133,8 +128,9 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
     states = 4 * robot.nv  # of central differences by q and v
     differences = states * _total(count("rnea", robot))
     made: tuple[tuple[str, Derivatives, int], ...] = (
-        ("geometric linearisation paper: Tables 4 to 8", tables, counts.eidamb + counts.derivatives),
-        ("this library, compiled", compiled_derivatives, _total(count("rnea_gradient", robot))),
+        ("geometric linearisation paper: Tables 4 to 8", by_motion(geometric.inverse_dynamics_derivatives),
+         counts.eidamb + counts.derivatives),
+        ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), _total(count("rnea_gradient", robot))),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences),
     )
@@ -143,16 +139,14 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
     return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
 
 
-def tables(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tables 4 to 8."""
-    d = geometric.inverse_dynamics_derivatives(model, q, v, a)
-    return d.dq, d.dv
+def by_motion(derivatives: Callable[..., Any]) -> Derivatives:
+    """Derivatives of inverse dynamics by q and v alone."""
 
+    def both(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = derivatives(model, q, v, a)
+        return d.dq, d.dv
 
-def compiled_derivatives(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """freeflyer.inverse_dynamics_derivatives."""
-    d = ff.inverse_dynamics_derivatives(model, q, v, a)
-    return d.dq, d.dv
+    return both
 
 
 def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -173,7 +167,7 @@ def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
     behind[:, 3:7] = ff.spatial.quaternion.from_rpy(angles - STEP * np.eye(3))
     by_angles = (ff.inverse_dynamics(model, ahead, v, a) - ff.inverse_dynamics(model, behind, v, a)).T / (2.0 * STEP)
     try:
-        by_q[:, 3:6] = np.linalg.solve(body_rates(angles[0], angles[1]).T, by_angles.T).T
+        by_q[:, 3:6] = np.linalg.solve(body_rates(angles).T, by_angles.T).T
     except np.linalg.LinAlgError:  # a right angle of pitch, to the last digit
         by_q[:, 3:6] = np.inf
     return by_q, by_v
