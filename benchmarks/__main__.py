@@ -1,56 +1,64 @@
-"""`python -m benchmarks`: the tables of `freeflyer bench` beside other libraries, and recorded hierarchies beside their solvers."""
+"""`python -m benchmarks`: the tables of `freeflyer bench` beside other libraries, solvers of quadratic programs and of recorded
+hierarchies, TALOS beside TSID, pink and mink."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any
+from enum import StrEnum
+from typing import Annotated, Any
 
 import typer
 
+import freeflyer as ff
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
-from benchmarks.peers import PEERS
-from freeflyer.analysis.timing.measured import Bench
+from benchmarks.peers import PEERS, SOLVERS
+from benchmarks.solvers import SolverTiming, solver_times, solvers_table
+from benchmarks.standing import Standings, talos_times
+from benchmarks.tsid_peer import tsid_contestants
+from freeflyer.analysis.timing.measured import PARTS, Bench
+from freeflyer.analysis.timing.runner import Effort
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
 from freeflyer.cli.output import show_error
-from freeflyer.cli.tools import (
-    BatchOption,
-    BlocksOption,
-    Part,
-    PartsOption,
-    PlotOption,
-    RobotsArgument,
-    ThreadsOption,
-    run_bench,
-    wanted_parts,
-)  # fmt: skip
-from freeflyer.errors import FreeflyerError
+from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArgument, ThreadsOption, run_bench
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
+
+Part: Any = StrEnum("Part", [*PARTS, "solvers"])
+PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
+    show_default="all without ROBOT, else robots")]  # fmt: skip
 
 
 @dataclass(frozen=True, repr=False)
 class ComparedBench(Bench):
-    """A benchmark beside other libraries, with the times of recorded hierarchies."""
+    """A benchmark beside other libraries, with solvers, recorded hierarchies and TALOS on two feet."""
 
+    solvers: tuple[SolverTiming, ...] = ()
     hierarchies: tuple[HierarchyTiming, ...] = ()
+    talos: Standings | None = None
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
-        return super().tables() + ([hierarchies_table(self.hierarchies)] if self.hierarchies else [])
+        found = super().tables() + ([solvers_table(self.solvers)] if self.solvers else [])
+        found += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
+        return found + (self.talos.tables() if self.talos else [])
 
 
 def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
         threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
         json: JsonOption = None, debug: DebugOption = False) -> None:  # fmt: skip
-    """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; recorded hierarchies beside cascades of solvers."""
+    """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; solvers beside each other."""
+    wanted = {str(part) for part in parts or (["robots"] if robots else Part)}
 
-    def with_hierarchies(result: Bench, progress: Progress) -> Bench:
-        levels = hierarchy_times(progress) if Part.solvers in wanted_parts(robots, parts) else ()
-        return ComparedBench(**vars(result), hierarchies=levels)
+    def with_more(result: Bench, progress: Progress) -> Bench:
+        qp = "solvers" in wanted
+        return ComparedBench(**vars(result),
+            solvers=solver_times(blocks, Effort().block_seconds, progress) if qp else (),
+            hierarchies=hierarchy_times(progress) if qp else (),
+            talos=talos_times(tsid_contestants, SOLVERS) if "control" in wanted else None)  # fmt: skip
 
     try:
-        run_bench(robots, parts, plot, batch, threads, blocks, base, loops, json, PEERS, with_hierarchies)
-    except FreeflyerError as error:
+        run_bench(robots, wanted, plot, batch, threads, blocks, base, loops, json, PEERS, with_more)
+    except ff.FreeflyerError as error:
         if debug:
             raise
         show_error(str(error))

@@ -17,15 +17,11 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer import linkages
 from freeflyer.analysis.timing.control_cycles import ClosedState, loop_set
 from freeflyer.analysis.timing.results import Call, NoPeerError
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
-from freeflyer.errors import FileError, FreeflyerError
 from freeflyer.model.description import POINT
-from freeflyer.model.writers import to_mjcf
 
 DYNAMICS = ("forward_dynamics", "constrained_dynamics")
 Timed = tuple[Call | None, float | None, str]  # (what to time, how far it is from ours, what it means)
@@ -57,7 +53,7 @@ def closed_peers(model: Any, mjcf: Path | None) -> tuple[list[ClosedBeside], lis
                     peers.append(ClosedBeside(make(model, path)))
                 except NoPeerError as error:
                     notes.append(f"not compared: {error}")
-    except FreeflyerError as error:
+    except ff.FreeflyerError as error:
         notes.append(f"no peer: it cannot be written as MJCF: {error}")
     return peers, notes
 
@@ -69,7 +65,7 @@ def _file(model: Any, mjcf: Path | None) -> Iterator[Path]:
         return
     with TemporaryDirectory() as folder:
         path = Path(folder) / "robot.xml"
-        to_mjcf(model, path)
+        ff.to_mjcf(model, path)
         yield path
 
 
@@ -86,13 +82,13 @@ def _peer_calls(p: Any, model: Any, s: ClosedState, name: str, ours: Any) -> lis
     found: list[tuple[str, Call | None, float | None, str]] = [(p.label, *_pinocchio(p, model, s, name, ours))]
     if name in DYNAMICS and (call := p.lcaba_call(s)) is not None:
         a = p.in_our_order(np.array(call()))
-        a = a[linkages.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[ff.linkages.partition(model).independent] if name == "forward_dynamics" else a
         found.append((p.label, call, distance(ours, a), f"lcaba, {p.settings}"))
     return found
 
 
 def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
-    split = linkages.partition(model)
+    split = ff.linkages.partition(model)
     kept = split.independent
     if name == "constraint_jacobian":
         call = p.jacobian_call(s)
@@ -110,7 +106,7 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
     if name == "forward_dynamics_derivatives":
         call = p.derivatives_call(s)
         _, by_v, by_tau = (p.square(x) for x in call()[:3])
-        G = p.map_of(linkages.mapping_jacobian(model, s.q), split.dependent, kept)
+        G = p.map_of(ff.linkages.mapping_jacobian(model, s.q), split.dependent, kept)
         gap = max(distance(ours.dv, (by_v @ G)[kept]), distance(ours.dtau, by_tau[np.ix_(kept, kept)]))
         return call, gap, "computeConstraintDynamicsDerivatives"
     return None, None, ""
@@ -119,16 +115,16 @@ def _pinocchio(p: PinocchioPeer, model: Any, s: ClosedState, name: str, ours: An
 def _mujoco(p: MujocoPeer, model: Any, s: ClosedState, name: str, ours: Any) -> Timed:
     if name in DYNAMICS:
         a = p.rigid_limit(s)[0]
-        a = a[linkages.partition(model).independent] if name == "forward_dynamics" else a
+        a = a[ff.linkages.partition(model).independent] if name == "forward_dynamics" else a
         return p.dynamics_call(s), distance(ours, a), "mj_forward; its rigid limit"
     if name in ("constraint_jacobian", "constraint_bias") and {tuple(loop.mask) for loop in model.loops} == {POINT}:
         J, _, bias, equality = p.rows(s)
         at = np.concatenate([np.flatnonzero(equality == p.equality(loop.name)) for loop in model.loops])
-        turns = [frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
+        turns = [ff.frame_pose(model, s.q, loop.frame_a)[:3, :3] for loop in model.loops]
         if name == "constraint_jacobian":
             return p.jacobian_call(s), distance(_rotate_rows(turns, ours), -J[at]), "mj_makeConstraint"
-        rate = linkages.constraint_jacobian(model, s.q) @ s.v
-        spins = [frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
+        rate = ff.linkages.constraint_jacobian(model, s.q) @ s.v
+        spins = [ff.frame_velocity(model, s.q, s.v, loop.frame_a)[3:] for loop in model.loops]
         ours = ours + 2.0 * np.concatenate([np.cross(w, x) for w, x in zip(spins, rate.reshape(-1, 3), strict=True)])
         return None, distance(_rotate_rows(turns, ours), -bias[at]), "aref"
     return None, None, ""
@@ -140,7 +136,7 @@ def _rotate_rows(turns: list[np.ndarray], rows: np.ndarray) -> np.ndarray:
 
 
 def _softness(p: MujocoPeer, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-    ours = constrained_dynamics(model, s.q, s.v, s.tau, constraints=loop_set(model)).a
+    ours = ff.constrained_dynamics(model, s.q, s.v, s.tau, constraints=loop_set(model)).a
     each = p.rigid_limit(s)[1]
     return tuple((x, distance(a, ours)) for x, a in zip(SOFTNESSES, each, strict=True))
 
@@ -258,7 +254,7 @@ def mujoco_peer(model: Any, mjcf: Path) -> MujocoPeer:
 
     try:
         m = compile_model(*spec_with_shapes(mjcf))
-    except FileError as error:
+    except ff.FileError as error:
         raise NoPeerError(str(error)) from error
     off = mujoco.mjtDisableBit
     for bit in (off.mjDSBL_CONTACT, off.mjDSBL_LIMIT, off.mjDSBL_ACTUATION, off.mjDSBL_SPRING, off.mjDSBL_DAMPER):

@@ -9,22 +9,15 @@ from time import perf_counter
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from freeflyer.contacts.constrained_dynamics import project_velocity
+import freeflyer as ff
 from freeflyer.contacts.description import point, surface
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePositionTask, PostureTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem, asked_of
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import FreeflyerError
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.model.model import Model
-from freeflyer.optimization import solvers
 from freeflyer.optimization.compiled import call, solve_levels
-from freeflyer.optimization.hierarchy import Level, solve_hierarchy
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid, quadruped
-from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
@@ -38,7 +31,7 @@ OWN = "active set"
 class Recorded:
     """Levels, the metric and slope below them; how many limits hold the solution."""
 
-    levels: tuple[Level, ...]
+    levels: tuple[ff.optimization.Level, ...]
     H: np.ndarray
     g: np.ndarray
 
@@ -62,13 +55,13 @@ def record(count: int, seed: int = 0) -> Iterator[Recorded]:
     for k in range(count):
         problem, q = both[k % 2]
         model, speed = problem.model, 10.0 ** rng.uniform(-3.0, 0.5)
-        v = project_velocity(model, q, speed * rng.standard_normal(model.nv), constraints=problem.constraints)
+        v = ff.project_velocity(model, q, speed * rng.standard_normal(model.nv), constraints=problem.constraints)
         program, numbers = asked_of(problem, q, v, "full")
         found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(model.nv), numbers)
         assert found is not None
         A, lower, upper, H, g = found[:5]
         parts = [slice(i, k) for i, k in zip((0, *program.ends), program.ends) if k > i]
-        yield Recorded(tuple([Level(A[p], lower[p], upper[p], program.weights[p]) for p in parts]), H, g)
+        yield Recorded(tuple([ff.optimization.Level(A[p], lower[p], upper[p], program.weights[p]) for p in parts]), H, g)
 
 
 def hierarchy_times(progress: Progress, count: int = PROBLEMS) -> tuple[HierarchyTiming, ...]:
@@ -77,7 +70,7 @@ def hierarchy_times(progress: Progress, count: int = PROBLEMS) -> tuple[Hierarch
     progress(0.0, "recorded hierarchies")
     some = problems[::SHARE]
     answers = {OWN: [_timed(_ours, p) for p in problems]}
-    for solver in solvers()[1:]:
+    for solver in ff.optimization.solvers()[1:]:
         progress(0.5, f"recorded hierarchies: {solver}")
         answers[solver] = [_timed(lambda p, solver=solver: _cascade(p, solver), p) for p in some]  # type: ignore[misc]
     best = [np.min([_missed(p, x) for x in found if x is not None], axis=0)
@@ -100,15 +93,15 @@ def hierarchies_table(timings: tuple[HierarchyTiming, ...]) -> Table:
     return Table("strict hierarchies of control cycles", columns, rows, range(1, len(columns)), note)
 
 
-def _problem(model: Model, contact: Callable[[str], object]) -> tuple[WholeBodyProblem, np.ndarray]:
-    q = standing_posture(model)
+def _problem(model: ff.Model, contact: Callable[[str], object]) -> tuple[WholeBodyProblem, np.ndarray]:
+    q = ff.robots.standing_posture(model)
     soles = [name for name in model.frame_names if name.endswith("_sole")]
     feet = [contact(name) for name in soles or [name for name in model.frame_names if name.endswith("_foot")]]
     end = "left_palm" if "left_palm" in model.frame_names else model.frame_names[-1]
     base = model.joints[0].child
-    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, 0.03]),
-        FrameOrientationTask(base, frame_pose(model, q, base)[:3, :3]),
-        FramePositionTask(end, frame_pose(model, q, end)[:3, 3] + 0.05, level=2), PostureTask(q, level=3)]  # fmt: skip
+    tasks = [CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.03]),
+        FrameOrientationTask(base, ff.frame_pose(model, q, base)[:3, :3]),
+        FramePositionTask(end, ff.frame_pose(model, q, end)[:3, 3] + 0.05, level=2), PostureTask(q, level=3)]  # fmt: skip
     return WholeBodyProblem(model, tasks, feet, [TorqueLimits(scale=0.5), AccelerationLimits(200.0)]), q  # type: ignore[arg-type]
 
 
@@ -117,7 +110,7 @@ def _timed(solve: Callable[[Recorded], np.ndarray], p: Recorded) -> tuple[float,
     begin = perf_counter()
     try:
         x = solve(p)
-    except FreeflyerError:
+    except ff.FreeflyerError:
         return perf_counter() - begin, None
     return perf_counter() - begin, x
 
@@ -127,14 +120,14 @@ def _ours(p: Recorded) -> np.ndarray:
     ends = tuple(np.cumsum([len(level.lower) for level in p.levels]).tolist())
     found = solve_levels(A, lower, upper, weights, ends, p.H, p.g)
     if found is None or not found.optimal:
-        raise FreeflyerError("the rounds ran out")
+        raise ff.FreeflyerError("the rounds ran out")
     return found.x
 
 
 def _cascade(p: Recorded, solver: str) -> np.ndarray:
     L = np.linalg.cholesky(p.H)
     b = -solve_triangular(L, p.g, lower=True)
-    return solve_hierarchy([*p.levels, Level(L.T, b, b)], solver=solver).x
+    return ff.optimization.solve_hierarchy([*p.levels, ff.optimization.Level(L.T, b, b)], solver=solver).x
 
 
 def _missed(p: Recorded, x: np.ndarray) -> np.ndarray:

@@ -13,29 +13,25 @@ from typing import Any
 import numpy as np
 import qpsolvers
 
+import freeflyer as ff
 from benchmarks.closed import closed_peers
 from benchmarks.pinocchio_peer import peer_for
-from benchmarks.tsid_peer import tsid_contestants
+from benchmarks.standing import MOST, TOLERANCE, Reach, Reaching
 from freeflyer.analysis.timing.measured import Peers
 from freeflyer.analysis.timing.results import NoPeerError
-from freeflyer.analysis.timing.robots import MOST, TOLERANCE, Reach, Reaching
-from freeflyer.dynamics.states import from_mujoco, from_pinocchio, to_mujoco, to_pinocchio
-from freeflyer.errors import FreeflyerError
-from freeflyer.model.model import Model
-from freeflyer.model.writers import to_mjcf
 
 INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
 
-def mujoco_steps(model: Model, q: np.ndarray, v: np.ndarray, dt: float,
+def mujoco_steps(model: ff.Model, q: np.ndarray, v: np.ndarray, dt: float,
         count: int) -> tuple[str, dict[str, Callable[[], object]]]:  # fmt: skip
     """MuJoCo's steps without contacts and limits, called one by one from Python; none where it is not installed or cannot."""
     try:
         import mujoco
 
-        mj = mujoco.MjModel.from_xml_string(to_mjcf(model))
-        qpos, qvel = to_mujoco(model, q, v)[:2]
-    except (ImportError, FreeflyerError):
+        mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
+        qpos, qvel = ff.to_mujoco(model, q, v)[:2]
+    except (ImportError, ff.FreeflyerError):
         return "MuJoCo", {}
     mj.opt.timestep = dt
     mj.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
@@ -58,27 +54,27 @@ def pink_solver(r: Reach) -> Reaching:
     pink = _package("pink", "pin-pink")
     model = r.problem.model
     peer = peer_for(model, r.problem.urdf, r.problem.hand)
-    start = to_pinocchio(model, peer.model, r.q).q
+    start = ff.to_pinocchio(model, peer.model, r.q).q
     tasks = [pink.tasks.FrameTask(frame, position_cost=1.0, orientation_cost=1.0) for frame in r.frames]
     poses = [peer.pin.SE3(X[:3, :3], X[:3, 3]) for X in r.frames.values()]
     limits = [pink.limits.ConfigurationLimit(peer.model, 1.0)] if r.limits else []
     return _peer_solver(pink, r, lambda: pink.Configuration(peer.model, peer.data, start), [*tasks, pink.tasks.ComTask(1.0)],
-        poses, limits, lambda q: from_pinocchio(model, peer.model, q).q)  # fmt: skip
+        poses, limits, lambda q: ff.from_pinocchio(model, peer.model, q).q)  # fmt: skip
 
 
 def mink_solver(r: Reach) -> Reaching:
     """(q, steps) of mink, with MuJoCo's model of the same robot; NoPeerError where it is missing."""
     mink, model = _package("mink", "mink"), r.problem.model
-    peer = import_module("mujoco").MjModel.from_xml_string(to_mjcf(model))
-    start = to_mujoco(model, r.q).qpos
+    peer = import_module("mujoco").MjModel.from_xml_string(ff.to_mjcf(model))
+    start = ff.to_mujoco(model, r.q).qpos
     tasks = [mink.FrameTask(frame, "body" if frame in model.link_names else "site", 1.0, 1.0) for frame in r.frames]
     limits = [mink.ConfigurationLimit(peer, 1.0)] if r.limits else []
     return _peer_solver(mink, r, lambda: mink.Configuration(peer, start), [*tasks, mink.ComTask(1.0)],
-        [mink.SE3.from_matrix(X) for X in r.frames.values()], limits, lambda q: from_mujoco(model, q).q)  # fmt: skip
+        [mink.SE3.from_matrix(X) for X in r.frames.values()], limits, lambda q: ff.from_mujoco(model, q).q)  # fmt: skip
 
 
 SOLVERS = {"pink, daqp": pink_solver, "mink, daqp": mink_solver}
-PEERS = Peers(peer_for, closed_peers, mujoco_steps, tsid_contestants, SOLVERS)
+PEERS = Peers(peer_for, closed_peers, mujoco_steps)
 
 
 def _peer_solver(package: Any, r: Reach, start: Callable[[], Any], tasks: list[Any], poses: list[Any], limits: list[Any],

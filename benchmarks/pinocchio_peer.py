@@ -13,12 +13,11 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.algorithms import held_frames, outer_frames, wrenches
 from freeflyer.analysis.timing.results import Call, NoPeerError
-from freeflyer.errors import FreeflyerError
 from freeflyer.model.description import WORLD
-from freeflyer.model.writers import to_urdf
 
 NAME = "Pinocchio"
 LARGEST_WORKSPACE = 2e9  # bytes
@@ -121,9 +120,9 @@ def _load(pin: Any, model: Any, urdf: Path | None, mjcf: Path | None) -> Any:
             return pin.buildModelFromUrdf(str(urdf), *roots)
         with TemporaryDirectory() as folder:
             path = Path(folder) / "robot.urdf"
-            to_urdf(model, path)
+            ff.to_urdf(model, path)
             return pin.buildModelFromUrdf(str(path), *roots)
-    except FreeflyerError as error:
+    except ff.FreeflyerError as error:
         raise NoPeerError(f"it cannot be written as URDF: {error}") from error
     except (ValueError, RuntimeError) as error:
         raise NoPeerError(f"Pinocchio refuses it: {error}") from error

@@ -16,11 +16,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import freeflyer as ff
 from benchmarks.pinocchio_peer import peer_for
+from benchmarks.standing import Standing
 from freeflyer.analysis.timing.control_cycles import Contestant
 from freeflyer.analysis.timing.results import NoPeerError
-from freeflyer.analysis.timing.robots import Standing
-from freeflyer.dynamics.states import from_pinocchio, to_pinocchio
 
 NAME = "TSID"
 SOLVERS = {"eiquadprog": "SolverHQuadProg", "eiquadprog-fast": "SolverHQuadProgFast"}
@@ -54,7 +54,7 @@ class TsidPeer:
 
     def state(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Our q (..., nq), v (..., nv) in its order."""
-        state = to_pinocchio(self.problem.model, self.robot.model(), q, v)
+        state = ff.to_pinocchio(self.problem.model, self.robot.model(), q, v)
         return state.q, state.v
 
     def cycle(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -67,7 +67,7 @@ class TsidPeer:
         found = self._solve(*self.state(q, v))
         tau = np.concatenate([np.zeros(6), self.formulation.getActuatorForces(found)])
         a, pin_q, pin_v = self.formulation.getAccelerations(found), *self.state(q, v)
-        ours = from_pinocchio(self.problem.model, self.robot.model(), pin_q, pin_v, a, tau)
+        ours = ff.from_pinocchio(self.problem.model, self.robot.model(), pin_q, pin_v, a, tau)
         forces = [self.formulation.getContactForce(foot, found) for foot in self.problem.feet]
         wrenches = [contact.getForceGeneratorMatrix @ f for contact, f in zip(self.contacts, forces, strict=True)]
         return Answer(ours.a, ours.tau[6:], np.array(wrenches), np.reshape(forces, (len(forces), 4, 3)))
@@ -143,7 +143,7 @@ def _frame_tasks(tsid: Any, problem: Standing, robot: Any) -> tuple[Any, Any]:
 
 def _body_tasks(tsid: Any, problem: Standing, robot: Any) -> tuple[Any, Any]:
     com, posture = tsid.TaskComEquality("com", robot), tsid.TaskJointPosture("posture", robot)
-    start = to_pinocchio(problem.model, robot.model(), problem.posture).q
+    start = ff.to_pinocchio(problem.model, robot.model(), problem.posture).q
     for task, target in ((com, problem.com), (posture, start[7:])):
         _gains(task, problem.stiffness[task.name], len(target))
         sample = tsid.TrajectorySample(len(target))
@@ -155,7 +155,7 @@ def _body_tasks(tsid: Any, problem: Standing, robot: Any) -> tuple[Any, Any]:
 def _limits(tsid: Any, problem: Standing, robot: Any) -> tuple[Any, Any]:
     def sorted_(x: np.ndarray) -> np.ndarray:
         """Of the joints, in its order."""
-        return to_pinocchio(problem.model, robot.model(), problem.posture, tau=np.concatenate([np.zeros(6), x])).tau[6:]
+        return ff.to_pinocchio(problem.model, robot.model(), problem.posture, tau=np.concatenate([np.zeros(6), x])).tau[6:]
 
     torque, velocity, acceleration = map(sorted_, (problem.torque, problem.velocity, problem.acceleration))
     actuation, joints = tsid.TaskActuationBounds("torque", robot), tsid.TaskJointBounds("joints", robot, problem.dt)

@@ -4,7 +4,7 @@ hierarchies: solvers agree on what can be met, and the table says who fails."""
 import numpy as np
 import pytest
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
-from freeflyer.analysis.timing.results import BatchPoint, ScalingPoint, Timing, geometric_mean, time_interleaved
+from freeflyer.analysis.timing.results import RobotTimings, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import call_overhead, exponent
 from freeflyer.progress import no_progress
 
@@ -16,16 +16,19 @@ def test_takes_means_and_exponents():
     assert blocks == 4 * "aabb"
     assert geometric_mean([2.0, None, 8.0]) == pytest.approx(4.0)
     assert geometric_mean([None]) is None
-    points = [ScalingPoint(n, n, "x", 2.0 * n, 0.5 * n**2, None) for n in (10, 100)]
+
+    def timed(bodies, states, call, batch):
+        row = Timing("x", call, None, batch, batch, None, None, None, None, None, None)
+        return RobotTimings("chain", bodies, bodies, bodies, states, 1, 3, 3, (row,), None)
+
+    points = [timed(n, 256, 2.0 * n, 0.5 * n**2) for n in (10, 100)]
     assert exponent(points, "x", "call") == pytest.approx(1.0)
     assert exponent(points, "x", "batch") == pytest.approx(2.0)
     assert exponent(points, "x", "peer_call") is None
-    def point(n, us):
-        return BatchPoint("x", n, Timing("a", 1.0, None, us / n, us / n, None, None, None, None, None, None))
-
-    points = [point(64, 5.0 + 64 * 0.5), point(16, 5.0 + 16 * 0.5), point(512, 999.0)]
-    assert call_overhead(points, "x", "a") == pytest.approx(5.0)
-    assert call_overhead([point(16, 1.0)], "x", "a") is None
+    points = [timed(1, n, 1.0, us / n) for n, us in ((64, 5.0 + 64 * 0.5), (16, 5.0 + 16 * 0.5), (512, 999.0))]
+    assert call_overhead(points, "x") == pytest.approx(5.0)
+    assert call_overhead(points[:1], "x") is None
+    assert call_overhead(points, "y") is None
 
 
 def test_records_and_solvers():

@@ -5,6 +5,7 @@ import pytest
 import subprocess
 import sys
 from benchmarks.__main__ import app
+from benchmarks.solvers import SIZES
 from cli.command import arm, written
 from freeflyer.analysis.timing.runner import SHORT_ALGORITHMS, SHORT_SIZES
 from freeflyer.optimization import solvers
@@ -41,10 +42,10 @@ def test_batches_and_missing_peers(tmp_path):
     assert result.exit_code == 0
     assert data["robots"] == []
     for name in SHORT_ALGORITHMS:
-        points = [p for p in data["batches"] if p["timing"]["algorithm"] == name]
-        assert [p["states"] for p in points] == list(SHORT_SIZES)
-        assert all(p["timing"]["batch"] > 0 and p["timing"]["peer_batch"] > 0 for p in points)
-        assert all(p["timing"]["difference"] < 1e-9 for p in points)
+        points = [(x["batch_size"], t) for x in data["batches"] for t in x["rows"] if t["algorithm"] == name]
+        assert [states for states, _ in points] == list(SHORT_SIZES)
+        assert all(t["batch"] > 0 and t["peer_batch"] > 0 for _, t in points)
+        assert all(t["difference"] < 1e-9 for _, t in points)
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
     mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
@@ -79,6 +80,10 @@ def test_loops_and_recordings():
     result, data = run_json("--part", "solvers", "--blocks", 3)
     assert result.exit_code == 0
     assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
+    rows = data["solvers"]  # each installed solver on each size, cold and warm
+    assert [(r["solver"], r["variables"], r["rows"]) for r in rows] == [(s, n, m) for n, m, _ in SIZES for s in solvers()]
+    assert all(r["bare"] > 0 and r["call"] > 0 and r["warm"] > 0 and r["iterations"] > 0 for r in rows)
+    assert all(r["overhead"] == pytest.approx(r["call"] - r["bare"]) for r in rows)
     assert data["hierarchies"][0]["worse"] == 0
     def run(*words):
         return subprocess.run([sys.executable, "-m", "benchmarks", *words], cwd=ROOT, capture_output=True, text=True, check=False)

@@ -4,19 +4,11 @@ import freeflyer as ff
 import itertools
 import numpy as np
 import pytest
-from benchmarks.peers import PEERS
+from benchmarks.peers import SOLVERS
+from benchmarks.standing import REACHES, TOLERANCE, motion, own_solver, reach, reach_table, reach_times, standing_times, talos
+from benchmarks.tsid_peer import tsid_contestants
 from dataclasses import replace
-from freeflyer.analysis.timing.control_cycles import Contestant, cycle_times, cycles_table, standing_times
-from freeflyer.analysis.timing.robots import (
-    REACHES,
-    TOLERANCE,
-    motion,
-    own_solver,
-    reach,
-    reach_table,
-    reach_times,
-    talos,
-)
+from freeflyer.analysis.timing.control_cycles import Contestant, cycle_times, cycles_table
 from freeflyer.control.limits import PositionBounds
 from robots_on_disk import needs_examples
 
@@ -35,7 +27,7 @@ def test_turns_and_percentiles():
     assert timing.median == pytest.approx(1.0)
     assert timing.slow > 1.9  # between the slowest cycle and the one before it
     assert timing.slowest == pytest.approx(1000.0)
-    table = cycles_table([timing])
+    table = cycles_table([timing], "cycles")
     assert len(table.rows[0]) == len(table.columns)
 
 
@@ -55,11 +47,11 @@ def test_the_feet_rest_along_the_motion_and_velocities_are_its_rates():
 @pytest.mark.peers
 @needs_examples
 def test_peers_of_inverse_kinematics():
-    for times, note in (standing_times(None, PEERS.control, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0,
-        PEERS.reach)):
+    for times, note in (standing_times(tsid_contestants, count=3, rounds=1), reach_times([(0.02, 0.5, False)], 1, 0.0,
+        SOLVERS)):
         assert all(t.name.startswith(("TSID", "pink", "mink", "freeflyer")) for t in times)
-        assert note.startswith("no peer: ") or len(times) in (2, 3)  # TSID has two solvers
-    times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], 1, 0.0, PEERS.reach)
+        assert note.startswith("no peer: ") or len(times) in (3, 5)  # TSID has two solvers beside our three ways
+    times, note = reach_times([(0.02, 0.5, False), (0.4, 1.5, True)], 1, 0.0, SOLVERS)
     assert all(t.error <= 2.0 * TOLERANCE and 0 < t.steps < 10 and t.time > 0.0 for t in times)
     table = reach_table(times, note)
     assert all(len(row) == len(table.columns) for row in table.rows)

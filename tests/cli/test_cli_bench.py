@@ -23,21 +23,6 @@ def test_ours_alone(tmp_path):
     assert data["scaling"] == []
 
 
-def test_solvers_beside_themselves():
-    """Every installed solver on every size, cold and warm."""
-    from freeflyer.analysis.timing.algorithms import SIZES
-    from freeflyer.optimization import solvers
-
-    result, data = run_json("bench", "--part", "solvers", "--blocks", 3)
-    assert result.exit_code == 0
-    rows = data["solvers"]
-    expected = [(s, n, m) for n, m, _ in SIZES for s in solvers()]
-    assert [(r["solver"], r["variables"], r["rows"]) for r in rows] == expected
-    assert all(r["bare"] > 0 and r["call"] > 0 and r["warm"] > 0 and r["iterations"] > 0 for r in rows)
-    assert all(r["overhead"] == pytest.approx(r["call"] - r["bare"]) for r in rows)
-    assert all(r["solver"] in result.stdout for r in rows)
-
-
 def test_links_and_linkages_that_do_not_fit(tmp_path):
     shown = printed("bench", "kangaroo_like", *QUICK, "--json", tmp_path / "bench.json")
     closed = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["closed"]
@@ -55,6 +40,19 @@ def test_links_and_linkages_that_do_not_fit(tmp_path):
     names = [row["algorithm"] for row in data["robots"][0]["rows"]]
     assert "inverse_dynamics, 2 wrenches" in names
     assert not {"inverse_dynamics, 4 wrenches", "all_terms, 4 frames"} & set(names)
+
+
+def test_batches_and_chains_are_rows_of_their_sizes(monkeypatch):
+    from freeflyer.analysis.timing import runner
+
+    monkeypatch.setattr(runner, "CHAIN_SIZES", (2, 3))
+    monkeypatch.setattr(runner, "SHORT_SIZES", (8, 16))
+    result, data = run_json("bench", "chain", "--part", "batches", "--part", "scaling", *QUICK)
+    assert result.exit_code == 0
+    assert [(x["bodies"], x["batch_size"]) for x in data["batches"]] == [(6, 8), (6, 16)]
+    assert [x["bodies"] for x in data["scaling"]] == [2, 3]
+    assert [t["algorithm"] for t in data["scaling"][0]["rows"]] == list(runner.CHAIN_ALGORITHMS)
+    assert "us of a call beside its states" in result.stderr
 
 
 def test_peers_are_in_the_repository():

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
+from benchmarks.standing import TOLERANCE, Reach, own_solver, reach, reach_error
 from closeness import close
 from freeflyer import control
-from freeflyer.analysis.timing.robots import TOLERANCE, Reach, own_solver, reach, reach_error
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import solve_qp
 from freeflyer.spatial import se3

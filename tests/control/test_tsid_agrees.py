@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from benchmarks.standing import Standing, control_problem, motion, motion_tasks, talos
 from benchmarks.tsid_peer import SOLVERS, TsidPeer, tsid_peer
 from closeness import EXACT, close
 from dataclasses import replace
-from freeflyer.analysis.timing.control_cycles import control_problem
 from freeflyer.analysis.timing.results import NoPeerError
-from freeflyer.analysis.timing.robots import Standing, motion, motion_tasks, talos
 from freeflyer.optimization import solve_qp
 from robots_on_disk import needs_examples
 from seeds import fresh

@@ -1,4 +1,4 @@
-"""The quadratic program of TSID 1.7 to 1.10 for the problem of `freeflyer.analysis.timing.robots`, in NumPy.
+"""The quadratic program of TSID 1.7 to 1.10 for the problem of `benchmarks.standing`, in NumPy.
 
 Variables x = (a, f): a (nv,) the derivative of v, the base's in body axes; f (2 x 4 x 3): a force on the robot in each corner of
 each sole, in the axes of the foot's frame. A foot's wrench there is T f, T (6, 12) with a block [1; hat(p)] for each corner p.
@@ -27,8 +27,8 @@ Jdot v is classical: its linear rows are the acceleration of the origin, not of 
 
 import freeflyer as ff
 import numpy as np
+from benchmarks.standing import FORCE_ROWS, Standing, motion_tasks
 from freeflyer import control
-from freeflyer.analysis.timing.robots import FORCE_ROWS, Standing, motion_tasks
 from typing import NamedTuple
 
 REGULARIZATION = 1e-8  # of TSID, on the diagonal of H

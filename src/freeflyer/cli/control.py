@@ -18,37 +18,10 @@ if TYPE_CHECKING:
     from freeflyer.control.standing import Standing
 
 
-class ScenarioName(StrEnum):
-    """What the robot does."""
-
-    stand = "stand"
-    squat = "squat"
-    reach = "reach"
-    lift = "lift"
-    walk = "walk"
-    swing = "swing"
-    all = "all"
-
-
-SCENARIOS = tuple(name.value for name in ScenarioName if name.value != "all")
-
-
-class PlantName(StrEnum):
-    """What the robot moves in."""
-
-    mujoco = "mujoco"
-    freeflyer = "freeflyer"
-    both = "both"
-
-
-class FormulationName(StrEnum):
-    """Unknowns of the controller."""
-
-    full = "full"
-    reduced = "reduced"
-    three_step = "three-step"
-
-
+ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
+SCENARIOS = tuple(str(name) for name in ScenarioName if str(name) != "all")
+PlantName = StrEnum("PlantName", ["mujoco", "freeflyer", "both"])
+FormulationName = StrEnum("FormulationName", [("full", "full"), ("reduced", "reduced"), ("three_step", "three-step")])
 FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
@@ -103,7 +76,7 @@ def control(
     walking = {"steps": steps, "step_length": step_length, "gait": gait, "speed": speed, "lateral": lateral, "turning": turning}
     given = {"hand": ("reach", hand), **{name: ("walk", value) for name, value in walking.items()}}
     for name, (owner, value) in given.items():
-        if value is not None and scenario.value not in (owner, "all"):
+        if value is not None and str(scenario) not in (owner, "all"):
             raise typer.BadParameter(f"--{name.replace('_', '-')} belongs to the scenario {owner}")
     if (pushes is not None or boundary is not None) and scenario is not ScenarioName.stand:
         raise typer.BadParameter("--pushes and --boundary belong to the scenario stand")
@@ -126,7 +99,7 @@ def control(
         return
     found: list[ControlRun] = []
     refused: dict[str, str] = {}
-    for name in SCENARIOS if scenario is ScenarioName.all else [scenario.value]:
+    for name in SCENARIOS if scenario is ScenarioName.all else [str(scenario)]:
         for form, where in product(formulations, plants):
             extra = {key: value for key, (owner, value) in given.items() if owner == name and value is not None}
             try:

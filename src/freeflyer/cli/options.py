@@ -14,13 +14,7 @@ import typer
 option = partial(typer.Option, show_default=False)
 
 
-class Base(StrEnum):
-    """How the root link of a file's robot is held; `file`: as in the file."""
-
-    free = "free"
-    fixed = "fixed"
-    planar = "planar"
-    file = "file"
+Base = StrEnum("Base", ["free", "fixed", "planar", "file"])  # how the root link of a file's robot is held; file: as in the file
 
 
 def _keep_traceback(context: typer.Context, value: bool) -> None:

@@ -13,25 +13,14 @@ from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
 
     from freeflyer.analysis.timing.measured import Bench, Peers
     from freeflyer.progress import Progress
     from freeflyer.report.reporting import Tour
 
 
-class Part(StrEnum):
-    """The tables of a benchmark."""
-
-    robots = "robots"
-    batches = "batches"
-    scaling = "scaling"
-    simulation = "simulation"
-    solvers = "solvers"
-    control = "control"
-    start = "start"
-
-
+Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
 RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]",
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
@@ -48,21 +37,16 @@ def bench(
     json: opt.JsonOption = None, peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False,
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
-    """Time each algorithm for one state and for a batch; short batches; scaling with size; solvers; control; first calls."""
+    """Time each algorithm for one state and for a batch; short batches; scaling with size; control; first calls."""
     if peers:
         from freeflyer.errors import InputError
 
         raise InputError("timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers")
-    run_bench(robots, parts, plot, batch, threads, blocks, base, loops, json)
-
-
-def wanted_parts(robots: list[str] | None, parts: list[Part] | None) -> list[Part]:
-    """The parts asked for; else the robots named, or all parts."""
-    return parts or ([Part.robots] if robots else list(Part))
+    run_bench(robots, parts or ([Part.robots] if robots else list(Part)), plot, batch, threads, blocks, base, loops, json)
 
 
 def run_bench(
-    robots: list[str] | None, parts: list[Part] | None, plot: Path | None, batch: int, threads: int, blocks: int,
+    robots: list[str] | None, parts: Collection[str], plot: Path | None, batch: int, threads: int, blocks: int,
     base: Any, loops: Path | None, json: Path | None, peers: Peers | None = None,
     more: Callable[[Bench, Progress], Bench] | None = None,
 ) -> None:  # fmt: skip
@@ -79,7 +63,7 @@ def run_bench(
     out = output(json)
     with status() as progress:
         effort = Effort(batch=batch, blocks=blocks, threads=threads)
-        result = measure(wanted_parts(robots, parts), named, effort, progress, peers)
+        result = measure(parts, named, effort, progress, peers)
         result = more(result, progress) if more else result
     out.print(result.conditions(), soft_wrap=True)
     for shown in result.tables():

@@ -71,9 +71,7 @@ class Call:
 
     @cached_property
     def outputs(self) -> tuple[Array, ...]:
-        return tuple(
-            self._array(name, shape) for name, shape in zip(self.function.outputs, self.entry.outputs, strict=True)
-        )
+        return tuple(self._array(name, shape) for name, shape in zip(self.function.outputs, self.entry.outputs, strict=True))
 
     @property
     def parameters(self) -> tuple[Array, ...]:

@@ -11,6 +11,7 @@ import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
+from importlib import resources
 from pathlib import Path
 
 from llvmlite import binding as llvm
@@ -112,9 +113,7 @@ def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...
 def run(folder: Path, command: list[str]) -> None:
     """Runs the command. Errors: FreeflyerError with its output."""
     try:
-        done = subprocess.run(
-            command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False,
-        )  # fmt: skip
+        done = subprocess.run(command, cwd=folder, capture_output=True, text=True, errors="replace", timeout=SECONDS, check=False)
     except (OSError, subprocess.TimeoutExpired) as error:
         raise FreeflyerError(f"{shlex.join(command)} could not be run: {error}") from error
     if done.returncode != 0:
@@ -123,29 +122,15 @@ def run(folder: Path, command: list[str]) -> None:
 
 def cmake(prefix: str, objects: list[str]) -> str:
     """The text of CMakeLists.txt."""
-    return CMAKE.replace("@PREFIX@", prefix).replace("@OBJECTS@", "\n  ".join(objects))
+    return filled("CMakeLists.txt", {"PREFIX": prefix, "OBJECTS": "\n  ".join(objects)})
 
 
-CMAKE = """\
-cmake_minimum_required(VERSION 3.10)
-project(@PREFIX@ C)
-
-set(OBJECTS
-  @OBJECTS@)
-
-add_library(@PREFIX@_static STATIC @PREFIX@.c ${OBJECTS})
-add_library(@PREFIX@_shared SHARED @PREFIX@.c ${OBJECTS})
-foreach(library @PREFIX@_static @PREFIX@_shared)
-  set_target_properties(${library} PROPERTIES OUTPUT_NAME @PREFIX@ C_STANDARD 99 C_EXTENSIONS OFF
-    POSITION_INDEPENDENT_CODE ON)
-  target_include_directories(${library} PUBLIC ${CMAKE_CURRENT_SOURCE_DIR})
-  target_link_libraries(${library} PUBLIC m)
-endforeach()
-
-add_executable(@PREFIX@_example main.c)
-set_target_properties(@PREFIX@_example PROPERTIES C_STANDARD 99 C_EXTENSIONS OFF)
-target_link_libraries(@PREFIX@_example PRIVATE @PREFIX@_static)
-"""
+def filled(form: str, values: Mapping[str, object]) -> str:
+    """A file of templates, each @KEY@ replaced by its value."""
+    text = (resources.files("freeflyer.export") / "templates" / form).read_text(encoding="ascii")
+    for key, value in values.items():
+        text = text.replace(f"@{key}@", str(value))
+    return text
 
 
 NATIVE = "native"

@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from freeflyer.analysis.timing.measured import Bench
-from freeflyer.analysis.timing.results import BatchPoint, RobotTimings, ScalingPoint
+from freeflyer.analysis.timing.results import RobotTimings, Timing
 from freeflyer.plots.files import save_png
 from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
@@ -22,8 +23,8 @@ def save(result: Bench, path: Path) -> None:
 def draw(result: Bench) -> Any:
     """The figure."""
     panels: list[tuple[Any, Any]] = [(_bars, r) for r in result.robots if r.rows]
-    for name in dict.fromkeys(p.robot for p in result.batches):
-        panels.append((_short, tuple(p for p in result.batches if p.robot == name)))
+    for name in dict.fromkeys(x.robot for x in result.batches):
+        panels.append((_short, [x for x in result.batches if x.robot == name]))
     if result.scaling:
         panels.append((_curves, result.scaling))
     columns = 2 if len(panels) > 1 else 1
@@ -71,35 +72,35 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     axes.legend(fontsize=7, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1)
 
 
-def _short(axes: Any, points: tuple[BatchPoint, ...]) -> None:
+def _short(axes: Any, sizes: Sequence[RobotTimings]) -> None:
     """Cost of a state against the number of states in a batch: flat where a call costs nothing beside them."""
-    for k, algorithm in enumerate(dict.fromkeys(p.timing.algorithm for p in points)):
+    peer = None
+    for k, (algorithm, own) in enumerate(_curves_of(sizes)):
         colour, marker = SERIES[k % len(SERIES)], "os^v"[k // len(SERIES) % 4]
-        own = sorted((p for p in points if p.timing.algorithm == algorithm), key=lambda p: p.states)
-        axes.loglog([p.states for p in own], [p.timing.batch for p in own], f"{marker}-", color=colour, ms=3, label=algorithm)
-        if all(p.timing.peer_batch is not None for p in own):
-            axes.loglog([p.states for p in own], [p.timing.peer_batch for p in own], ":", color=colour)
-    peer = next((p.timing.peer for p in points if p.timing.peer), None)
-    axes.set_xlabel("states in a batch, one thread" + (f"; dotted: {peer}" if peer else ""))
-    axes.set_ylabel("µs per state")
-    axes.set_title(f"{label(points[0].robot, 40)}: short and long batches")
+        states = [x.batch_size for x, _ in own]
+        axes.loglog(states, [t.batch for _, t in own], f"{marker}-", color=colour, ms=3, label=algorithm)
+        if all(t.peer_batch is not None for _, t in own):
+            axes.loglog(states, [t.peer_batch for _, t in own], ":", color=colour)
+        peer = peer or next((t.peer for _, t in own if t.peer), None)
+    axes.set(xlabel="states in a batch, one thread" + (f"; dotted: {peer}" if peer else ""), ylabel="µs per state",
+        title=f"{label(sizes[0].robot, 40)}: short and long batches")  # fmt: skip
     axes.grid(True, which="major")
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside curves that lie everywhere
 
 
-def _curves(axes: Any, points: tuple[ScalingPoint, ...]) -> None:
-    colours = iter(SERIES)
-    for algorithm in dict.fromkeys(p.algorithm for p in points):
-        own = [p for p in points if p.algorithm == algorithm]
-        n, colour = [p.bodies for p in own], next(colours)
-        axes.loglog(n, [p.call for p in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
-        axes.loglog(n, [p.batch for p in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
-        compared = [p for p in own if p.peer_call is not None]
+def _curves(axes: Any, chains: Sequence[RobotTimings]) -> None:
+    for (algorithm, own), colour in zip(_curves_of(chains), SERIES):
+        n = [x.bodies for x, _ in own]
+        axes.loglog(n, [t.call for _, t in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
+        axes.loglog(n, [t.batch for _, t in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
+        compared = [(x.bodies, t.peer_call) for x, t in own if t.peer_call is not None]
         if compared:
-            theirs = [p.peer_call for p in compared]
-            axes.loglog([p.bodies for p in compared], theirs, ":", color=colour, label=f"{algorithm}, peer's call")
-    axes.set_xlabel("bodies")
-    axes.set_ylabel("µs per state")
-    axes.set_title("chains: cost against size")
+            axes.loglog(*zip(*compared), ":", color=colour, label=f"{algorithm}, peer's call")
+    axes.set(xlabel="bodies", ylabel="µs per state", title="chains: cost against size")
     axes.grid(True, which="major")
     axes.legend(fontsize=7)
+
+
+def _curves_of(sizes: Sequence[RobotTimings]) -> list[tuple[str, list[tuple[RobotTimings, Timing]]]]:
+    """Rows of each algorithm over the sizes."""
+    return [(row.algorithm, [(x, t) for x in sizes for t in x.rows if t.algorithm == row.algorithm]) for row in sizes[0].rows]

@@ -31,10 +31,6 @@ def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:
             stack.append((below[0], rest, rest))
             continue
         last = len(below) - 1
-        stack += reversed(
-            [
-                (c, rest + ("└─ " if i == last else "├─ "), rest + ("   " if i == last else "│  "))
-                for i, c in enumerate(below)
-            ]
-        )
+        stack += reversed([(c, rest + ("└─ " if i == last else "├─ "), rest + ("   " if i == last else "│  "))
+            for i, c in enumerate(below)])  # fmt: skip
     return lines

@@ -12,14 +12,11 @@ import numpy as np
 import sympy as sp
 from scipy.integrate import quad
 
-from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_jacobian, centroidal_momentum
-from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, mass_matrix, potential_energy
+import freeflyer as ff
 from freeflyer.dynamics.frames import frame_jacobian, frame_pose, frame_velocity
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
-from freeflyer.symbolic import Routine, coefficient_matrix, is_zero, jacobian, make_function, routine
 from freeflyer.tables import Table
 from freeflyer_papers import planar
 from freeflyer_papers.decoupling.sample_program import SampleProgram, sample_program
@@ -85,7 +82,7 @@ def compute(progress: Progress) -> AppendixResult:
     program = sample_program()
     done = time.perf_counter()
     made = output_routine(program)
-    function = make_function(made, "revolute_hopper")
+    function = ff.symbolic.make_function(made, "revolute_hopper")
     printed = time.perf_counter()
     progress(0.0, "appendix A.2: beside the compiled kernels")
     q, v = np.random.default_rng(0).uniform(-3.0, 3.0, (2, STATES, 4))
@@ -101,14 +98,14 @@ def compute(progress: Progress) -> AppendixResult:
     jump = _values(program, {"printed": program.printed_angle}, edge, edge)["printed"]
     printed_forms = _values(program, {"h": program.printed_momentum, "r": program.printed_radial}, q, v)
     return AppendixResult(table_a1(program, q[0], v[0]), outputs, tuple(program.tests.items()), integrability(),
-        is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside),
+        ff.symbolic.is_zero(program.locked_rate - program.printed_rate), distance(angle["printed"], inside),
         float(np.abs(np.diff(jump))[0]), distance(printed_forms["h"], theirs["h_inertc"]),
         distance(printed_forms["r"], theirs["Jrdot_cf"]), len(made.steps), done - start, printed - done)  # fmt: skip
 
 
-def output_routine(program: SampleProgram) -> Routine:
+def output_routine(program: SampleProgram) -> ff.symbolic.Routine:
     """The program's outputs as one routine of q, v and the constants (printsimmat of the thesis)."""
-    return routine(program.outputs, _inputs(program))
+    return ff.symbolic.routine(program.outputs, _inputs(program))
 
 
 def numbers(program: SampleProgram, function: Callable[..., Any], q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
@@ -142,12 +139,12 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     base = planar.link_inertia([(m.x, m.y) for m in links], [m.mass for m in links], [0, 0])
     kinetic = (sp.Matrix([state.velocity]) * program.outputs["Mb"] * sp.Matrix(state.velocity))[0] / 2
     slope = [kinetic.diff(state.position[3])]
-    G_T, rest = coefficient_matrix(slope, state.velocity)
+    G_T, rest = ff.symbolic.coefficient_matrix(slope, state.velocity)
     ours = {k: x[0] for k, x in _values(program, {
         "R": pose.rotation, "H": pose.matrix, "o": pose.origin, "angle": planar.pose_of(pose.matrix).angle,
-        "A": planar.adjoint(pose), "a": planar.twist_adjoint(twist), "Jo": jacobian(pose.origin, state),
+        "A": planar.adjoint(pose), "a": planar.twist_adjoint(twist), "Jo": ff.symbolic.jacobian(pose.origin, state),
         "Jnu": planar.twist_jacobian(pose, state),
-        "Jy": jacobian(program.outputs["alpha_c"], state), "Lambda": base.matrix, "slope": slope[0],
+        "Jy": ff.symbolic.jacobian(program.outputs["alpha_c"], state), "Lambda": base.matrix, "slope": slope[0],
         "vec2mat": (G_T * sp.Matrix(state.velocity) + rest)[0],
     }, q[None], v[None]).items()}  # fmt: skip
     T = rates(q)
@@ -197,7 +194,7 @@ def _inputs(program: SampleProgram) -> dict[str, Any]:
 
 def _values(program: SampleProgram, formulas: dict[str, Any], q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     """Numbers of some formulas of the program's symbols."""
-    made = make_function(routine(formulas, _inputs(program)), "values")(q, v, *CONSTANTS.values())
+    made = ff.symbolic.make_function(ff.symbolic.routine(formulas, _inputs(program)), "values")(q, v, *CONSTANTS.values())
     return dict(zip(formulas, made if isinstance(made, tuple) else (made,)))
 
 
@@ -268,18 +265,18 @@ def rotation(angle: np.ndarray) -> np.ndarray:
     return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
 
 
-def kernel_numbers(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
+def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:
     """Each output for q, v (n, 4); "Cbp v" in place of Cbp, whose matrix is one of many."""
     T = rates(q)
-    M = mass_matrix(model, q)
+    M = ff.mass_matrix(model, q)
     w = _times(T, v)
     spin = np.concatenate([v[:, 2:3] * _times(S, w[:, :2]), np.zeros((len(q), 2))], axis=1)  # rate of w at constant v
-    G = gravity_forces(model, q)
-    coriolis = inverse_dynamics(model, q, w, spin) - G
+    G = ff.gravity_forces(model, q)
+    coriolis = ff.inverse_dynamics(model, q, w, spin) - G
     turned = np.swapaxes(T, -1, -2)
     knee, foot = (frame_pose(model, q, name)[:, PLANE, 3] for name in ("shank", "foot_point"))
     J_knee, J_foot = (frame_jacobian(model, q, name, expressed="mixed")[:, PLANE] @ T for name in ("shank", "foot_point"))
-    com, J_com = center_of_mass(model, q)[:, PLANE], center_of_mass_jacobian(model, q)[:, PLANE] @ T
+    com, J_com = ff.center_of_mass(model, q)[:, PLANE], ff.center_of_mass_jacobian(model, q)[:, PLANE] @ T
     locked = locked_turn(model, q)
     angle = np.array([com_angle(model, float(x)) for x in q[:, 3]])
     R_ic = rotation(q[:, 2] + angle)
@@ -287,13 +284,13 @@ def kernel_numbers(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.n
     r = np.linalg.norm(arm, axis=1)
     J_alpha = np.zeros((len(q), 4)) + [0.0, 0.0, 1.0, 0.0]
     J_alpha[:, 3] = locked
-    momentum = centroidal_momentum(model, q, w)
+    momentum = ff.centroidal_momentum(model, q, w)
     h = np.stack([momentum[:, 0], momentum[:, 2], -momentum[:, 4]], axis=1)
     R_ci = np.swapaxes(R_ic, -1, -2)
     spun = (_times(S, arm))[:, :, None] * J_alpha[:, None, :]
     return {
         "Mb": turned @ M @ T, "MbI": np.linalg.inv(turned @ M @ T), "Cbp v": _times(turned, coriolis), "Gb": _times(turned, G),
-        "E_pot": potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": _times(R_ci, arm),
+        "E_pot": ff.potential_energy(model, q), "o_i1": knee, "o_if": foot, "o_ic": com, "o_cf": _times(R_ci, arm),
         "Jodot_i1": J_knee, "Jodot_if": J_foot, "Jodot_ic": J_com, "Jodot_cf": R_ci @ (J_arm - spun),
         "Jalpha_iodot_cf": np.einsum("ni,nij->nj", _times(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
         "Jrdot_cf": np.einsum("ni,nij->nj", arm, J_arm)[:, None] / r[:, None, None], "alpha_c": q[:, 2] + angle + np.pi / 2.0,
@@ -301,13 +298,13 @@ def kernel_numbers(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.n
     }  # fmt: skip
 
 
-def locked_turn(model: Model, q: np.ndarray) -> np.ndarray:
+def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """T_omega (...): the third row of M_bb^-1 M_bq."""
-    M = np.swapaxes(rates(q), -1, -2) @ mass_matrix(model, q) @ rates(q)
+    M = np.swapaxes(rates(q), -1, -2) @ ff.mass_matrix(model, q) @ rates(q)
     return np.linalg.solve(M[..., :3, :3], M[..., :3, 3:])[..., 2, 0]
 
 
-def com_angle(model: Model, q: float) -> float:
+def com_angle(model: ff.Model, q: float) -> float:
     """Angle of the frame that turns with the locked velocity, by quadrature (3.75)."""
     return float(quad(lambda x: float(locked_turn(model, np.array([0.0, 0.0, 0.0, x]))), 0.0, q, epsabs=1e-13, epsrel=1e-13)[0])
 

@@ -8,10 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
+import freeflyer as ff
 from freeflyer.progress import Progress
-from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
-from freeflyer.sim.events import Occurrence
 from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
 from freeflyer_papers.hopping.hopping import HopRun, hop
@@ -99,7 +97,7 @@ def compute(progress: Progress) -> HoppingResult:
     settled = hop("revolute-IV", duration=20.0).named("apex")[-1]
     gaits: tuple[tuple[str, HopGait], ...] = (("revolute-VI", hop_gait("revolute-VI")),
         ("revolute-IV", hop_gait("revolute-IV", q=settled.q, v=settled.v)))
-    q, v = hop_start(prismatic_hopper(), angle=0.024, height=0.23, speed=0.35)
+    q, v = hop_start(ff.robots.prismatic_hopper(), angle=0.024, height=0.23, speed=0.35)
     forward = hop("prismatic-III", q=q, v=v, duration=15.0, **FORWARD).named("apex")[-1]
     gaits = (*gaits, ("prismatic, forward", hop_gait("prismatic-III", q=forward.q, v=forward.v, **FORWARD)))
     progress(0.0, "gaits by radial control alone")
@@ -114,14 +112,14 @@ def compute(progress: Progress) -> HoppingResult:
 
 def tune() -> Tuning:
     """Experiment I from other knee angles, the foot below the centre of mass, the trunk at 0.3 m, the spring at rest."""
-    model = revolute_hopper()
+    model = ff.robots.revolute_hopper()
     q = np.tile(model.keyframes["start"], (len(KNEES), 1))
     q[:, 3] = KNEES
     leg = legs(model, q)
     q[:, 2] -= leg.angle
     ends = hop_ends("revolute-I", q, np.zeros(4), duration=2.0, length=leg.length, apexes=1)
-    momentum = -centroidal_momentum(model, ends.q, ends.v)[:, 4]
-    inertia = -centroidal_momentum_matrix(model, ends.q)[:, 4, 2]
+    momentum = -ff.centroidal_momentum(model, ends.q, ends.v)[:, 4]
+    inertia = -ff.centroidal_momentum_matrix(model, ends.q)[:, 4, 2]
     return Tuning(KNEES, momentum, momentum / inertia)
 
 
@@ -129,7 +127,7 @@ def tilt_noise() -> tuple[tuple[float, int], ...]:
     """How many hops prismatic-I makes before it has tilted by 10 degrees, for first tilts."""
     found = []
     for tilt in NOISES:
-        q = np.array(prismatic_hopper().keyframes["start"])
+        q = np.array(ff.robots.prismatic_hopper().keyframes["start"])
         q[2] += tilt
         run = hop("prismatic-I", q=q)
         over = np.abs(run.leg.angle) > TILTED
@@ -142,7 +140,7 @@ def search_radial() -> tuple[tuple[str, int], ...]:
     """How runs under radial control alone end, of random starts and gains of springs and dampers; and the most apexes of one."""
     rng = np.random.default_rng(0)
     angle, height, speed, turn = (rng.uniform(*x, UNACTUATED) for x in ((-0.4, 0.6), (0.22, 0.34), (-0.5, 1.2), (-1.5, 1.5)))
-    q, v = hop_start(revolute_hopper(), angle=angle, height=height, speed=speed)
+    q, v = hop_start(ff.robots.revolute_hopper(), angle=angle, height=height, speed=speed)
     v[:, 2] = turn
     ranges = {"energy_gain": (0.0, 15.0), "radial_damping": (5.0, 60.0), "stance_damping": (0.0, 5.0), "radial_gain": (1e3, 4e3)}
     gains: dict[str, Any] = {name: rng.uniform(*x, UNACTUATED) for name, x in ranges.items()}
@@ -178,7 +176,7 @@ def spring_in_flight(run: HopRun) -> np.ndarray:
     return np.array(found)
 
 
-def _flights(run: HopRun) -> Iterator[tuple[Occurrence, Occurrence]]:
+def _flights(run: HopRun) -> Iterator[tuple[ff.sim.Occurrence, ff.sim.Occurrence]]:
     """Lift-off and next touch-down around each apex that has both."""
     for apex in run.named("apex"):
         before = [e for e in run.named("lift-off") if e.t < apex.t]

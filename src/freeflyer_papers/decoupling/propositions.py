@@ -9,12 +9,11 @@ from time import perf_counter
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer import decoupling, robots
 from freeflyer.analysis.timing.robots import default_robots
 from freeflyer.decoupling.base import FORMS, Form
 from freeflyer.dynamics.equations import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.model.model import Model
 from freeflyer.robots import make
 from freeflyer.spatial import se3
 
@@ -32,7 +31,7 @@ class Statement:
     robot: str
 
 
-def models() -> tuple[Model, ...]:
+def models() -> tuple[ff.Model, ...]:
     """Robots in space, in the air and on legs."""
     return tuple(robots.make(name) for name in ROBOTS)
 
@@ -43,14 +42,14 @@ def statements() -> tuple[Statement, ...]:
     rng = np.random.default_rng(4)
     for model in models():
         for _ in range(STATES):
-            q = integrate(model, model.neutral, rng.standard_normal(model.nv))
+            q = ff.integrate(model, model.neutral, rng.standard_normal(model.nv))
             for source, text, residual in residuals(model, q, rng.standard_normal(model.nv), rng):
                 if residual >= worst.get((source, text), (-1.0, ""))[0]:
                     worst[source, text] = residual, model.name
     return tuple(Statement(*key, *value) for key, value in worst.items())
 
 
-def residuals(model: Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
+def residuals(model: ff.Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
     """(source, statement, residual) at one state."""
     yield from _lie(rng)
     M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
@@ -84,14 +83,14 @@ def _lie(rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
     yield "Lemma 2.11", "a nu = vee([hat(nu_1), hat(nu_2)])", _relative(bracket, se3.ad(a) @ c, se3.ad(a) @ c)
 
 
-def _constants(model: Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, str, float]]:
+def _constants(model: ff.Model, q: np.ndarray, v: np.ndarray) -> Iterator[tuple[str, str, float]]:
     found = decoupling.constants_of_motion(model, q, v)
     size = np.abs(found.drifts[-1])
     for k, name in enumerate(found.frames[:2]):
         yield "Proposition 3.2.1", f"a_cb^T h_b = a_ib^T h_b, c: {name.replace('_', ' ')}", _relative(found.drifts[k], 0.0, size)
 
 
-def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: dict[Form, np.ndarray], rate: np.ndarray,
+def _decoupling(model: ff.Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: dict[Form, np.ndarray], rate: np.ndarray,
                 rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:  # fmt: skip
     """(A.2)-(A.5) by whole matrices, and Propositions 3.3.1 and 3.3.2 about their blocks."""
     n = model.nv - 6
@@ -118,7 +117,7 @@ def _decoupling(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray, C: di
         yield source, "v_x a momentum: C_x v_x + C_xy v_y = 0", _relative(momentum.residual, 0.0, size)
 
 
-def _external(model: Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iterator[tuple[str, str, float]]:
+def _external(model: ff.Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> Iterator[tuple[str, str, float]]:
     d = decoupling.external_internal(model, q, model.frame_names[-1], rows=(0, 1, 2))
     size = d.transform @ np.linalg.inv(M) @ d.transform.T
     expected = np.zeros_like(size)
@@ -157,7 +156,7 @@ def times() -> tuple[Time, ...]:
     models = [m for m in (first, make("humanoid"), make("space_manipulator")) if m.joints[0].kind == "free"]
     rng, made = np.random.default_rng(7), []
     for model in models:
-        q, v = integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
+        q, v = ff.integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
         calls: tuple[Callable[[], object], ...] = (partial(mass_matrix, model, q), partial(coriolis_matrix, model, q, v),
             partial(coriolis_matrix, model, q, v, "hamel"), partial(decoupling.decouple, model, q, v),
             partial(decoupling.decouple, model, q, v, form="passive"))  # fmt: skip

@@ -6,13 +6,8 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer import decoupling, robots
-from freeflyer.control.decoupled import DecoupledController
-from freeflyer.control.references import MinimumJerkReference
+import freeflyer as ff
 from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.model.edits import lock_joints
-from freeflyer.model.model import Model
 from freeflyer.sim.simulating import simulate
 
 DURATION, STEP = 4.0, 0.05
@@ -40,31 +35,31 @@ class Regulated:
 
 def runs() -> tuple[Regulated, ...]:
     """Three of each robot."""
-    return tuple(regulate(robots.make(name), name, case) for name in MOVES for case in CASES)
+    return tuple(regulate(ff.robots.make(name), name, case) for name in MOVES for case in CASES)
 
 
-def regulate(model: Model, name: str, case: str) -> Regulated:
+def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     """What is not moved in a case begins, and is to stay, at its reference."""
     n = model.nv - 6
-    posture = integrate(model, model.neutral, np.concatenate([np.zeros(6), np.tile([0.4, -0.3], n)[:n]]))
+    posture = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), np.tile([0.4, -0.3], n)[:n]]))
     center, joints = center_of_mass(model, posture), posture[7:]
     away = np.tile([SWING, -SWING], n)[:n]
     external, internal = case != "internal", case != "external"
     start, v = posture, np.zeros(model.nv)
     if internal:
-        start = integrate(model, start, np.concatenate([np.zeros(6), np.full(n, TURN)]))
+        start = ff.integrate(model, start, np.concatenate([np.zeros(6), np.full(n, TURN)]))
     shift = center - center_of_mass(model, start)  # the base moves so that the centre of mass begins at its place
     start = start.copy()
     start[:3] += shift + (OFFSET if external else 0.0)
     if external:
         turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])  # as one body about its centre of mass
-        v[:6] = np.linalg.solve(decoupling.frame_map(model, start, np.zeros(model.nv)).matrix, turn)
-    controller = DecoupledController(
-        model, MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
-        MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
+        v[:6] = np.linalg.solve(ff.decoupling.frame_map(model, start, np.zeros(model.nv)).matrix, turn)
+    controller = ff.control.DecoupledController(
+        model, ff.control.MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
+        ff.control.MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
     run = simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,
         atol=1e-12)  # fmt: skip
-    spin = decoupling.external_velocity(model, run.q, run.v)[:, 3:]
+    spin = ff.decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
     return Regulated(name, case, tuple(run.t.tolist()), _rows(center_of_mass(model, run.q)), _rows(spin), _rows(run.q[:, 7:]),
@@ -110,9 +105,9 @@ class Flight:
 
 def flights() -> tuple[Flight, ...]:
     """The space manipulator, its joints driven, without external forces."""
-    model = robots.make("space_manipulator")
+    model = ff.robots.make("space_manipulator")
     rng = np.random.default_rng(5)
-    q = integrate(model, model.neutral, np.concatenate([np.zeros(6), 0.5 * rng.standard_normal(model.nv - 6)]))
+    q = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), 0.5 * rng.standard_normal(model.nv - 6)]))
     v = 0.05 * rng.standard_normal(model.nv)
     torques = np.concatenate([np.zeros(6), 2.0 * rng.standard_normal(model.nv - 6)])
 
@@ -120,7 +115,7 @@ def flights() -> tuple[Flight, ...]:
         return torques * np.cos(2.0 * t) - np.concatenate([np.zeros(6), v[6:]])
 
     run = simulate(model, q, v, push, dt=FLIGHT_STEP, duration=FLIGHT_DURATION, integrator="dop853", rtol=1e-12, atol=1e-13)
-    found = decoupling.constants_of_motion(model, run.q, run.v)
+    found = ff.decoupling.constants_of_motion(model, run.q, run.v)
     made = []
     for k, name in enumerate(found.frames):
         h = found.momenta[:, k]
@@ -159,28 +154,28 @@ class Path:
     error: float
 
 
-def with_joints(model: Model, count: int) -> Model:
+def with_joints(model: ff.Model, count: int) -> ff.Model:
     """The robot with so many joints of its arm, from the second on; or all of them."""
     if count == len(model.actuated):
         return model
     kept = model.actuated[1 : 1 + count]
-    return lock_joints(model, [name for name in model.actuated if name not in kept])
+    return ff.lock_joints(model, [name for name in model.actuated if name not in kept])
 
 
 def frames() -> tuple[Frames, ...]:
     """Arms of the space and the aerial manipulator with one, two and all joints."""
     rng, made = np.random.default_rng(6), []
     for name in ("space_manipulator", "aerial_manipulator"):
-        whole = robots.make(name)
+        whole = ff.robots.make(name)
         for count in (1, 2, len(whole.actuated)):
             model = with_joints(whole, count)
             steps = np.concatenate([np.zeros((POSTURES, 6)), rng.uniform(-2.0, 2.0, (POSTURES, count))], -1)
-            q = integrate(model, model.neutral, steps)
-            found = decoupling.integrability(model, q)
+            q = ff.integrate(model, model.neutral, steps)
+            found = ff.decoupling.integrability(model, q)
             worst = " and ".join(found.failing[0][:2]) if found.failing else ""
             size = float(np.abs(found.tensor[..., 3:, :, :]).max())
             along = np.eye(model.nv)[6:]
-            slope = decoupling.decouple(model, q[:, None], along).base_map_rate[..., 3:, 6:]
+            slope = ff.decoupling.decouple(model, q[:, None], along).base_map_rate[..., 3:, 6:]
             made.append(Frames(name, count, size, float(np.abs(found.tensor[..., :3, :, :]).max()),
                 float(np.abs(slope).max()), bool(found.integrable.all()), worst))  # fmt: skip
     return tuple(made)
@@ -189,9 +184,9 @@ def frames() -> tuple[Frames, ...]:
 def paths() -> tuple[Path, ...]:
     """One joint to and fro and directly; two joints one after the other, in both orders, and together."""
     made = []
-    whole = robots.make("aerial_manipulator")
+    whole = ff.robots.make("aerial_manipulator")
     one, two = with_joints(whole, 1), with_joints(whole, 2)
-    ways: tuple[tuple[Model, str, list[tuple[float, ...]]], ...] = (
+    ways: tuple[tuple[ff.Model, str, list[tuple[float, ...]]], ...] = (
         (one, "directly", [(0.0,), (1.5,)]), (one, "too far and back", [(0.0,), (2.5,), (-0.5,), (1.5,)]),
         (two, "the first, then the second", [(0.0, 0.0), (1.5, 0.0), (1.5, 1.5)]),
         (two, "the second, then the first", [(0.0, 0.0), (0.0, 1.5), (1.5, 1.5)]),
@@ -201,8 +196,8 @@ def paths() -> tuple[Path, ...]:
         points = np.array(corners)
         share = np.linspace(0.0, len(points) - 1.0, 20 * (len(points) - 1) + 1)
         angles = np.stack([np.interp(share, np.arange(len(points)), points[:, k]) for k in range(points.shape[1])], -1)
-        q = integrate(model, model.neutral, np.concatenate([np.zeros((len(share), 6)), angles], -1))
-        found = decoupling.center_of_mass_angle(model, q)
+        q = ff.integrate(model, model.neutral, np.concatenate([np.zeros((len(share), 6)), angles], -1))
+        found = ff.decoupling.center_of_mass_angle(model, q)
         made.append(Path(f"aerial manipulator, {points.shape[1]} joint{'s' * (points.shape[1] > 1)}", way, found.integrable,
             tuple((share / share[-1]).tolist()), tuple(found.angle.tolist()), found.error))  # fmt: skip
     return tuple(made)

@@ -8,16 +8,11 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
-from freeflyer.dynamics.equations import coriolis_matrix, inverse_dynamics, mass_matrix
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.model.build import build
-from freeflyer.model.configuration import random_configuration
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.model import Model
 from freeflyer.robots import humanoid
-from freeflyer.spatial import dual_quaternion as D, quaternion, se3
 from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
@@ -36,7 +31,7 @@ def remarks() -> tuple[Remark, ...]:
     return tuple([_remark(f"{n} joints, {kind}", serial_arm(n, kind)) for kind in ("revolute", "helical") for n in SIZES])
 
 
-def _remark(robots: str, model: Model) -> Remark:
+def _remark(robots: str, model: ff.Model) -> Remark:
     x = random_states(model, STATES, 2)
     as_printed, whole, skew = [], [], []
     for q, v in zip(x.q, x.v):
@@ -45,7 +40,7 @@ def _remark(robots: str, model: Model) -> Remark:
         masses, inertias = [b.mass for b in bodies], [b.inertia[:, :3] for b in bodies]
         terms = body_terms([b.x_parent for b in bodies], [b.x_joint for b in bodies], screws, v, masses, inertias)
         printed, lacking = skew_part_as_printed(list(terms))
-        P = coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
+        P = ff.coriolis_matrix(model, q, v)  # passive: P + P^T is M's rate
         A = 0.5 * (P + P.T) - formulations.coriolis_matrix(model, q, v, by="gauss")
         size = np.linalg.norm(A)
         as_printed.append(np.linalg.norm(printed - A) / size)
@@ -54,9 +49,9 @@ def _remark(robots: str, model: Model) -> Remark:
     return Remark(robots, STATES, float(min(as_printed)), float(max(as_printed)), float(max(whole)), float(max(skew)))
 
 
-def _agreement(robots: str, model: Model) -> Agreement:
+def _agreement(robots: str, model: ff.Model) -> Agreement:
     x = random_states(model, STATES, 2)
-    expected = inverse_dynamics(model, x.q, x.v, x.a)
+    expected = ff.inverse_dynamics(model, x.q, x.v, x.a)
     printed = np.array([inverse_dynamics_as_printed(model, *state) for state in zip(x.q, x.v, x.a)])
     armature = model.armature * x.a  # which the printed recursion leaves out
     rest = np.array([formulations.inverse_dynamics(model, *state, by="gauss") for state in zip(x.q, x.v, x.a)])
@@ -71,9 +66,9 @@ def _distance(found: np.ndarray, expected: np.ndarray) -> float:
     return float((np.abs(found - expected).max(axis=-1) / np.abs(expected).max(axis=-1)).max())
 
 
-def _skew(model: Model, q: np.ndarray, v: np.ndarray) -> float:
+def _skew(model: ff.Model, q: np.ndarray, v: np.ndarray) -> float:
     def mass(t: float) -> np.ndarray:
-        return mass_matrix(model, integrate(model, q, t * v))
+        return ff.mass_matrix(model, ff.integrate(model, q, t * v))
 
     rate = (2 / 3 * (mass(STEP) - mass(-STEP)) - 1 / 12 * (mass(2 * STEP) - mass(-2 * STEP))) / STEP
     C = formulations.coriolis_matrix(model, q, v, by="gauss")
@@ -206,26 +201,26 @@ def twists() -> tuple[Twist, ...]:
 
 def _twist(kind: str) -> Twist:
     model, rng = serial_arm(1, kind), np.random.default_rng(3)
-    q, v = random_configuration(model, rng), rng.standard_normal(model.nv)
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     rest = np.zeros(model.nv)
 
     def moved(t: float) -> tuple[Body, ...]:
-        return bodies_of(model, integrate(model, q, t * v), v, rest)
+        return bodies_of(model, ff.integrate(model, q, t * v), v, rest)
 
     def pose(bodies: tuple[Body, ...]) -> np.ndarray:
         """Of the link's centre of mass in the joint's frame, through the massless links of joints that are chains."""
         x = bodies[0].x_joint
         for b in bodies[1:]:
-            x = D.multiply(D.multiply(x, b.x_parent), b.x_joint)
+            x = ff.spatial.dual_quaternion.multiply(ff.spatial.dual_quaternion.multiply(x, b.x_parent), b.x_joint)
         return x
 
     rate = sum(w * (pose(moved(k * TWIST_STEP)) - pose(moved(-k * TWIST_STEP))) for k, w in enumerate(WEIGHTS, 1)) / TWIST_STEP
     bodies, xi, x = moved(0.0), np.zeros(8), np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
     for k, b in enumerate(bodies):
-        x = D.multiply(x, b.x_parent) if k else x
-        xi = xi + D.adjoint(x, b.twist)  # all in the axes of the first joint's frame
-        x = D.multiply(x, b.x_joint)
-    error = np.abs(rate - D.rate_from_twist(pose(bodies), xi, "world")).max()
+        x = ff.spatial.dual_quaternion.multiply(x, b.x_parent) if k else x
+        xi = xi + ff.spatial.dual_quaternion.adjoint(x, b.twist)  # all in the axes of the first joint's frame
+        x = ff.spatial.dual_quaternion.multiply(x, b.x_joint)
+    error = np.abs(rate - ff.spatial.dual_quaternion.rate_from_twist(pose(bodies), xi, "world")).max()
     return Twist(kind, FORMULAS[kind], model.nv, float(error))
 
 
@@ -234,19 +229,19 @@ KINDS = ("6-DoF", "revolute", "spherical", "cylindrical", "planar", "prismatic",
 NAMES = {"6-DoF": "free"}
 
 
-def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> Model:
+def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> ff.Model:
     """n joints of a kind of Table 1, each on the link before."""
     rng = np.random.default_rng([seed, n])
     links, joints = [], []
     for k in range(n):
         com, axis = 0.05 * rng.standard_normal(3), rng.standard_normal(3)
         I = np.diag(rng.uniform(0.01, 0.015, 3))
-        turned = quaternion.to_matrix(quaternion.random(rng))
+        turned = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
         links.append(Link(f"link_{k + 1}", Inertia(float(rng.uniform(0.2, 0.5)), com, turned @ I @ turned.T)))
-        at = se3.from_position_quaternion(0.1 * rng.standard_normal(3), quaternion.random(rng))
+        at = ff.spatial.se3.from_position_quaternion(0.1 * rng.standard_normal(3), ff.spatial.quaternion.random(rng))
         joints.append(Joint(f"joint_{k + 1}", NAMES.get(kind, kind), f"link_{k}" if k else WORLD, f"link_{k + 1}", at,
             axis / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
-    return build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))
+    return ff.build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))
 
 
 @dataclass(frozen=True)

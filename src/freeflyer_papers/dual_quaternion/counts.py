@@ -10,14 +10,12 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.results import threads, time_interleaved
-from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
 from freeflyer.kernels.counting import CountingScalar, Operations, count_known
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.model import Model
-from freeflyer.model.writers import to_urdf
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
 from freeflyer_papers.printed.newton_euler import Body, joint_wrenches, product
@@ -71,7 +69,7 @@ def counts() -> tuple[Count, ...]:
         _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1))  # fmt: skip
 
 
-def straight(model: Model) -> set[int]:
+def straight(model: ff.Model) -> set[int]:
     """Parameters of a serial arm that are known: no link branches, so that no joint has an azimuth."""
     known: set[int] = set()
     for i in range(int(model.topology[L.N_BODIES]) + 1):
@@ -80,12 +78,12 @@ def straight(model: Model) -> set[int]:
     return known
 
 
-def units(model: Model) -> set[int]:
+def units(model: ff.Model) -> set[int]:
     """All parameters that are 0, 1 or -1: those of revolute joints, whose turn is 1 and slide 0."""
     return {k for k, p in enumerate(model.parameters) if p in (0.0, 1.0, -1.0)}
 
 
-def _ours(name: str, kind: str, known: Callable[[Model], Collection[int]]) -> Counter:
+def _ours(name: str, kind: str, known: Callable[[ff.Model], Collection[int]]) -> Counter:
     def counted(n: int) -> Operations:
         model = serial_arm(n, kind)
         return count_known(name, model, known(model))
@@ -134,21 +132,17 @@ def printed_gauss(n: int) -> Operations:
     return x.operations
 
 
-def lagrange(n: int) -> Operations:
-    """The recursion of [66]."""
-    return _lagrange(n, times_z)
+def lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray] | None = None) -> Operations:
+    """The recursion of [66]; times: W Z from W and a zero, if columns do not change places."""
+    x = CountingScalar(Operations())
+    three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
+    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times or times_z)
+    return x.operations
 
 
 def lagrange_by_products(n: int) -> Operations:
     """The same where W Z is a product of full matrices."""
-    return _lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
-
-
-def _lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray]) -> Operations:
-    x = CountingScalar(Operations())
-    three, nine, row = np.array([x] * 3), np.full((3, 3), x), np.array([x] * n)
-    recursive_lagrange([Link(nine, three, x, three, nine)] * n, row, row, row, row, three, times)
-    return x.operations
+    return lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
 
 
 Array = np.ndarray
@@ -222,11 +216,11 @@ def timings(progress: Progress, sizes: tuple[int, ...]) -> tuple[tuple[Timing, .
     return tuple(found), peer
 
 
-def _timing(model: Model) -> tuple[Timing, str]:
+def _timing(model: ff.Model) -> tuple[Timing, str]:
     n, states = model.nv, random_states(model, BATCH, 1)
     q, v, a = states.q[0], states.v[0], states.a[0]
     calls: list[Callable[[], object]] = [lambda: inverse_dynamics_by(model, q, v, a, by="dual_quaternion"),
-        lambda: inverse_dynamics(model, q, v, a), lambda: gauss_terms(model, q, v),
+        lambda: ff.inverse_dynamics(model, q, v, a), lambda: gauss_terms(model, q, v),
         lambda: inverse_dynamics_by(model, states.q, states.v, states.a, by="dual_quaternion")]  # fmt: skip
     theirs, peer = _pinocchio(model, states)
     times = time_interleaved(calls + theirs, BLOCKS, BLOCK_SECONDS)
@@ -234,12 +228,12 @@ def _timing(model: Model) -> tuple[Timing, str]:
     return Timing(n, times[0], times[1], pinocchio, times[2], times[3] / BATCH), peer
 
 
-def _pinocchio(model: Model, states: States) -> tuple[list[Callable[[], object]], str]:
+def _pinocchio(model: ff.Model, states: States) -> tuple[list[Callable[[], object]], str]:
     """RNEA on the URDF of the arm, whose joints are in one order in both."""
     try:
         import pinocchio as pin
     except ImportError:
         return [], "Pinocchio is not installed: pip install 'freeflyer[peers]'"
-    theirs, q, v, a = pin.buildModelFromXML(to_urdf(model)), states.q[0], states.v[0], states.a[0]
+    theirs, q, v, a = pin.buildModelFromXML(ff.to_urdf(model)), states.q[0], states.v[0], states.a[0]
     data = theirs.createData()
     return [lambda: pin.rnea(theirs, data, q, v, a)], f"Pinocchio {pin.__version__}"

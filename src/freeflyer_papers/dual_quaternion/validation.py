@@ -8,14 +8,11 @@ from typing import NamedTuple
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.estimators import multiple_correlation
-from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics, kinetic_energy, potential_energy
-from freeflyer.dynamics.manifold import configuration
 from freeflyer.formulations import constrained, methods
 from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress
-from freeflyer.robots import differential_drive_manipulator
 from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer_papers.dual_quaternion import validation_robots as robots
 
@@ -109,13 +106,13 @@ CUTOFF = 25.0  # Hz
 EVERY = 20  # samples between those that are compared: 500, as in Fig 3
 MARGIN = 200  # samples left out at both ends, where the filter begins
 SOFTNESS = 0.5
-Equations = Callable[[Model, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Equations = Callable[[ff.Model, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
 class Motion(NamedTuple):
     """A robot's motion in the simulator, at the samples that are compared: t (n,); q, v, tau, and a, from velocities alone."""
 
-    model: Model
+    model: ff.Model
     t: np.ndarray
     q: np.ndarray
     v: np.ndarray
@@ -123,23 +120,23 @@ class Motion(NamedTuple):
     a: np.ndarray
 
 
-def by_gauss(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_gauss(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) with M a + h = tau by dqGP."""
     M, C, g = methods.gauss_terms(model, q, v)
     return M, (C @ v[..., None])[..., 0] + g
 
 
-def by_dual_quaternions(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_dual_quaternions(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) by dqNE."""
     tau = methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by="dual_quaternion")
     return methods.mass_matrix(model, q, by="dual_quaternion"), tau
 
 
-def by_vectors(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def by_vectors(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(M, h) by the classic recursion, M column by column."""
     rest, nothing = np.zeros(model.nv), np.zeros(3)
-    columns = [inverse_dynamics(model, q, rest, unit, gravity=nothing) for unit in np.eye(model.nv)]
-    return np.stack(columns, axis=-1), inverse_dynamics(model, q, v, rest)
+    columns = [ff.inverse_dynamics(model, q, rest, unit, gravity=nothing) for unit in np.eye(model.nv)]
+    return np.stack(columns, axis=-1), ff.inverse_dynamics(model, q, v, rest)
 
 
 METHODS: dict[str, Equations] = {"dqGP": by_gauss, "dqNE": by_dual_quaternions, "classic NE": by_vectors}
@@ -168,7 +165,7 @@ def measured(t: np.ndarray, v: np.ndarray) -> np.ndarray:
     return a
 
 
-def tracked_motion(model: Model, reference: robots.Oscillation) -> Motion:
+def tracked_motion(model: ff.Model, reference: robots.Oscillation) -> Motion:
     """A robot without constraints in MuJoCo."""
     q, v, _ = reference.at(0.0)
     plant = mujoco_plant(model, q, feet=())
@@ -183,7 +180,7 @@ def drive_motion() -> Motion:
     return _motion(model, d.t, d.q, d.v, d.tau)
 
 
-def _motion(model: Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
+def _motion(model: ff.Model, t: np.ndarray, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> Motion:
     kept = slice(MARGIN, -MARGIN, EVERY)
     return Motion(model, t[kept], q[kept], v[kept], tau[kept], measured(t, v)[kept])
 
@@ -194,7 +191,7 @@ def motions() -> dict[str, Motion]:
     return {robots.SERIAL: arm, robots.HOLONOMIC: base, robots.NONHOLONOMIC: drive_motion()}
 
 
-def compared_coordinates(model: Model) -> tuple[tuple[str, int], ...]:
+def compared_coordinates(model: ff.Model) -> tuple[tuple[str, int], ...]:
     """Names and places in v of the coordinates of Table 2: x, y and yaw of a base, and the arm; wheels are none of the paper's."""
     names = []
     for joint in model.joints:
@@ -240,28 +237,28 @@ def integrations() -> tuple[Integration, ...]:
 
 def coast(integrator: str, dt: float, drift: constrained.DriftControl | None, seconds: float, driven: bool = False) -> Integration:
     """One of them."""
-    model = differential_drive_manipulator()
+    model = ff.robots.differential_drive_manipulator()
 
     def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         tau = drive(model, t, q, v) if driven else np.zeros(model.nv)
         row = constrained.differential_drive(model, q, v)
         return tau + constrained.accelerations(model, q, v, tau, constraints=row, drift=drift).forces
 
-    run = simulate(model, configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
+    run = simulate(model, ff.configuration(model, POSTURE), VELOCITY, forces, dt=dt, duration=seconds, integrator=integrator,
         rtol=ACCURACY, atol=0.1 * ACCURACY)  # fmt: skip
-    kinetic = kinetic_energy(model, run.q, run.v)
-    energy = kinetic + potential_energy(model, run.q)
+    kinetic = ff.kinetic_energy(model, run.q, run.v)
+    energy = kinetic + ff.potential_energy(model, run.q)
     violation = np.abs(constrained.differential_drive(model, run.q, run.v).rate).max()
     setting = f"{dt:g} s" if integrator == "rk4" else f"errors {ACCURACY:g}"
     return Integration("driven" if driven else "coasts", f"{integrator}, {setting}", f"{drift.time:g} s" if drift else "none",
         seconds, float(violation), None if driven else float(np.abs(energy - energy[0]).max() / np.ptp(kinetic)))  # fmt: skip
 
 
-def drive(model: Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
+def drive(model: ff.Model, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """Forces (nv,) of the wheels on the base, ahead and about its vertical, and of the arm's motors, which swing it."""
     ahead, turn, yaw = 40.0 * np.sin(0.8 * t), 8.0 * np.cos(1.1 * t), q[2]
     swing = TORQUES * (np.sin(np.arange(1.0, 7.0) * 0.5 * t) - 0.25 * v[3:])
-    return np.concatenate([[ahead * np.cos(yaw), ahead * np.sin(yaw), turn], gravity_forces(model, q)[3:] + swing])
+    return np.concatenate([[ahead * np.cos(yaw), ahead * np.sin(yaw), turn], ff.gravity_forces(model, q)[3:] + swing])
 
 
 def sideways_force() -> Sideways:

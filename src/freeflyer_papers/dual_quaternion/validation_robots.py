@@ -13,16 +13,9 @@ from typing import NamedTuple
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer import contacts, robots
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.equations import gravity_forces, inverse_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import StepError
-from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT
-from freeflyer.model.load import load
-from freeflyer.model.model import Model
-from freeflyer.model.writers import to_mjcf
 from freeflyer.robots.mobile import WHEEL_RADIUS
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
 
@@ -53,53 +46,53 @@ class Oscillation:
         return self.start + A * (1.0 - np.cos(w * t)), A * w * np.sin(w * t), A * w**2 * np.cos(w * t)
 
 
-def serial_manipulator() -> tuple[Model, Oscillation]:
+def serial_manipulator() -> tuple[ff.Model, Oscillation]:
     """50 joints about y, x, z in turn, fixed; all swing, each at its own rate."""
     n = np.arange(50)
     return robots.chain(50), Oscillation(0.2 * np.sin(1.3 * n), 0.05 + 0.1 * np.cos(0.7 * n) ** 2, 2.0 + 3.0 * np.sin(0.9 * n) ** 2)
 
 
-def holonomic_manipulator() -> tuple[Model, Oscillation]:
+def holonomic_manipulator() -> tuple[ff.Model, Oscillation]:
     """x, y and yaw of the base, and the arm."""
     base = (np.zeros(3), np.array([0.6, -0.4, 0.8]), np.array([1.1, 1.6, 0.9]))
     parts = (np.concatenate(pair) for pair in zip(base, (ARM_START, ARM_AMPLITUDE, ARM_RATE), strict=True))
     return robots.holonomic_manipulator(), Oscillation(*parts)
 
 
-def tracking_forces(model: Model, reference: Oscillation) -> Law:
+def tracking_forces(model: ff.Model, reference: Oscillation) -> Law:
     """Forces by which the errors of all coordinates decay: inverse dynamics at the acceleration that this takes."""
 
     def forces(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         position, velocity, acceleration = reference.at(t)
         wanted = acceleration + DECAY**2 * (position - q) + 2.0 * DECAY * (velocity - v)
-        return inverse_dynamics(model, q, v, wanted)
+        return ff.inverse_dynamics(model, q, v, wanted)
 
     return forces
 
 
-def differential_drive() -> Model:
+def differential_drive() -> ff.Model:
     """Base, two driven wheels and the arm: 11 velocities, of which the wheels leave 8 free."""
     return robots.differential_drive_manipulator(rolling_wheels=True)
 
 
-def rolling_wheels(model: Model) -> ConstraintSet:
+def rolling_wheels(model: ff.Model) -> ff.ConstraintSet:
     """Both wheels roll: six rows, three of which depend on the others."""
-    return ConstraintSet(model, rolling=tuple(contacts.rolling(f"{name}_link", WHEEL_RADIUS) for name in WHEELS))
+    return ff.ConstraintSet(model, rolling=tuple(contacts.rolling(f"{name}_link", WHEEL_RADIUS) for name in WHEELS))
 
 
-def drive_start(model: Model) -> np.ndarray:
+def drive_start(model: ff.Model) -> np.ndarray:
     """(nq,) of a model of the drive, of whatever base: the arm as its reference starts."""
     q = np.array(model.neutral)
     q[[model.joint(name).iq for name in arm_joints(model)]] = ARM_START
     return q
 
 
-def arm_joints(model: Model) -> tuple[str, ...]:
+def arm_joints(model: ff.Model) -> tuple[str, ...]:
     """Names of the arm's joints, from the mount on."""
     return tuple(j.name for j in model.joints if j.name.startswith("arm_joint"))
 
 
-def drive_forces(model: Model) -> Law:
+def drive_forces(model: ff.Model) -> Law:
     """Torques of the wheels, which accelerate and turn the base, and of the arm: functions of their own joints alone, and so the
     same for any base that a model of the drive has."""
     arm, hard = Oscillation(ARM_START, ARM_AMPLITUDE, ARM_RATE), differential_drive()
@@ -113,7 +106,7 @@ def drive_forces(model: Model) -> Law:
         posture, tau = np.array(hard.neutral), np.zeros(model.nv)
         posture[hard_iq] = q[iq]
         error = position - q[iq] + ARM_DAMPING_TIME * (velocity - v[iv])
-        tau[iv] = gravity_forces(hard, posture)[hard_iv] + ARM_STIFFNESS * error
+        tau[iv] = ff.gravity_forces(hard, posture)[hard_iv] + ARM_STIFFNESS * error
         ahead, turn = 8.0 + 2.0 * np.sin(1.5 * t), 4.0 * np.sin(0.9 * t)
         tau[wheels] = WHEEL_GAIN * (np.array([ahead - turn, ahead + turn]) * (1.0 - np.exp(-3.0 * t)) - v[wheels])
         return tau
@@ -138,7 +131,7 @@ class Drive(NamedTuple):
     sideways: np.ndarray
 
 
-def drive_in_mujoco(model: Model, softness: float, dt: float, duration: float) -> Drive:
+def drive_in_mujoco(model: ff.Model, softness: float, dt: float, duration: float) -> Drive:
     """The motion of the drive under its forces, as the model on the plane has it."""
     plant = _plant(softness)
     there = plant.model
@@ -149,7 +142,7 @@ def drive_in_mujoco(model: Model, softness: float, dt: float, duration: float) -
 def whole(run: Run) -> Run:
     """The run. Errors: StepError where it ended early."""
     if run.failure is not None:
-        raise StepError(run.failure)
+        raise ff.errors.StepError(run.failure)
     return run
 
 
@@ -159,7 +152,7 @@ def _plant(softness: float) -> Plant:
 
     planar = differential_drive().description
     joints = tuple(replace(j, kind="free", velocity=(), effort=()) if j.name == ROOT_JOINT else j for j in planar.joints)
-    spec = mujoco.MjSpec.from_string(to_mjcf(build(replace(planar, joints=joints))))
+    spec = mujoco.MjSpec.from_string(ff.to_mjcf(ff.build(replace(planar, joints=joints))))
     shapes = [(f"{name}_link", WHEEL_RADIUS, 0.0, 0.0, FRICTION, 3) for name in WHEELS]
     shapes += [(PLATFORM, BALL_RADIUS, x, BALL_RADIUS, 0.0, 1) for x in BALLS]
     impedance = 1.0 - DISTANCE * softness
@@ -171,12 +164,12 @@ def _plant(softness: float) -> Plant:
     with TemporaryDirectory() as folder:
         path = Path(folder) / "drive.xml"
         path.write_text(spec.to_xml())
-        return mujoco_plant(load(path, base=None), path=path, feet=feet, servos=Servos(dt=STEP))
+        return mujoco_plant(ff.load(path, base=None), path=path, feet=feet, servos=Servos(dt=STEP))
 
 
-def _on_the_plane(model: Model, there: Model, run: Run) -> Drive:
+def _on_the_plane(model: ff.Model, there: ff.Model, run: Run) -> Drive:
     """A run with a floating base in the coordinates of the base on the plane."""
-    X = frame_pose(there, run.q, PLATFORM)
+    X = ff.frame_pose(there, run.q, PLATFORM)
     R, yaw = X[:, :3, :3], np.unwrap(np.arctan2(X[:, 1, 0], X[:, 0, 0]))
     names = (*WHEELS, *arm_joints(model))
     q, v, tau = (np.zeros((len(run.t), n)) for n in (model.nq, model.nv, model.nv))
@@ -188,6 +181,6 @@ def _on_the_plane(model: Model, there: Model, run: Run) -> Drive:
     axle = np.column_stack([-np.sin(yaw), np.cos(yaw), np.zeros(len(yaw))])
     sideways = np.zeros(len(run.t))
     for name, wrench in run.forces.items():
-        world = np.einsum("tij,tj->ti", frame_pose(there, run.q, name)[:, :3, :3], wrench[:, :3])
+        world = np.einsum("tij,tj->ti", ff.frame_pose(there, run.q, name)[:, :3, :3], wrench[:, :3])
         sideways += (world * axle).sum(axis=1)
     return Drive(run.t, q, v, tau, sideways)

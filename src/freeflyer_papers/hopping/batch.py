@@ -11,7 +11,7 @@ from typing import Any, NamedTuple, Protocol, runtime_checkable
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import get_threads
+import freeflyer as ff
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.compiler.calls.running import batch, table_handle
@@ -91,7 +91,7 @@ def advance_all(model: Model, controller: setup.HopSettings, records: np.ndarray
     table = setup.table_of(model, controller, TRIES, False)
     block = Block(np.array(model.topology), np.array(model.parameters), table)
     parts = [records[k : k + BLOCK] for k in range(0, len(records), BLOCK)]
-    own = ThreadPoolExecutor(get_threads()) if executor is None else None
+    own = ThreadPoolExecutor(ff.get_threads()) if executor is None else None
     done = []
     with own or nullcontext():
         pool: Any = own or executor

@@ -7,9 +7,8 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import FreeflyerError, InputError
+import freeflyer as ff
 from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
@@ -52,7 +51,7 @@ class HopGait:
         return bool(np.abs(self.multipliers).max() < 1.0)
 
 
-class GaitError(FreeflyerError, ArithmeticError):
+class GaitError(ff.FreeflyerError, ArithmeticError):
     """No gait was found; `q`, `v` is where the search ended.
 
     Examples:
@@ -65,7 +64,7 @@ class GaitError(FreeflyerError, ArithmeticError):
 class ApexMap:
     """The map from apex to apex, of states (n, 2 nv - 2) of the section."""
 
-    model: Model
+    model: ff.Model
     settings: HopSettings
 
     def lift(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -99,7 +98,7 @@ class ApexMap:
 
 
 @public
-def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None = None, model: Model | None = None,
+def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None = None, model: ff.Model | None = None,
              **changes: ArrayLike | str) -> HopGait:  # fmt: skip
     """Periodic gait near a start, stable or not, by Newton's method on the map from apex to apex.
 
@@ -126,7 +125,7 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
         q0 = np.asarray(finite_row(robot, "q", q, "v"))
         v0 = np.zeros(robot.nv) if v is None else np.asarray(finite_row(robot, "v", v, "v"))
     if q0.ndim != 1 or v0.ndim != 1:
-        raise InputError("a gait is searched from one state: give q and v without leading axes")
+        raise ff.InputError("a gait is searched from one state: give q and v without leading axes")
     maps = ApexMap(robot, settings)
     s = maps.section(q0[None], v0[None])
     miss = np.zeros_like(s)

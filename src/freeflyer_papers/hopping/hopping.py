@@ -9,19 +9,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.all_terms import all_terms
-from freeflyer.dynamics.centroidal import centroidal_momentum
+import freeflyer as ff
 from freeflyer.dynamics.equations import kinetic_energy, potential_energy
-from freeflyer.dynamics.frame_sets import frame_set
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
 from freeflyer.model.inputs import check_configuration, finite_row, row
-from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.events import Occurrence
 from freeflyer.tables import Table
 from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
@@ -33,7 +29,7 @@ NAMES = {L.TOUCH_DOWN: "touch-down", L.RELEASE: "release", L.PRESS: "press", L.L
 
 
 @public
-def hop(experiment: str, *, duration: float | None = None, model: Model | None = None, q: ArrayLike | None = None,
+def hop(experiment: str, *, duration: float | None = None, model: ff.Model | None = None, q: ArrayLike | None = None,
         v: ArrayLike | None = None, progress: Progress = no_progress, **changes: ArrayLike | str) -> HopRun:  # fmt: skip
     """Run of a hopping robot: an experiment of the thesis, or one with other settings.
 
@@ -73,7 +69,7 @@ def hop(experiment: str, *, duration: float | None = None, model: Model | None =
     return _run(experiment, robot, settings, record, progress)
 
 
-def _start(chosen: Any, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+def _start(chosen: Any, model: ff.Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
     if q is None and (model.nv != 4 or "start" not in model.keyframes):
         raise InputError(f"model {model.name!r} has no start for this experiment: give q")
     start, speed = (None, np.zeros(model.nv)) if q is not None else setup.start_of(chosen, model)
@@ -86,7 +82,7 @@ def _start(chosen: Any, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.nd
     return q0, v0
 
 
-def _run(experiment: str, model: Model, settings: setup.HopSettings, record: np.ndarray, progress: Progress) -> HopRun:
+def _run(experiment: str, model: ff.Model, settings: setup.HopSettings, record: np.ndarray, progress: Progress) -> HopRun:
     handle = table_handle(model.topology, model.parameters, L.HOPPERS, setup.table_of(model, settings, TRIES, True))
     columns = int(setup.table_of(model, settings, TRIES, True)[L.TRACE_COLUMNS])
     first = np.concatenate([[0.0, L.PASSED, record[L.PHASE]], record[L.STATE : L.STATE + columns - L.TRACE_STATE]])
@@ -105,14 +101,14 @@ def _run(experiment: str, model: Model, settings: setup.HopSettings, record: np.
     nv, codes = model.nv, rows[:, L.TRACE_CODE].astype(int)
     at = L.TRACE_STATE
     q, v = rows[:, at : at + nv], rows[:, at + nv : at + 2 * nv]
-    events = tuple(Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k], ())
+    events = tuple(ff.sim.Occurrence(NAMES[codes[k]], float(rows[k, L.TRACE_TIME]), q[k], v[k], v[k], ())
         for k in np.flatnonzero(codes >= L.TOUCH_DOWN))  # fmt: skip
     stance = np.isin(rows[:, L.TRACE_PHASE], STANCE)
     works = rows[:, at + 2 * nv + 1 :]
     return HopRun(experiment, model, settings, rows[:, 0], q, v, rows[:, at + 2 * nv], stance, works, events, ended, failure)
 
 
-def explain_end(model: Model, record: np.ndarray) -> tuple[str, str | None]:
+def explain_end(model: ff.Model, record: np.ndarray) -> tuple[str, str | None]:
     """(why a run ended, and what kept it from going on, if anything did)."""
     t, status, apexes = f"{record[L.TIME]:.6g} s", int(record[L.STATUS]), int(record[L.APEXES])
     reached = f"q = {format_value(record[L.STATE : L.STATE + model.nv].round(6).tolist())}"
@@ -212,7 +208,7 @@ class HopRun:
     """
 
     experiment: str
-    model: Model
+    model: ff.Model
     settings: setup.HopSettings
     t: np.ndarray
     q: np.ndarray
@@ -220,14 +216,14 @@ class HopRun:
     angle: np.ndarray
     stance: np.ndarray
     works: np.ndarray  # (T, 6), of the ports in the order of kernels/layout.py
-    events: tuple[Occurrence, ...]
+    events: tuple[ff.sim.Occurrence, ...]
     ended: str
     failure: str | None = None
 
     def __repr__(self) -> str:
         return f"HopRun of {self.experiment!r}: {len(self.t)} steps, {len(self.named('lift-off'))} lift-offs, {self.ended}"
 
-    def named(self, name: str) -> tuple[Occurrence, ...]:
+    def named(self, name: str) -> tuple[ff.sim.Occurrence, ...]:
         """The events of that name."""
         return tuple(event for event in self.events if event.name == name)
 
@@ -262,12 +258,12 @@ class HopRun:
     @cached_property
     def angular_momentum(self) -> np.ndarray:
         """About the centre of mass, (T,), N m s; positive as angles are."""
-        return -np.asarray(centroidal_momentum(self.model, self.q, self.v))[:, 4]
+        return -np.asarray(ff.centroidal_momentum(self.model, self.q, self.v))[:, 4]
 
     @cached_property
     def linear_momentum(self) -> np.ndarray:
         """Along x and z, (T, 2), N s."""
-        return np.asarray(centroidal_momentum(self.model, self.q, self.v))[:, [0, 2]]
+        return np.asarray(ff.centroidal_momentum(self.model, self.q, self.v))[:, [0, 2]]
 
     @cached_property
     def radial_energy(self) -> np.ndarray:
@@ -290,7 +286,7 @@ class HopRun:
         if not events:
             return np.zeros(len(self.t))
         q, v = np.array([e.q for e in events]), np.array([e.v for e in events])
-        terms = all_terms(self.model, q, v, frames=frame_set(self.model, setup.FOOT), expressed="mixed")
+        terms = ff.all_terms(self.model, q, v, frames=ff.frame_set(self.model, setup.FOOT), expressed="mixed")
         J = terms.jacobians[:, 0][:, [0, 2]]
         speed = np.einsum("kij,kj->ki", J, v)
         mobility = J @ np.linalg.solve(terms.mass_matrix, J.transpose(0, 2, 1))

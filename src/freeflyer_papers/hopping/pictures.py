@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from freeflyer.dynamics.all_terms import all_terms
-from freeflyer.dynamics.frame_sets import frame_set
+import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure, styled
 from freeflyer_papers.hopping.batch import HopBasins
@@ -135,7 +134,7 @@ def leg_points(run: HopRun, q: np.ndarray) -> np.ndarray:
     """Points (k, n, 2): trunk, joints in order, foot; then the centre of mass."""
     model = run.model
     names = [n for n in (*model.link_names[1:], FOOT) if n in model.frame_names]
-    poses = all_terms(model, q, np.zeros_like(q), frames=frame_set(model, *names)).poses[..., :3, 3][..., [0, 2]]
+    poses = ff.all_terms(model, q, np.zeros_like(q), frames=ff.frame_set(model, *names)).poses[..., :3, 3][..., [0, 2]]
     center = legs(model, q).center
     return np.concatenate([q[:, None, :2], poses, center[:, None]], axis=1)
 

@@ -8,12 +8,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum_matrix
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.errors import InputError
-from freeflyer.linkages import extract_configuration, extract_limb
-from freeflyer.linkages.partition import partition
+import freeflyer as ff
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model
@@ -157,18 +152,18 @@ def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsi
     """(31) at q (nq,), closed (without it: the file's posture, assembled); trees work too. Errors: InputError, UnknownNameError."""
     model.frame(frame)
     if not (np.isfinite(epsilon) and epsilon >= 0.0):
-        raise InputError(f"epsilon must be a finite number, zero or above; got {epsilon!r}", epsilon=epsilon)
-    posture = partition(model).q if q is None else row(model, "q", q, "q")
-    part = extract_limb(model, frame, posture)
-    x = extract_configuration(part, model, posture)
-    G = motion_map(part, partition(part, x), x[None])[0]
-    R = frame_pose(model, posture, _root(model))[:3, :3].T
-    J = np.kron(np.eye(2), R) @ frame_jacobian(part, x, frame, expressed="mixed") @ G
-    M = G.T @ mass_matrix(part, x) @ G
+        raise ff.InputError(f"epsilon must be a finite number, zero or above; got {epsilon!r}", epsilon=epsilon)
+    posture = ff.linkages.partition(model).q if q is None else row(model, "q", q, "q")
+    part = ff.linkages.extract_limb(model, frame, posture)
+    x = ff.linkages.extract_configuration(part, model, posture)
+    G = motion_map(part, ff.linkages.partition(part, x), x[None])[0]
+    R = ff.frame_pose(model, posture, _root(model))[:3, :3].T
+    J = np.kron(np.eye(2), R) @ ff.frame_jacobian(part, x, frame, expressed="mixed") @ G
+    M = G.T @ ff.mass_matrix(part, x) @ G
     mobility = J @ np.linalg.solve(M, J.T) + epsilon * np.eye(6)
     values = np.linalg.svd(J, compute_uv=False)
     if epsilon == 0.0 and (J.shape[1] < 6 or values[-1] < 1e-12 * values[0]):
-        raise InputError(
+        raise ff.InputError(
             f"frame {frame!r} cannot move in all six directions here (smallest singular value {values[-1]:.3g}): its inertia "
             "is infinite there; give an epsilon", frame=frame)  # fmt: skip
     return CartesianInertia(frame, np.linalg.inv(mobility), values, float(epsilon))
@@ -177,14 +172,14 @@ def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsi
 def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentum:
     """The centroidal angular momentum matrix of a robot with a free base at q (nq,), as in `cartesian_inertia`."""
     if not model.joints or model.joints[0].kind != "free":
-        raise InputError(
+        raise ff.InputError(
             f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
             model=model.name)  # fmt: skip
-    posture = partition(model).q if q is None else row(model, "q", q, "q")
-    split = partition(model, posture)
-    A = centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]
-    R = frame_pose(model, posture, _root(model))[:3, :3]
-    com = R.T @ (center_of_mass(model, posture) - frame_pose(model, posture, _root(model))[:3, 3])
+    posture = ff.linkages.partition(model).q if q is None else row(model, "q", q, "q")
+    split = ff.linkages.partition(model, posture)
+    A = ff.centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]
+    R = ff.frame_pose(model, posture, _root(model))[:3, :3]
+    com = R.T @ (ff.center_of_mass(model, posture) - ff.frame_pose(model, posture, _root(model))[:3, 3])
     return AngularMomentum(A, R.T @ A[:, 3:6], model.mass, com)
 
 

@@ -10,19 +10,14 @@ from typing import NamedTuple
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.constrained_dynamics import project_velocity
-from freeflyer.contacts.description import Contact
-from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of
 from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
-from freeflyer.dynamics.equations import bias_forces, mass_matrix
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
 from freeflyer.kernels.entries import CONTROL_PROGRAM
-from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
-from freeflyer.model.model import Model
 from freeflyer.optimization.compiled import call
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -85,7 +80,7 @@ def compute(robot: Kangaroo, progress: Progress) -> tuple[Result, ...]:
 
 def inverse_dynamics(robot: Kangaroo) -> Result:
     """Both forms at each leg length, at rest and in motion, for random accelerations of the base; and how long they take."""
-    closed, rng = close_loops(robot.model), np.random.default_rng(SEED)
+    closed, rng = ff.close_loops(robot.model), np.random.default_rng(SEED)
     states = [_state(robot, length, moving, rng) for length, moving in product(LENGTHS, (0.0, 1.0))]
     solved = [[problem.solve(q, u, formulation=word, weighted=True) for word in FORMULATIONS] for problem, q, u in states]
     errors = [_errors(robot, q, u, both) for (_, q, u), both in zip(states, solved)]
@@ -110,7 +105,7 @@ def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], 
 def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generator) -> tuple[WholeBodyProblem, np.ndarray,
     np.ndarray]:
     """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
-    closed = close_loops(robot.model)
+    closed = ff.close_loops(robot.model)
     q = on_the_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
     problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
     return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
@@ -131,15 +126,15 @@ def _times(problem: WholeBodyProblem, q: np.ndarray, u: np.ndarray) -> dict[str,
 
 def base_problem(robot: Kangaroo, q: np.ndarray, acceleration: Sequence[float] | np.ndarray = (0.0,) * 6) -> WholeBodyProblem:
     """The program of section III-B: the base accelerates as wanted, forces within friction pyramids; below, energy and forces."""
-    closed = close_loops(robot.model)
+    closed = ff.close_loops(robot.model)
     base = closed.tree.joints[0].child
-    task = FramePoseTask(base, frame_pose(closed, q, base), acceleration=acceleration)
+    task = ff.control.FramePoseTask(base, ff.frame_pose(closed, q, base), acceleration=acceleration)
     return WholeBodyProblem(closed, [task], [replace(foot, friction=FRICTION) for foot in robot.feet])
 
 
 def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[ControlSolution]) -> dict[str, float]:
     """By the names of Result: differences of both forms, and what the paper's equations leave of the first one's answer."""
-    closed = close_loops(robot.model)
+    closed = ff.close_loops(robot.model)
     G, (v, rate) = velocity_map(closed, q), motion(closed, q, u)
     e, weight = equations(closed, q, v, robot.feet), closed.mass * float(np.linalg.norm(closed.gravity))
     a, b = (G @ x.a + rate for x in both)
@@ -306,10 +301,10 @@ class Equations(NamedTuple):
         return np.asarray((M_a + J_m.T @ M_u) @ reduced + h_a + J_m.T @ h_u - J_cmj.T @ F)
 
 
-def equations(closed: Model, q: np.ndarray, v: np.ndarray, feet: tuple[Contact, ...]) -> Equations:
+def equations(closed: ff.Model, q: np.ndarray, v: np.ndarray, feet: tuple[ff.contacts.Contact, ...]) -> Equations:
     """Of a closed model at a posture q (nq,) and the velocities v (nv,) of all its joints."""
     tree, split = closed.tree, reduction_of(closed).split
-    J_c = np.vstack([frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
+    J_c = np.vstack([ff.frame_jacobian(tree, q, foot.frame, expressed="body") for foot in feet])
     motors = np.setdiff1d(split.independent, split.base)
-    return Equations(mass_matrix(tree, q), bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
+    return Equations(ff.mass_matrix(tree, q), ff.bias_forces(tree, q, v), constraint_jacobian(tree, q)[split.rows],
         constraint_bias(tree, q, v)[split.rows], J_c, split.base, motors, split.dependent)  # fmt: skip

@@ -10,13 +10,11 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer import linkages
-from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages import mechanisms
 from freeflyer.linkages.limits import ReachableSet, Singularity
-from freeflyer.model.description import Loop
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.robots.kangaroo import sub_mechanisms
 from freeflyer.tables import Table
@@ -87,21 +85,21 @@ def letters(kind: str) -> int:
     return text.count("R") + 2 * text.count("U")
 
 
-def _pins(leg: Model, loops: list[Loop]) -> int:
+def _pins(leg: ff.Model, loops: list[ff.Loop]) -> int:
     """How many joints were opened: loops between the same two links, or at one place of one link, make one pin."""
     q = linkages.partition(leg).q
     link = {x.name: x.link for x in leg.description.sites}
     found: list[tuple[set[str], np.ndarray]] = []
     for loop in loops:
         ends = {link.get(f, f) for f in (loop.frame_a, loop.frame_b)}
-        place = frame_pose(leg, q, loop.frame_a)[:3, 3]
+        place = ff.frame_pose(leg, q, loop.frame_a)[:3, 3]
         same = any(ends == e or (ends & e and np.linalg.norm(place - p) < SAME_PLACE) for e, p in found)
         if not same:
             found.append((ends, place))
     return len(found)
 
 
-def _limits(leg: Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
+def _limits(leg: ff.Model, robot: Kangaroo) -> dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]]:
     names = robot.left
     out: dict[str, tuple[tuple[str, ...], tuple[tuple[float, float], ...]]] = {}
     for name, motor, joint in (("hip yaw", names.yaw_motor, names.yaw), ("knee", names.length_motor, names.knee)):

@@ -9,20 +9,9 @@ from pathlib import Path
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.timing.robots import example_urdf
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import anchored_feet, contact_from_points, feet_by_name, feet_from_file
 from freeflyer.control.support import ground_points
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
-from freeflyer.linkages import partition, sweep
-from freeflyer.linkages.closing import close_loops
-from freeflyer.model.build import build
-from freeflyer.model.configuration import neutral
-from freeflyer.model.description import Inertia, Site
-from freeflyer.model.load import load
-from freeflyer.model.model import Model
-from freeflyer.robots import kangaroo_like
 from freeflyer_papers.registry import model_file
 
 OWN = "kangaroo_like"
@@ -81,11 +70,11 @@ class Kangaroo:
     """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at the
     soles' frames, with the corners of the file's boxes."""
 
-    model: Model
+    model: ff.Model
     left: Names
     right: Names
     source: str
-    feet: tuple[Contact, ...]
+    feet: tuple[ff.contacts.Contact, ...]
     path: Path | None = None
 
     @property
@@ -108,17 +97,17 @@ def kangaroo(robot: Path | str | None = None) -> Kangaroo:
     """The robot of a file, or our own where there is none, or its name is given. Errors: InputError for a file with other joints.
     """
     if robot is None or str(robot) == OWN:
-        return _kangaroo(kangaroo_like(), like_names, f"{OWN} (made by freeflyer)", None)
-    model, path = load(robot), Path(robot)
+        return _kangaroo(ff.robots.kangaroo_like(), like_names, f"{OWN} (made by freeflyer)", None)
+    model, path = ff.load(robot), Path(robot)
     for names in (real_names, like_names):
         if all(m in model.joint_names for group in names("left").groups.values() for m in group):
             return _kangaroo(model, names, path.name, path)
     wanted = [m for group in real_names("left").groups.values() for m in group]
-    raise InputError(f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
+    raise ff.InputError(f"{path.name} is no Kangaroo: it has no motors {', '.join(wanted)}; its motors are "
         f"{', '.join(model.actuated[:8])}. Give --robot {OWN} to use the built-in robot.", robot=str(robot))  # fmt: skip
 
 
-def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Path | None) -> Kangaroo:
+def _kangaroo(model: ff.Model, names: Callable[[str], Names], source: str, path: Path | None) -> Kangaroo:
     """With level frames on the ground below the ankles, and in the middle of the soles."""
     left, right = names("left"), names("right")
     model = _with_soles(model, left, right)
@@ -128,20 +117,20 @@ def _kangaroo(model: Model, names: Callable[[str], Names], source: str, path: Pa
         at = next(site for site in sites if site.name == leg.sole)
         shift = np.eye(4)
         shift[:3, 3] = np.asarray(foot.points).mean(axis=0)
-        sites.append(Site(leg.foot_middle, at.link, at.placement @ shift))
-    return Kangaroo(build(replace(model.description, sites=tuple(sites))), left, right, source, feet, path)
+        sites.append(ff.Site(leg.foot_middle, at.link, at.placement @ shift))
+    return Kangaroo(ff.build(replace(model.description, sites=tuple(sites))), left, right, source, feet, path)
 
 
-def _feet(model: Model, path: Path | None, *legs: Names) -> tuple[Contact, ...]:
+def _feet(model: ff.Model, path: Path | None, *legs: Names) -> tuple[ff.contacts.Contact, ...]:
     """Contacts at the soles' frames: of the file's shapes, or of the corners that are named."""
     if path is None or path.suffix != ".xml":
-        return tuple([foot for leg in legs for foot in feet_by_name(model) if foot.frame == leg.sole])
-    made, q = [], partition(model).q
-    for leg, foot in zip(legs, feet_from_file(close_loops(model), path)):
-        X = np.linalg.inv(frame_pose(model, q, leg.sole)) @ frame_pose(model, q, foot.frame)
+        return tuple([foot for leg in legs for foot in ff.contacts.feet_by_name(model) if foot.frame == leg.sole])
+    made, q = [], ff.linkages.partition(model).q
+    for leg, foot in zip(legs, ff.contacts.feet_from_file(ff.close_loops(model), path)):
+        X = np.linalg.inv(ff.frame_pose(model, q, leg.sole)) @ ff.frame_pose(model, q, foot.frame)
         points = np.asarray(foot.points) @ X[:3, :3].T + X[:3, 3]
         points[:, 2] = points[:, 2].mean()
-        made.append(contact_from_points(leg.sole, points.round(SOLE_DIGITS), foot.friction))
+        made.append(ff.contacts.contact_from_points(leg.sole, points.round(SOLE_DIGITS), foot.friction))
     return tuple(made)
 
 
@@ -152,53 +141,53 @@ def home_posture(robot: Kangaroo, length: float = HOME_LENGTH, ankle: float = HO
     by a picture only. `home` is the posture in which the public model stands: it is taken, whatever numbers follow."""
     legs = robot.left, robot.right
     motors = {n.length_motor: [length] for n in legs} | {m: [ankle] for n in legs for m in n.ankle_motors}
-    return np.asarray(sweep(robot.model, motors).q.reshape(-1))
+    return np.asarray(ff.linkages.sweep(robot.model, motors).q.reshape(-1))
 
 
-def talos(peer: Path | str) -> tuple[Model, np.ndarray]:
+def talos(peer: Path | str) -> tuple[ff.Model, np.ndarray]:
     """(model, q): TALOS without arms and head, half sitting. Errors: InputError for another robot."""
-    model = load(peer)
+    model = ff.load(peer)
     needed = [f"leg_{s}_{n}_joint" for s in ("left", "right") for n in HALF_SITTING]
     missing = [n for n in needed if n not in model.joint_names]
     if missing or "left_sole_link" not in model.frame_names:
-        raise InputError(
+        raise ff.InputError(
             f"{Path(peer).name} is no TALOS: it has no {(missing or ['left_sole_link'])[0]!r}; give talos_full_v2.urdf, say",
             peer=str(peer))  # fmt: skip
     model = _without(model, ("arm_left_1_joint", "arm_right_1_joint", "head_1_joint"))
-    q = neutral(model)
+    q = ff.neutral(model)
     for side in ("left", "right"):
         for number, angle in HALF_SITTING.items():
             q[model.joint(f"leg_{side}_{number}_joint").iq] = angle
     return model, q
 
 
-def _without(model: Model, branches: tuple[str, ...]) -> Model:
+def _without(model: ff.Model, branches: tuple[str, ...]) -> ff.Model:
     """The robot with the links beyond these joints weightless (Fig 17 leaves arms and head out)."""
     d = model.description
     gone = {j.child for j in d.joints if j.name in branches}
     while more := {j.child for j in d.joints if j.parent in gone} - gone:
         gone |= more
-    bare = [replace(x, inertia=Inertia()) if x.name in gone else x for x in d.links]
-    return build(replace(d, links=tuple(bare)))
+    bare = [replace(x, inertia=ff.Inertia()) if x.name in gone else x for x in d.links]
+    return ff.build(replace(d, links=tuple(bare)))
 
 
-def _with_soles(model: Model, *legs: Names) -> Model:
+def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:
     """Adds a level frame on the ground below each ankle, where the file has none."""
-    q, sites = partition(model).q, []
-    R_WB = frame_pose(model, q, model.joints[0].child)[:3, :3]
+    q, sites = ff.linkages.partition(model).q, []
+    R_WB = ff.frame_pose(model, q, model.joints[0].child)[:3, :3]
     for names in legs:
         if names.sole in model.frame_names:
             continue
         foot = model.joint(names.ankle_roll).child
-        X_WF = frame_pose(model, q, foot)
+        X_WF = ff.frame_pose(model, q, foot)
         X_WS = np.eye(4)
         X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
-        sites.append(Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
-    return build(replace(model.description, sites=(*model.description.sites, *sites)))
+        sites.append(ff.Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
+    return ff.build(replace(model.description, sites=(*model.description.sites, *sites)))
 
 
-def on_the_floor(model: Model, q: np.ndarray, feet: Sequence[Contact] | None = None) -> np.ndarray:
+def on_the_floor(model: ff.Model, q: np.ndarray, feet: Sequence[ff.contacts.Contact] | None = None) -> np.ndarray:
     """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
     found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
-    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in anchored_feet(model, q, feet))
+    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in ff.contacts.anchored_feet(model, q, feet))
     return found

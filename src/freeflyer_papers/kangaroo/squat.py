@@ -7,23 +7,17 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis.swing import Route, holding_forces, servo_targets
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_from_file
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.errors import InputError
 from freeflyer.estimation.passive import sensors_of
-from freeflyer.linkages import extract_limb, follow, force_curve
 from freeflyer.plots.estimation import draw_bones
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.view import bones
 from freeflyer.progress import Progress, part_of
-from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import plant
-from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
 
@@ -127,13 +121,13 @@ def compute(robot: Kangaroo, progress: Progress) -> Squat:
     last = float(np.interp(abs(stop), np.abs(pitch), length))
     s, weight = sensors_of(model), model.mass * float(np.linalg.norm(model.gravity))
     forces = np.array([holding_forces(s.model, x, robot.feet) for x in q])
-    leg = extract_limb(model, n.sole)
-    ratio = force_curve(leg, follow(leg, n.length_motor, length), n.sole, 1.0).ratio
+    leg = ff.linkages.extract_limb(model, n.sole)
+    ratio = ff.linkages.force_curve(leg, ff.linkages.follow(leg, n.length_motor, length), n.sole, 1.0).ratio
     soles = frame_pose(model, q, n.sole)
     tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
-    return Squat(robot.source, length, tilt, pitch, stop, last, (center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
+    return Squat(robot.source, length, tilt, pitch, stop, last, (ff.center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
         forces[:, list(model.actuated).index(n.length_motor)], 0.5 * weight / ratio, weight, **moved)  # fmt: skip
 
 
@@ -144,19 +138,19 @@ def _angle(X: np.ndarray, Y: np.ndarray) -> np.ndarray:
 
 def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progress) -> dict[str, Any]:
     """The fields of Squat that MuJoCo gives."""
-    model, n, servos = robot.model, robot.left, Servos()
+    model, n, servos = robot.model, robot.left, ff.sim.Servos()
     s = sensors_of(model)
     begin = on_the_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
     path = robot.path if robot.is_real else None
-    feet = robot.feet if path is None else feet_from_file(s.closed, path)
+    feet = robot.feet if path is None else ff.contacts.feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
     duration = REST + TIMES * PERIOD
     t = servos.dt * np.arange(round(duration / servos.dt) + 1)
     table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
-    run = simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
+    run = ff.sim.simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
         progress=progress, targets=lambda x: table[round(x / servos.dt)])  # fmt: skip
     if run.failure:
-        raise InputError(f"{model.name!r} falls in the simulator: {run.failure}")
+        raise ff.InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
     q, motor, ankle = run.q[keep], model.joint(n.length_motor), model.joint(n.ankle_pitch)
     poses = np.stack([frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
@@ -177,7 +171,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     }  # fmt: skip
 
 
-def _ends(X: np.ndarray, foot: Contact) -> np.ndarray:
+def _ends(X: np.ndarray, foot: ff.contacts.Contact) -> np.ndarray:
     """Rear and front (2, 3) of a sole, in the middle of its width, in the world, m."""
     points = np.asarray(foot.points)
     ends = np.array([[x, points[:, 1].mean(), points[:, 2].mean()] for x in (points[:, 0].min(), points[:, 0].max())])

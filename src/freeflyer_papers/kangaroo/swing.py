@@ -9,13 +9,10 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.flight import free_flight, middle_posture
+import freeflyer as ff
 from freeflyer.analysis.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
-from freeflyer.model.build import build
-from freeflyer.model.model import Model
 from freeflyer.plots.view import bones
 from freeflyer.progress import Progress
-from freeflyer.sim import Servos
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
 
@@ -44,26 +41,26 @@ class SwingResult:
 def compute_swing(robot: Kangaroo, progress: Progress) -> SwingResult:
     """The swing as the robot is, and with frictionless joints where it has others; MuJoCo reads the real robot's own file."""
 
-    def run(word: str, servos: Servos, model: Model = robot.model, path: Path | None = robot.path) -> Swing:
+    def run(word: str, servos: ff.sim.Servos, model: ff.Model = robot.model, path: Path | None = robot.path) -> Swing:
         feet = None if path is not None and robot.is_real else robot.feet
         return lateral_swing(model, path if robot.is_real else None, feet, sway=SWAY, servos=servos, progress=lambda x,
             what: progress(x, f"Fig 22, {word}: {what}"))  # fmt: skip
 
     rubs = any(any(j.friction or ()) or any(j.damping or ()) for j in robot.model.description.joints)
-    first = run("as the file has it", Servos())
-    smooth = lines(run("without friction", Servos(friction=False))) if rubs else ()
-    light = lines(run(f"with {MASS:g} kg", Servos(), without_cages(robot.model), None)) if robot.is_real else ()
+    first = run("as the file has it", ff.sim.Servos())
+    smooth = lines(run("without friction", ff.sim.Servos(friction=False))) if rubs else ()
+    light = lines(run(f"with {MASS:g} kg", ff.sim.Servos(), without_cages(robot.model), None)) if robot.is_real else ()
     drawn = np.array([bones(robot.model, q) for q in first.extremes])
     return SwingResult(robot.source, lines(first), smooth, light, first.subsample(THIN), drawn, settings(first))
 
 
-def without_cages(model: Model) -> Model:
+def without_cages(model: ff.Model) -> ff.Model:
     """The robot with MASS kg: its heaviest link, the torso, lighter in proportion."""
     d = model.description
     torso = max(d.links, key=lambda link: link.inertia.mass)
     share = 1.0 - (model.mass - MASS) / torso.inertia.mass
     lighter = replace(torso.inertia, mass=share * torso.inertia.mass, rotational=share * torso.inertia.rotational)
-    return build(replace(d, links=tuple([replace(x, inertia=lighter) if x is torso else x for x in d.links])))
+    return ff.build(replace(d, links=tuple([replace(x, inertia=lighter) if x is torso else x for x in d.links])))
 
 
 def tables_swing(r: SwingResult) -> list[Table]:
@@ -126,11 +123,11 @@ class Row:
 
 def compute_flight(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:
     """From the middle of the strokes: motors free; and motors on springs, with the step and its double."""
-    q = middle_posture(robot.model)
+    q = ff.analysis.middle_posture(robot.model)
     rows = []
     for options in ({**FREE, "dt": STEP}, {**SPRUNG, "dt": 2.0 * STEP}, {**SPRUNG, "dt": STEP}):
         progress(0.0, f"free flight of {DURATION:g} s, steps of {1e3 * options['dt']:g} ms")
-        f = free_flight(robot.model, q, duration=DURATION, **options)
+        f = ff.analysis.free_flight(robot.model, q, duration=DURATION, **options)
         rows.append(Row(f.dt, f.stiffness, float(f.time[-1]), f.drift, f.momentum_drift, float(f.energy[0]), f.turned, f.joints,
             float(f.motors.max()), f.gap))  # fmt: skip
     return tuple(rows)

@@ -8,9 +8,9 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer.analysis import estimators
 from freeflyer.contacts import contact_from_points
-from freeflyer.estimation import sensors
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -57,7 +57,7 @@ class TrackingResult:
 
 def compute_tracking(robot: Kangaroo, progress: Progress) -> TrackingResult:
     """Both kinds of encoders, both gains; then the clock."""
-    s = sensors(robot.model)
+    s = ff.estimation.sensors(robot.model)
     path = estimators.sinusoids(s)
     found: list[tuple[str, estimators.Tracking]] = []
     for kind, encoder in KINDS.items():
@@ -127,7 +127,7 @@ def compute_calibration(robot: Kangaroo, progress: Progress) -> Calibrated:
     legs = robot.left, robot.right
     five = [name for n in legs for name in (n.yaw, n.roll, n.pitch, n.ankle_pitch, n.ankle_roll)]  # yellow arrows of Figs 6 and 10
     absolute = {leg.length_motor for leg in legs}
-    s = sensors(robot.model)
+    s = ff.estimation.sensors(robot.model)
     text = f"Fig 18: calibrating from {TRIED} starts"
     progress(0.0, text)
     motors = [name for name in robot.model.actuated if name not in absolute]

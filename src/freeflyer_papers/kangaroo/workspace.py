@@ -10,11 +10,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.linkages import extract_limb, follow, inside_limits, manipulability, partition, sweep
+import freeflyer as ff
 from freeflyer.linkages.rows import constraint_residual, constraints
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -44,19 +41,19 @@ class Workspace:
 
 def compute_workspace(robot: Kangaroo, progress: Progress) -> Workspace:
     """The map of the left leg."""
-    n, leg = robot.left, extract_limb(robot.model, robot.left.sole)
+    n, leg = robot.left, ff.linkages.extract_limb(robot.model, robot.left.sole)
     axes = {}
     for motor in (*n.hip_motors, n.length_motor):
         info = leg.joint(motor)
         axes[motor] = np.linspace(leg.position_lower[info.iv], leg.position_upper[info.iv], PER_AXIS)
     start = perf_counter()
     text = f"Fig 5: manipulability of {PER_AXIS**3} postures"
-    found = manipulability(leg, n.sole, axes, progress=part_of(progress, text))
+    found = ff.linkages.manipulability(leg, n.sole, axes, progress=part_of(progress, text))
     seconds = perf_counter() - start
     kept = np.random.default_rng(0).permutation(len(found.linear))[:DRAWN]
-    X_WB = frame_pose(leg, leg.neutral, robot.model.joints[0].child)
-    shortest = follow(leg, n.length_motor, axes[n.length_motor]).q[-1]
-    highest = (np.linalg.inv(X_WB) @ frame_pose(leg, shortest, n.sole))[2, 3]
+    X_WB = ff.frame_pose(leg, leg.neutral, robot.model.joints[0].child)
+    shortest = ff.linkages.follow(leg, n.length_motor, axes[n.length_motor]).q[-1]
+    highest = (np.linalg.inv(X_WB) @ ff.frame_pose(leg, shortest, n.sole))[2, 3]
     position = (found.position[kept] - X_WB[:3, 3]) @ X_WB[:3, :3]
     return Workspace(robot.source, found.count, found.impossible, found.outside, seconds, position, found.linear[kept],
         found.angular[kept], found.peak_linear, found.peak_angular, float(highest))  # fmt: skip
@@ -131,17 +128,17 @@ class Closure:
 def compute_closure(robot: Kangaroo, progress: Progress) -> tuple[Closure, ...]:
     """The sub-mechanisms of the left leg."""
     progress(0.0, "gaps of the loops")
-    leg = extract_limb(robot.model, robot.left.sole)
+    leg = ff.linkages.extract_limb(robot.model, robot.left.sole)
     return tuple(closure(leg, name, motors) for name, motors in robot.left.groups.items())
 
 
-def closure(leg: Model, name: str, motors: tuple[str, ...]) -> Closure:
+def closure(leg: ff.Model, name: str, motors: tuple[str, ...]) -> Closure:
     """Of one sub-mechanism, the other motors at rest."""
-    split, driven = partition(leg), [leg.joint(m).iv for m in motors]
+    split, driven = ff.linkages.partition(leg), [leg.joint(m).iv for m in motors]
     strokes = [np.linspace(leg.position_lower[k], leg.position_upper[k], LOOP_POSITIONS) for k in driven]
-    swept = sweep(leg, dict(zip(motors, strokes)))
+    swept = ff.linkages.sweep(leg, dict(zip(motors, strokes)))
     q = swept.q.reshape(-1, leg.nq)[swept.reached.reshape(-1)]
-    q = q[inside_limits(leg, q)]
+    q = q[ff.linkages.inside_limits(leg, q)]
     gap = np.abs(constraint_residual(leg, q))
     others = np.setdiff1d(np.arange(gap.shape[1]), split.rows)
     fitted = np.array([least_squares_posture(leg, x) for x in q])
@@ -149,14 +146,14 @@ def closure(leg: Model, name: str, motors: tuple[str, ...]) -> Closure:
         float(np.abs(constraint_residual(leg, fitted)).max()), float(np.abs(fitted - q).max()))  # fmt: skip
 
 
-def least_squares_posture(model: Model, q: np.ndarray) -> np.ndarray:
+def least_squares_posture(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """The posture (nq,) near q with the same motors whose loops, all rows alike, are open by the least sum of squares."""
     passive = np.setdiff1d(np.arange(model.nv), [model.joint(name).iv for name in model.actuated])
     step = np.zeros(model.nv)
     for _ in range(STEPS):
         residual, J = constraints(model, q)
         step[passive] = -np.linalg.lstsq(J[:, passive], residual, rcond=LEAST)[0]
-        q = integrate(model, q, step)
+        q = ff.integrate(model, q, step)
         if np.abs(step).max() < CONVERGED:
             break
     return q

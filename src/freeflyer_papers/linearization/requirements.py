@@ -8,16 +8,11 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
+from freeflyer.analysis.linearization import body_rates
 from freeflyer.analysis.timing.results import power, threads, time_interleaved
-from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
-from freeflyer.dynamics.manifold import integrate
 from freeflyer.kernels.counting import CountingScalar, Operations, count
-from freeflyer.model.configuration import random_configuration
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress
-from freeflyer.robots import chain
-from freeflyer.spatial import quaternion
 from freeflyer_papers.linearization import robot as R
 from freeflyer_papers.linearization.robot import Check, Counts, Differences, State, by_complex_steps, distance
 from freeflyer_papers.printed import geometric
@@ -28,12 +23,12 @@ ROLL, YAW = 0.3, -0.8
 MOTIONS = 8  # random motions of the base
 
 
-def pitch_sweep(model: Model, state: State) -> R.Sweep:
+def pitch_sweep(model: ff.Model, state: State) -> R.Sweep:
     """The error at base attitudes of any pitch, and how roll, pitch and yaw fare there."""
     errors, conditions = [], []
     for pitch in PITCHES:
         errors.append(_inverse_error(model, _pitch(state.q, pitch), state.v, state.a))
-        conditions.append(np.linalg.cond(body_rates(ROLL, pitch)))
+        conditions.append(np.linalg.cond(body_rates(np.array([ROLL, pitch, 0.0]))))
     return R.Sweep(PITCHES, np.array(errors), np.array(conditions))
 
 
@@ -45,7 +40,7 @@ def singularity_free(sweep: R.Sweep) -> tuple[Check, ...]:
         Check("SF", "roll, pitch, yaw: condition of their rates at +-90 deg", float(sweep.condition[upright].max()), None))
 
 
-def moving_base(model: Model, state: State, prediction: R.Prediction) -> tuple[Check, ...]:
+def moving_base(model: ff.Model, state: State, prediction: R.Prediction) -> tuple[Check, ...]:
     """Base rows and columns under random motions of the base, both base velocities, and the prediction of a whole motion."""
     rng, tree = np.random.default_rng(4), geometric.tree_of(model)
     errors, relations = [], []
@@ -64,7 +59,7 @@ def moving_base(model: Model, state: State, prediction: R.Prediction) -> tuple[C
         Check("MB", "(A, B) along a motion: |order of the remainder - 2|", abs(prediction.order - 2.0), 0.1))  # fmt: skip
 
 
-def exact_derivatives(model: Model, state: State, differences: tuple[Differences, ...]) -> tuple[Check, ...]:
+def exact_derivatives(model: ff.Model, state: State, differences: tuple[Differences, ...]) -> tuple[Check, ...]:
     """Against complex steps, beside the best that finite differences reach; the last value is our error."""
     ours = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = by_complex_steps("aba", model, state.q, state.v, state.tau)
@@ -76,29 +71,23 @@ def exact_derivatives(model: Model, state: State, differences: tuple[Differences
         Check("ED", "forward dynamics (with Table 9): error against complex steps", forward, ROUNDING), *compare)  # fmt: skip
 
 
-def _inverse_error(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
+def _inverse_error(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
     ours = geometric.inverse_dynamics_derivatives(model, q, v, a)
     exact = by_complex_steps("rnea", model, q, v, a)
     return max(distance(x, y) for x, y in zip((ours.dq, ours.dv, ours.da), exact, strict=True))
-
-
-def body_rates(roll: float, pitch: float) -> np.ndarray:
-    """Body angular velocity (3,) per rate of roll, pitch and yaw: singular where the pitch is a right angle."""
-    sr, cr, sp, cp = np.sin(roll), np.cos(roll), np.sin(pitch), np.cos(pitch)
-    return np.array([[1.0, 0.0, -sp], [0.0, cr, sr * cp], [0.0, -sr, cr * cp]])
 
 
 STEPS = np.logspace(-1.0, -12.0, 67)
 MARGIN = 1.0  # decades kept away from the minimum when slopes are fitted
 
 
-def finite_differences(model: Model, state: State) -> tuple[Differences, ...]:
+def finite_differences(model: ff.Model, state: State) -> tuple[Differences, ...]:
     """One-sided and central differences of a = forward_dynamics(q, v, tau) beside the geometric linearisation paper's exact
     derivatives."""
     d = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = np.hstack([d.dq, d.dv, d.dtau])
     steps = STEPS[:, None, None]
-    here = forward_dynamics(model, state.q, state.v, state.tau)
+    here = ff.forward_dynamics(model, state.q, state.v, state.tau)
     ahead, behind = neighbours(model, state, STEPS), neighbours(model, state, -STEPS)
     one_sided = np.swapaxes((ahead - here) / steps, -1, -2)
     central = np.swapaxes((ahead - behind) / (2.0 * steps), -1, -2)
@@ -106,13 +95,13 @@ def finite_differences(model: Model, state: State) -> tuple[Differences, ...]:
     return _compare("one-sided", one_sided, exact, n + 1, 1), _compare("central", central, exact, 2 * n, 2)
 
 
-def neighbours(model: Model, state: State, steps: np.ndarray) -> np.ndarray:
+def neighbours(model: ff.Model, state: State, steps: np.ndarray) -> np.ndarray:
     """Accelerations (steps, 3 nv, nv) of the states beside `state`: q, v, tau perturbed in turn, each in every direction."""
     nv = model.nv
     moves = steps[:, None, None] * np.eye(nv)  # (steps, direction, nv)
-    by_q = forward_dynamics(model, integrate(model, state.q, moves), state.v, state.tau)
-    by_v = forward_dynamics(model, state.q, state.v + moves, state.tau)
-    by_tau = forward_dynamics(model, state.q, state.v, state.tau + moves)
+    by_q = ff.forward_dynamics(model, ff.integrate(model, state.q, moves), state.v, state.tau)
+    by_v = ff.forward_dynamics(model, state.q, state.v + moves, state.tau)
+    by_tau = ff.forward_dynamics(model, state.q, state.v, state.tau + moves)
     return np.concatenate([by_q, by_v, by_tau], axis=1)
 
 
@@ -129,18 +118,19 @@ def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations:
 
 
 STEP = 1e-5  # of central differences: about where they are best
-Derivatives = Callable[[Model, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Derivatives = Callable[[ff.Model, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-def approaches(model: Model, state: State, counts: Counts) -> tuple[R.Approach, ...]:
+def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approach, ...]:
     """The paper's algorithm, the library's, and two ways by finite differences; `counts` are the largest that were made."""
     n = counts.bodies
-    robot = chain(n, base="free")
+    robot = ff.robots.chain(n, base="free")
     states = 4 * robot.nv  # of central differences by q and v
     differences = states * _total(count("rnea", robot))
     made: tuple[tuple[str, Derivatives, int], ...] = (
-        ("geometric linearisation paper: Tables 4 to 8", tables, counts.eidamb + counts.derivatives),
-        ("this library, compiled", compiled_derivatives, _total(count("rnea_gradient", robot))),
+        ("geometric linearisation paper: Tables 4 to 8", by_motion(geometric.inverse_dynamics_derivatives),
+         counts.eidamb + counts.derivatives),
+        ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), _total(count("rnea_gradient", robot))),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences),
     )
@@ -149,43 +139,41 @@ def approaches(model: Model, state: State, counts: Counts) -> tuple[R.Approach, 
     return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
 
 
-def tables(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Tables 4 to 8."""
-    d = geometric.inverse_dynamics_derivatives(model, q, v, a)
-    return d.dq, d.dv
+def by_motion(derivatives: Callable[..., Any]) -> Derivatives:
+    """Derivatives of inverse dynamics by q and v alone."""
+
+    def both(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        d = derivatives(model, q, v, a)
+        return d.dq, d.dv
+
+    return both
 
 
-def compiled_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """freeflyer.inverse_dynamics_derivatives."""
-    d = inverse_dynamics_derivatives(model, q, v, a)
-    return d.dq, d.dv
-
-
-def geometric_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Central differences along q (+) delta."""
     moves = STEP * np.eye(model.nv)
-    ahead, behind = integrate(model, q, moves), integrate(model, q, -moves)
-    by_q = inverse_dynamics(model, ahead, v, a) - inverse_dynamics(model, behind, v, a)
-    by_v = inverse_dynamics(model, q, v + moves, a) - inverse_dynamics(model, q, v - moves, a)
+    ahead, behind = ff.integrate(model, q, moves), ff.integrate(model, q, -moves)
+    by_q = ff.inverse_dynamics(model, ahead, v, a) - ff.inverse_dynamics(model, behind, v, a)
+    by_v = ff.inverse_dynamics(model, q, v + moves, a) - ff.inverse_dynamics(model, q, v - moves, a)
     return by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP)
 
 
-def angle_differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """The same with the base's attitude given by roll, pitch and yaw: their derivatives, divided by the angles' body rates."""
     by_q, by_v = geometric_differences(model, q, v, a)
-    angles = quaternion.to_rpy(q[3:7])
+    angles = ff.spatial.quaternion.to_rpy(q[3:7])
     ahead, behind = q + np.zeros((3, 1)), q + np.zeros((3, 1))
-    ahead[:, 3:7] = quaternion.from_rpy(angles + STEP * np.eye(3))
-    behind[:, 3:7] = quaternion.from_rpy(angles - STEP * np.eye(3))
-    by_angles = (inverse_dynamics(model, ahead, v, a) - inverse_dynamics(model, behind, v, a)).T / (2.0 * STEP)
+    ahead[:, 3:7] = ff.spatial.quaternion.from_rpy(angles + STEP * np.eye(3))
+    behind[:, 3:7] = ff.spatial.quaternion.from_rpy(angles - STEP * np.eye(3))
+    by_angles = (ff.inverse_dynamics(model, ahead, v, a) - ff.inverse_dynamics(model, behind, v, a)).T / (2.0 * STEP)
     try:
-        by_q[:, 3:6] = np.linalg.solve(body_rates(angles[0], angles[1]).T, by_angles.T).T
+        by_q[:, 3:6] = np.linalg.solve(body_rates(angles).T, by_angles.T).T
     except np.linalg.LinAlgError:  # a right angle of pitch, to the last digit
         by_q[:, 3:6] = np.inf
     return by_q, by_v
 
 
-def _judge(name: str, derivatives: Derivatives, model: Model, state: State, attitudes: list[np.ndarray],
+def _judge(name: str, derivatives: Derivatives, model: ff.Model, state: State, attitudes: list[np.ndarray],
             exact: list[tuple[np.ndarray, ...]], per_entry: float) -> R.Approach:  # fmt: skip
     errors, base = [], []
     for q, truth in zip(attitudes, exact, strict=True):
@@ -198,7 +186,7 @@ def _judge(name: str, derivatives: Derivatives, model: Model, state: State, atti
 
 def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
     out = q.copy()
-    out[3:7] = quaternion.from_rpy([ROLL, pitch, YAW])
+    out[3:7] = ff.spatial.quaternion.from_rpy([ROLL, pitch, YAW])
     return out
 
 
@@ -228,10 +216,10 @@ def exponent(points: tuple[R.Cost, ...], field: str, smallest: int = 20) -> floa
 
 
 def _cost(n: int) -> R.Cost:
-    model, rng = chain(n, base="free"), np.random.default_rng(n)
-    q = random_configuration(model, rng)
+    model, rng = ff.robots.chain(n, base="free"), np.random.default_rng(n)
+    q = ff.random_configuration(model, rng)
     v, a = rng.standard_normal((2, model.nv))
-    calls: list[Callable[[], object]] = [lambda: inverse_dynamics_derivatives(model, q, v, a),
+    calls: list[Callable[[], object]] = [lambda: ff.inverse_dynamics_derivatives(model, q, v, a),
         lambda: differences(model, q, v, a)]  # fmt: skip
     if n <= LARGEST_TABLES:
         calls.append(lambda: geometric.inverse_dynamics_derivatives(model, q, v, a))
@@ -239,12 +227,12 @@ def _cost(n: int) -> R.Cost:
     return R.Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 
-def differences(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     """d tau / d q, v, a by one-sided geometric differences of the compiled inverse dynamics: one batch of 3 nv states."""
     nv, moves = model.nv, ONE_SIDED_STEP * np.eye(model.nv)
     Q, V, A = np.tile(q, (3 * nv, 1)), np.tile(v, (3 * nv, 1)), np.tile(a, (3 * nv, 1))
-    Q[:nv], V[nv : 2 * nv], A[2 * nv :] = integrate(model, q, moves), v + moves, a + moves
-    slopes = (inverse_dynamics(model, Q, V, A) - inverse_dynamics(model, q, v, a)) / ONE_SIDED_STEP
+    Q[:nv], V[nv : 2 * nv], A[2 * nv :] = ff.integrate(model, q, moves), v + moves, a + moves
+    slopes = (ff.inverse_dynamics(model, Q, V, A) - ff.inverse_dynamics(model, q, v, a)) / ONE_SIDED_STEP
     return slopes[:nv].T, slopes[nv : 2 * nv].T, slopes[2 * nv :].T
 
 
@@ -279,7 +267,7 @@ def _largest(x: np.ndarray) -> float:
 
 
 def _count(n: int) -> Counts:
-    model = chain(n, base="free")
+    model = ff.robots.chain(n, base="free")
     tree, joints = geometric.tree_of(model), n
     operations = Operations()
     x = CountingScalar(operations)

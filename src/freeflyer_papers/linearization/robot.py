@@ -11,12 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.dynamics.integrators import step
-from freeflyer.dynamics.manifold import difference, integrate
+import freeflyer as ff
 from freeflyer.kernels import plain
-from freeflyer.model.build import build
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.model import Model
 from freeflyer_papers.printed import geometric
 
 POSITION = 0.3  # of every joint, m or rad
@@ -47,7 +44,7 @@ class State:
     tau: np.ndarray
 
 
-def branched_robot() -> Model:
+def branched_robot() -> ff.Model:
     """Ten bodies on a floating base: nv = 16."""
     links, joints = [Link("base", _box())], [Joint("root_joint", "free", WORLD, "base")]
     for i, (kind, parent, at, axis, end) in enumerate(SHAPE, start=1):
@@ -56,10 +53,10 @@ def branched_robot() -> Model:
         links.append(Link(f"body_{i}", _rod(np.array(end))))
         joints.append(Joint(f"{kind}_{i}", kind, "base" if parent == 0 else f"body_{parent}", f"body_{i}", placement,
             np.array(axis) / np.linalg.norm(axis), pitch=PITCH if kind == "helical" else 0.0))  # fmt: skip
-    return build(Description("branched", tuple(links), tuple(joints)))
+    return ff.build(Description("branched", tuple(links), tuple(joints)))
 
 
-def perturbed_state(model: Model) -> State:
+def perturbed_state(model: ff.Model) -> State:
     """All joints at 0.3, a turned and moving base; velocities and accelerations random, but always the same."""
     from freeflyer.dynamics.equations import inverse_dynamics
     from freeflyer.spatial import quaternion
@@ -84,7 +81,7 @@ def _rod(end: np.ndarray) -> Inertia:
     return Inertia(BODY_MASS, 0.5 * end, across * (np.eye(3) - along) + 0.5 * BODY_MASS * RADIUS**2 * along)
 
 
-def skeleton(model: Model, q: np.ndarray) -> np.ndarray:
+def skeleton(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """(bodies + 1, 2, 3): where each body's joint and far end are in the world; the base first, as a point."""
     from freeflyer.dynamics.frames import frame_pose
 
@@ -98,17 +95,17 @@ SIZES = np.logspace(-1.0, -4.0, 7)
 SMALL = 0.02  # perturbations from here on show the second order alone
 
 
-def predict(model: Model, state: State) -> Prediction:
+def predict(model: ff.Model, state: State) -> Prediction:
     """Along the motion under constant tau, a perturbation of pose, velocity and torque: remainder of its linear prediction."""
     rng, nv, h = np.random.default_rng(6), model.nv, DURATION / STEPS
     z = rng.standard_normal(2 * nv)
     u = rng.standard_normal(nv)
     z, u = z / np.linalg.norm(z), u / np.linalg.norm(u)
     sizes = np.concatenate([[0.0], SIZES])[:, None]
-    q, v = integrate(model, state.q, sizes * z[:nv]), state.v + sizes * z[nv:]
+    q, v = ff.integrate(model, state.q, sizes * z[:nv]), state.v + sizes * z[nv:]
     tau = state.tau + sizes * u
     for _ in range(STEPS):  # (A, B) from the paper's tables, along the unperturbed motion, first of the batch
-        middle, end = step(model, q, v, tau, 0.5 * h, "rk4"), step(model, q, v, tau, h, "rk4")
+        middle, end = ff.step(model, q, v, tau, 0.5 * h, "rk4"), ff.step(model, q, v, tau, h, "rk4")
         states = ((q[0], v[0]), (middle[0][0], middle[1][0]), (end[0][0], end[1][0]))
         start_rate, middle_rate, end_rate = (geometric.linearize(model, *s, state.tau) for s in states)
         k1 = start_rate.A @ z + start_rate.B @ u
@@ -117,7 +114,7 @@ def predict(model: Model, state: State) -> Prediction:
         k4 = end_rate.A @ (z + h * k3) + end_rate.B @ u
         z = z + h / 6.0 * (k1 + 2.0 * k2 + 2.0 * k3 + k4)
         q, v = end
-    moved = np.concatenate([difference(model, q[0], q[1:]), v[1:] - v[0]], axis=-1)
+    moved = np.concatenate([ff.difference(model, q[0], q[1:]), v[1:] - v[0]], axis=-1)
     remainder = np.linalg.norm(moved - SIZES[:, None] * z, axis=-1)
     small = SIZES < SMALL
     order = float(np.polyfit(np.log10(SIZES[small]), np.log10(remainder[small]), 1)[0])
@@ -127,7 +124,7 @@ def predict(model: Model, state: State) -> Prediction:
 STEP = 1e-30
 
 
-def by_complex_steps(kernel: str, model: Model, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
+def by_complex_steps(kernel: str, model: ff.Model, q: np.ndarray, v: np.ndarray, x: np.ndarray) -> tuple[np.ndarray, ...]:
     """Derivatives (nv, nv) of the entry `kernel` ("rnea": x = a, "aba": x = tau) by q (tangent space), v and x."""
 
     def run(q: np.ndarray, v: np.ndarray, x: np.ndarray) -> np.ndarray:

@@ -8,11 +8,10 @@ from typing import Literal
 
 import sympy as sp
 
-from freeflyer.errors import InputError
+import freeflyer as ff
 from freeflyer.model.inputs import choice
 from freeflyer.model.public import public
 from freeflyer.symbolic.trigonometry import cancel_factors, is_zero, reduce_products
-from freeflyer.symbolic.variables import time_derivative
 from freeflyer_papers.planar.chain import BASE, PlanarRobot, check_robot, frame_pose
 from freeflyer_papers.planar.poses import LinkInertia, Pose, S, adjoint, link_inertia, twist_adjoint, twist_jacobian
 
@@ -59,7 +58,7 @@ def equations(robot: PlanarRobot) -> Equations:
         g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
     """
     M = mass_matrix(robot)
-    return Equations(M, reduce_products(time_derivative(M, robot.variables)), inverse_mass_matrix(robot),
+    return Equations(M, reduce_products(ff.symbolic.time_derivative(M, robot.variables)), inverse_mass_matrix(robot),
         coriolis_matrix(robot), gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot),
         momentum(robot))  # fmt: skip
 
@@ -196,7 +195,7 @@ def inverse_mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
     M = mass_matrix(robot)
     determinant = reduce_products(M.det(method="berkowitz"))
     if determinant == 0:
-        raise InputError("the mass matrix is singular in every posture: some coordinate moves nothing with mass")
+        raise ff.InputError("the mass matrix is singular in every posture: some coordinate moves nothing with mass")
     return M.adjugate(method="berkowitz").applyfunc(lambda e: cancel_factors(e / determinant))
 
 
@@ -224,14 +223,14 @@ def _passive(robot: PlanarRobot) -> sp.ImmutableMatrix:
     v, total = sp.Matrix(robot.variables.velocity), sp.zeros(len(robot.variables.velocity))
     for J, inertia, _ in _links(robot):
         a, Lambda = twist_adjoint(J * v), inertia.matrix
-        total += J.T * ((Lambda * a - a.T * Lambda) * J + Lambda * time_derivative(J, robot.variables))
+        total += J.T * ((Lambda * a - a.T * Lambda) * J + Lambda * ff.symbolic.time_derivative(J, robot.variables))
     return reduce_products(total)
 
 
 def _hamel(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """(3.39)."""
     M, v, joints = mass_matrix(robot), sp.Matrix(robot.variables.velocity), robot.joints
-    rate = time_derivative(M, robot.variables)
+    rate = ff.symbolic.time_derivative(M, robot.variables)
     C = sp.Matrix(rate)
     C[:3, :] -= twist_adjoint(v[:3]).T * M[:3, :]
     for i, q in enumerate(joints, 3):
@@ -262,7 +261,7 @@ def locked_velocity_map(robot: PlanarRobot) -> sp.ImmutableMatrix:
     m, lever = robot.mass, (S * c).T
     inertia = reduce_products(M[2, 2] - m * (c.T * c)[0])
     if inertia == 0:
-        raise InputError("all mass is in one point: the robot's rotation has no inertia, and no locked velocity")
+        raise ff.InputError("all mass is in one point: the robot's rotation has no inertia, and no locked velocity")
     columns = []
     for j in range(3, M.shape[1]):
         slope = M[:2, j] / m  # of the centre of mass, by the joint
@@ -318,14 +317,14 @@ def com_frame_angle(robot: PlanarRobot) -> sp.Expr:
     """
     check_robot(robot)
     if len(robot.joints) != 1:
-        raise InputError(f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate "
+        raise ff.InputError(f"the angle is a function of the posture for one joint; {len(robot.joints)} joints: integrate "
             "T_omega along the path")
     q, rate = robot.joints[0], locked_velocity_map(robot)[2, 0]
     c = sp.cos(q)
     top, bottom = (sp.expand(e) for e in sp.fraction(rate))
     A, B, a, b = top.coeff(c, 0), top.coeff(c, 1), bottom.coeff(c, 0), bottom.coeff(c, 1)
     if any(e.has(q) for e in (A, B, a, b)) or top != sp.expand(A + B * c) or bottom != sp.expand(a + b * c):
-        raise InputError(f"the integral of {rate} over {q} has no closed form here: integrate it numerically")
+        raise ff.InputError(f"the integral of {rate} over {q} has no closed form here: integrate it numerically")
     if b == 0:
         return sp.expand((A * q + B * sp.sin(q)) / a)
     k = sp.sqrt((a - b) / (a + b))

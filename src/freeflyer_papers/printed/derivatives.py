@@ -10,18 +10,8 @@ from typing import Literal
 
 import numpy as np
 
-from freeflyer.errors import InputError
-from freeflyer.formulations.geometric import (
-    Pass,
-    Tree,
-    cross,
-    cross_star,
-    cross_star_of,
-    jcalc,
-    jcalcderiv,
-    scalars,
-    zeros,
-)
+import freeflyer as ff
+from freeflyer.formulations.geometric import Pass, Tree, cross, cross_star, cross_star_of, jcalc, jcalcderiv, scalars, zeros
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 Array = np.ndarray
@@ -46,25 +36,31 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
             for which only gravity depends on H.
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
     """
+    M = e.tree.inertia[0]
+    dv = cross(e.v[0]) if held == "inertial" else zeros((6, 6), e.tau_base.dtype)  # line 1
+    da = cross(e.a_r[0])  # line 2
+    dm = M @ dv  # line 3
+    return _from_the_base(e, dv, da, M @ da + cross_star_of(e.m[0]) @ dv + cross_star(e.v[0]) @ dm)  # line 4
+
+
+def _from_the_base(e: Pass, dv_0: Array, da_0: Array, db_0: Array) -> Array:
+    """Lines 5 to 17 of Table 5, which are lines 4 to 16 of Table 7: from derivatives of the base's motion (6, 6) to those of the
+    wrench and the joint forces (6 + n_J, 6)."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
     n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
     bodies = range(1, n + 1)
-    dv, da, dm, db = ([zeros((6, 6), dtype)] * (n + 1) for _ in range(4))
-    dv[0] = cross(e.v[0]) if held == "inertial" else zeros((6, 6), dtype)  # line 1
-    da[0] = cross(e.a_r[0])  # line 2
-    dm[0] = M[0] @ dv[0]  # line 3
-    db[0] = M[0] @ da[0] + cross_star_of(e.m[0]) @ dv[0] + cross_star(e.v[0]) @ dm[0]  # line 4
+    dv, da, db = ([first, *[zeros((6, 6), dtype)] * n] for first in (dv_0, da_0, db_0))
     for i in bodies:  # line 5
         dv[i] = X[i] @ dv[lam[i]]  # line 6
         da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 7
-        dm[i] = M[i] @ dv[i]  # line 8
-        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm[i]  # line 9
+        dm = M[i] @ dv[i]  # line 8
+        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 9
     for i in reversed(bodies):  # line 11
         db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 12
     out = zeros((6 + tree.n_joint_columns, 6), dtype)
     for i in bodies:  # line 14
         out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 15
-    out[:6] = db[0]  # line 17
+    out[:6] = db[0]  # line 17; in Table 7 of b^c for line 40's b^vp, which differ by F rdot, free of velocities
     return out
 
 
@@ -147,25 +143,11 @@ def derivative_by_base_velocity(e: Pass) -> np.ndarray:
 
     Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m/s and rad/s.
     Source: Table 7."""
-    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
-    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
-    bodies = range(1, n + 1)
-    dv, da, dm, db = ([zeros((6, 6), dtype)] * (n + 1) for _ in range(4))
-    dv[0] = np.eye(6).astype(dtype)  # line 1
-    dm[0] = M[0]  # line 2
-    db[0] = cross_star_of(e.m[0]) @ dv[0] + cross_star(e.v[0]) @ dm[0]  # line 3
-    for i in bodies:  # line 4
-        dv[i] = X[i] @ dv[lam[i]]  # line 5
-        da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 6
-        dm[i] = M[i] @ dv[i]  # line 7
-        db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm[i]  # line 8
-    for i in reversed(bodies):  # line 10
-        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 11
-    out = zeros((6 + tree.n_joint_columns, 6), dtype)
-    for i in bodies:  # line 13
-        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 14
-    out[:6] = db[0]  # line 16: of b^c for line 40's b^vp, which differ by F rdot, free of velocities
-    return out
+    dtype = e.tau_base.dtype
+    dv = np.eye(6).astype(dtype)  # line 1
+    dm = e.tree.inertia[0]  # line 2
+    db = cross_star_of(e.m[0]) @ dv + cross_star(e.v[0]) @ dm  # line 3
+    return _from_the_base(e, dv, zeros((6, 6), dtype), db)
 
 
 def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
@@ -283,7 +265,7 @@ def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
     real = np.real(D)
     if D.size and np.abs(np.linalg.eigvalsh(real)).min() <= MIN_PIVOT_RATIO * max(np.abs(np.real(M)).max(),
             np.abs(real).max()):  # fmt: skip
-        raise InputError(
+        raise ff.InputError(
             f"joint {joint!r} moves no inertia by itself, so the mass matrix of the tree has no inverse. Give its links mass, "
             "give the joint armature, or lock it (freeflyer.lock_joints)",
             joint=joint)  # fmt: skip

@@ -12,7 +12,7 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives
+import freeflyer as ff
 from freeflyer.dynamics.linearization import Linearization
 from freeflyer.formulations.geometric import (
     Tree,
@@ -48,7 +48,7 @@ __all__ = [
 ]  # fmt: skip
 
 
-def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> InverseDynamicsDerivatives:
+def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ff.InverseDynamicsDerivatives:
     """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8.
 
     Args:
@@ -59,7 +59,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
-def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ForwardDynamicsDerivatives:
+def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ff.ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
     Args:
@@ -74,7 +74,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
     M_inv = _inverse_mass_matrix(tree, q)
     a = M_inv @ (tau - forces_of(tree, q, v, np.zeros(model.nv)))
     inverse = _derivatives(tree, q, v, a)
-    return ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
+    return ff.ForwardDynamicsDerivatives(-M_inv @ inverse.dq, -M_inv @ inverse.dv, M_inv)
 
 
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
@@ -113,7 +113,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
     return Linearization(A, B, np.zeros((0, 2 * nv)))
 
 
-def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> InverseDynamicsDerivatives:
+def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> ff.InverseDynamicsDerivatives:
     e = motion_pass(tree, q, v, a)
     dq, dv = derivative_by_shape(e, through_wrenches=False), derivative_by_joint_velocity(e)
     if tree.moving:
@@ -123,7 +123,7 @@ def _derivatives(tree: Tree, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> Inv
         dq, dv = dq[6:], dv[6:]
     S = tree.spread
     dv = dv + armature_products(tree, S @ v, derivative=True)
-    return InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
+    return ff.InverseDynamicsDerivatives(S.T @ dq @ S, S.T @ dv @ S, S.T @ mass_matrix_of(e) @ S)
 
 
 def _inverse_mass_matrix(tree: Tree, q: np.ndarray) -> np.ndarray:

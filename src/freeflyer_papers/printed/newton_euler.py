@@ -12,10 +12,10 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
+import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
 from freeflyer.spatial import dual_quaternion as D, quaternion
 from freeflyer.spatial.dual_quaternion import check_unit
 
@@ -103,7 +103,7 @@ def joint_force(wrench: Array, twist: Array) -> Array:
     return np.asarray(_inner(wrench[:4], twist[4:]) + _inner(wrench[4:], twist[:4]))
 
 
-def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Body, ...]:
+def bodies_of(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Body, ...]:
     """Bodies of a robot at one state, for `joint_wrenches`.
 
     Args:
@@ -119,7 +119,7 @@ def bodies_of(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[B
     return bodies
 
 
-def inverse_dynamics_as_printed(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
+def inverse_dynamics_as_printed(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Generalised forces of the links, without armature, by `joint_wrenches` and `joint_force`, at one state; (nv,), N, N m.
 
     Args:
@@ -203,13 +203,13 @@ def _check(bodies: Iterable[Body]) -> None:
                 D.to_vec6(x)
 
 
-def _state(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
+def _state(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Array, Array, Array]:
     if model.reduction:
         raise InputError(f"the printed recursion is of trees; the loops of {model.name!r} are closed: give its tree (closed.tree)")
     return one_row(model, "q", q, "q"), one_row(model, "v", v, "v"), one_row(model, "a", a, "v")
 
 
-def _bodies(model: Model, q: Array, v: Array, a: Array) -> tuple[tuple[Body, ...], list[list[tuple[int, Array]]]]:
+def _bodies(model: ff.Model, q: Array, v: Array, a: Array) -> tuple[tuple[Body, ...], list[list[tuple[int, Array]]]]:
     """Bodies, and for each the velocity coordinates of its columns with their unit twists in its frame j."""
     T, P = model.topology, model.parameters
     n = int(T[L.N_BODIES])

@@ -17,16 +17,13 @@ from unittest.mock import patch
 import numpy as np
 from scipy.sparse import csc_matrix
 
+import freeflyer as ff
+from freeflyer.analysis.timing.control_cycles import sway
 from freeflyer.analysis.timing.results import no_collection
-from freeflyer.analysis.timing.robots import sway
-from freeflyer.control.body_tasks import FramePoseTask
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.references import WaypointReference, move_pose
 from freeflyer.control.running import ControlRun, run_scenario
 from freeflyer.control.scenario import Following, Stance as Standing
-from freeflyer.dynamics.equations import inverse_dynamics
-from freeflyer.errors import SolverError
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.optimization.problem import QuadraticProgram, quadratic_program
@@ -160,9 +157,9 @@ def reach(hand: str) -> Callable[[Standing], Following]:
         there = X.copy()
         there[:3, 3] += WAY_OF_HAND
         times = DURATION * np.array([0.1, 0.45, 0.55, 0.9])
-        path = WaypointReference(times, [c, c + WAY_OF_MASS, c + WAY_OF_MASS, c])
-        way = move_pose(X, there, duration=0.6 * DURATION, begin=0.2 * DURATION)
-        task = FramePoseTask(hand, X, level=2, stiffness=HAND_STIFFNESS)
+        path = ff.control.WaypointReference(times, [c, c + WAY_OF_MASS, c + WAY_OF_MASS, c])
+        way = ff.control.move_pose(X, there, duration=0.6 * DURATION, begin=0.2 * DURATION)
+        task = ff.control.FramePoseTask(hand, X, level=2, stiffness=HAND_STIFFNESS)
         return Following(stance, DURATION, [(stance.balance(), path), (task, way)], [stance.upright(), stance.relaxed(3)])
 
     return scenario
@@ -262,7 +259,7 @@ def saving(timings: Sequence[Timing | SolverTiming], field: str) -> float:
 def base_residual(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray, cycle: Cycle) -> float:
     """The largest base row of M a + h - J^T F over the weight; inverse dynamics knows nothing of how a and F were found."""
     model = problem.model
-    left = inverse_dynamics(model, q, v, cycle.a) - problem.constraints.jacobian(q).T @ cycle.F
+    left = ff.inverse_dynamics(model, q, v, cycle.a) - problem.constraints.jacobian(q).T @ cycle.F
     weight = model.mass * float(np.linalg.norm(model.gravity))
     return float(np.abs(left[base_coordinates(model)]).max() / weight)
 
@@ -330,7 +327,7 @@ def recording() -> Iterator[list[QuadraticProgram]]:
         before = len(programs)
         try:
             return hierarchy.solve_hierarchy(*given, **options)
-        except SolverError:
+        except ff.errors.SolverError:
             del programs[before:]
             raise
 

@@ -9,23 +9,11 @@ from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import anchored_feet
-from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask, FramePositionTask, PostureTask
-from freeflyer.control.kinematics import inverse_kinematics
+import freeflyer as ff
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
-from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import configuration
 from freeflyer.errors import InputError
-from freeflyer.model.build import build
 from freeflyer.model.description import ROOT_JOINT, Site
-from freeflyer.model.load import load
-from freeflyer.model.model import Model
 from freeflyer.model.placements import possible
-from freeflyer.robots.humanoid import humanoid
-from freeflyer.robots.legged import standing_posture
 
 JOINTS = 33
 FRICTION = 0.7
@@ -48,9 +36,9 @@ class Robot(NamedTuple):
     """A robot on two feet: q (nq,), feet as contacts held at the ground, the link that floats, the frames of its hands."""
 
     name: str
-    model: Model
+    model: ff.Model
     q: np.ndarray
-    feet: tuple[Contact, Contact]
+    feet: tuple[ff.contacts.Contact, ff.contacts.Contact]
     base: str
     hands: tuple[str, str]
 
@@ -58,22 +46,22 @@ class Robot(NamedTuple):
 def robot(path: Path | None = None, joints: int = JOINTS) -> Robot:
     """TOCABI of a URDF file, or our humanoid of so many joints. Errors: FileError, InputError for another robot's file."""
     if path is None:
-        model = humanoid(joints)
+        model = ff.robots.humanoid(joints)
         return _on_its_feet(f"humanoid({joints}) of freeflyer.robots", model, _arms_in_front(model), ("left_palm", "right_palm"))
     model, q = standing_tocabi(path)
     return _on_its_feet(f"{model.name} of {path.name}", model, q, ("L_Wrist2_Link", "R_Wrist2_Link"))
 
 
-def _arms_in_front(model: Model) -> np.ndarray:
+def _arms_in_front(model: ff.Model) -> np.ndarray:
     """The humanoid's standing posture (nq,) with arms that do not hang straight down: that is singular."""
-    q = standing_posture(model)
+    q = ff.robots.standing_posture(model)
     for side, sign in (("left", 1.0), ("right", -1.0)):
         for name, angle in HUMANOID_ARM.items():
             q[model.joint(f"{side}_{name}").iq] = angle if name in ("shoulder_pitch", "elbow") else sign * angle
     return q
 
 
-def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
+def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[ff.Model, np.ndarray]:
     """(model, q): TOCABI with frames of its soles and their corners, as freeflyer.contacts.feet_by_name finds them, and a posture
     (nq,): knees bent by about `knee` rad, pelvis upright, soles flat on the ground, centre of mass over their middle.
 
@@ -81,36 +69,36 @@ def standing_tocabi(path: Path, knee: float = KNEE) -> tuple[Model, np.ndarray]:
     knees that are nearly straight or bent too far."""
     if not 0.1 <= knee <= 2.0:
         raise InputError(f"knee must be an angle from 0.1 to 2 rad, got {knee!r}", knee=knee)
-    model = with_soles(load(path))
+    model = with_soles(ff.load(path))
     angles = {f"{side}_{name}_Joint": share * knee for side in "LR" for name, share in LEG.items()}
     angles |= {f"{side}_{name}_Joint": sign * angle for side, sign in (("L", 1), ("R", -1)) for name, angle in ARM.items()}
-    q = configuration(model, angles)
+    q = ff.configuration(model, angles)
     at = model.joint(ROOT_JOINT).iq
-    q[at : at + 3] -= 0.5 * (frame_pose(model, q, "left_sole") + frame_pose(model, q, "right_sole"))[:3, 3]
-    feet = [FramePoseTask(name, frame_pose(model, q, name), level=0) for name in SOLE_LINKS]
+    q[at : at + 3] -= 0.5 * (ff.frame_pose(model, q, "left_sole") + ff.frame_pose(model, q, "right_sole"))[:3, 3]
+    feet = [ff.control.FramePoseTask(name, ff.frame_pose(model, q, name), level=0) for name in SOLE_LINKS]
     return model, _balanced(model, q, feet, np.zeros(3))
 
 
 def on_one_foot(r: Robot) -> np.ndarray:
     """(nq,): the robot over its left foot, the right one lifted. Errors: InputError where it cannot stand so."""
-    left, right = (frame_pose(r.model, r.q, foot.frame) for foot in r.feet)
+    left, right = (ff.frame_pose(r.model, r.q, foot.frame) for foot in r.feet)
     right[2, 3] += LIFT
-    tasks = [FramePoseTask(foot.frame, X, level=0) for foot, X in zip(r.feet, (left, right))]
+    tasks = [ff.control.FramePoseTask(foot.frame, X, level=0) for foot, X in zip(r.feet, (left, right))]
     return _balanced(r.model, r.q, tasks, left[:3, 3])
 
 
-def _balanced(model: Model, q: np.ndarray, feet: list[FramePoseTask], over: np.ndarray) -> np.ndarray:
+def _balanced(model: ff.Model, q: np.ndarray, feet: list[ff.control.FramePoseTask], over: np.ndarray) -> np.ndarray:
     """The posture near q with these poses of the feet, the centre of mass over a point of the ground, and the pelvis upright."""
-    balance = CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0))
-    upright = FrameOrientationTask(model.joints[0].child, np.eye(3), level=0)
-    found = inverse_kinematics(model, [*feet, balance, upright, PostureTask(q, level=1)], q)
+    balance = ff.control.CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0))
+    upright = ff.control.FrameOrientationTask(model.joints[0].child, np.eye(3), level=0)
+    found = ff.control.inverse_kinematics(model, [*feet, balance, upright, ff.control.PostureTask(q, level=1)], q)
     errors = [np.abs(e[:2] if task is balance else e).max() for task, e in zip([*feet, balance, upright], found.errors)]
     if max(errors) > POSTURE_TOLERANCE:
         raise InputError(f"{model.name!r} finds no such posture: its feet, balance or pelvis are off by {max(errors):.1e} m or rad")
     return found.q
 
 
-def with_soles(model: Model) -> Model:
+def with_soles(model: ff.Model) -> ff.Model:
     """TOCABI with a frame at the centre of each sole, z up from the ground, and one at each corner; inertias that no body has,
     which MuJoCo refuses, are changed as in `possible`. Errors: InputError for another robot."""
     missing = [link for link in SOLE_LINKS.values() if link not in model.link_names]
@@ -123,7 +111,7 @@ def with_soles(model: Model) -> Model:
         sites += [Site(f"{name}_{corner}", link, _translation(0.5 * x * SOLE_LENGTH, 0.5 * y * SOLE_WIDTH)) for corner,
             (x, y) in CORNERS.items()]  # fmt: skip
     links = tuple([dataclasses.replace(link, inertia=possible(link.inertia)) for link in given.links])
-    return build(dataclasses.replace(given, links=links, sites=tuple(sites)))
+    return ff.build(dataclasses.replace(given, links=links, sites=tuple(sites)))
 
 
 def _translation(x: float, y: float) -> np.ndarray:
@@ -132,8 +120,8 @@ def _translation(x: float, y: float) -> np.ndarray:
     return X
 
 
-def _on_its_feet(name: str, model: Model, q: np.ndarray, hands: tuple[str, str]) -> Robot:
-    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in anchored_feet(model, q))
+def _on_its_feet(name: str, model: ff.Model, q: np.ndarray, hands: tuple[str, str]) -> Robot:
+    left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in ff.contacts.anchored_feet(model, q))
     return Robot(name, model, q, (left, right), model.joints[0].child, hands)
 
 
@@ -147,7 +135,7 @@ class Stance:
     """A problem at a posture q (nq,): `contacts` and `ends` are c and k of Tables 1 and 2."""
 
     support: str
-    problem: WholeBodyProblem
+    problem: ff.control.WholeBodyProblem
     q: np.ndarray
     contacts: int
     ends: int
@@ -161,9 +149,9 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
     model, q = r.model, r.q if both else on_one_foot(r)
     feet = r.feet if both else r.feet[:1]
     ends = [r.hands[0]] if both else [r.hands[0], r.feet[1].frame]
-    tasks = [CenterOfMassTask(center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
-        FrameOrientationTask(r.base, frame_pose(model, q, r.base)[:3, :3], level=1),
-        *(FramePoseTask(end, X, level=2) if orientation else FramePositionTask(end, X[:3, 3], level=2)
-          for end in ends for X in [frame_pose(model, q, end)])]  # fmt: skip
-    problem = WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
+    tasks = [ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, LOWER], level=1),
+        ff.control.FrameOrientationTask(r.base, ff.frame_pose(model, q, r.base)[:3, :3], level=1),
+        *(ff.control.FramePoseTask(end, X, level=2) if orientation else ff.control.FramePositionTask(end, X[:3, 3], level=2)
+          for end in ends for X in [ff.frame_pose(model, q, end)])]  # fmt: skip
+    problem = ff.control.WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
     return Stance(support, problem, q, len(feet), len(ends))

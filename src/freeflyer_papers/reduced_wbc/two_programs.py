@@ -13,11 +13,10 @@ from typing import NamedTuple
 import numpy as np
 from scipy.linalg import qr, solve_triangular
 
+import freeflyer as ff
 from freeflyer.control.chains import CENTROIDAL_ROWS
 from freeflyer.control.problem import TOLERANCES, WholeBodyProblem, asked_of
 from freeflyer.control.tasks import HARD
-from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
-from freeflyer.errors import NumericalError, SolverError
 from freeflyer.kernels.control.layout import MOTOR_LIMITS
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.optimization.compiled import call
@@ -66,7 +65,7 @@ class Lqp:
         for tolerance in TOLERANCES[1:]:
             try:
                 return solve_hierarchy([*levels, Level(L.T, b, b)], solver=solver, tolerance=tolerance).x
-            except SolverError:
+            except ff.errors.SolverError:
                 if tolerance == TOLERANCES[-1]:
                     raise
         raise AssertionError
@@ -86,7 +85,7 @@ def conventional_program(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray
     program, numbers = asked_of(problem, q, v, "full")
     found = call(CONTROL_PROGRAM, program.sizes, q, v, np.zeros(problem.model.nv), numbers)
     if found is None:
-        raise NumericalError("the terms of the state are not finite")
+        raise ff.errors.NumericalError("the terms of the state are not finite")
     A, lower, upper, H, g = found[:5]
     rows, at = [], 0
     for piece in program.pieces:
@@ -156,7 +155,7 @@ def _compress(problem: WholeBodyProblem, q: np.ndarray, M: np.ndarray) -> tuple[
 
     Momentum that a branch cannot have, as arms that hang straight, is left out: with M = L L^T, and Q an orthonormal basis of the
     columns of L^-1 A_G^T, A is Q^T L^T, and the inertia of s is 1."""
-    loose, momentum, blocks = problem.chains.unconstrained, centroidal_momentum_matrix(problem.model, q), []
+    loose, momentum, blocks = problem.chains.unconstrained, ff.centroidal_momentum_matrix(problem.model, q), []
     for branch in problem.chains.branches:
         L = np.linalg.cholesky(M[np.ix_(branch, branch)])
         Q = np.eye(len(branch))

@@ -1,51 +1,38 @@
-"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; inverse kinematics; robots with their
-loops closed, beside peers if some are given."""
+"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; and robots with their loops closed,
+beside peers if some are given."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
-from types import MappingProxyType
 from typing import Any, Protocol
 
 import numpy as np
 
 from freeflyer import contacts, linkages
 from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
-from freeflyer.analysis.timing.robots import (
-    ReachPeer,
-    ReachTiming,
-    Standing,
-    motion,
-    motion_tasks,
-    reach_table,
-    reach_times,
-    talos,
-)
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
-from freeflyer.control.limits import AccelerationLimits, NormalForceLimits, TorqueLimits
+from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
 from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import integrate
-from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
 from freeflyer.model.configuration import neutral
 from freeflyer.model.model import Model
-from freeflyer.progress import Progress, no_progress
+from freeflyer.progress import Progress
 from freeflyer.robots import humanoid
 from freeflyer.robots.legged import standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
-TITLE = "whole-body control: TALOS on two feet, from a state to torques and accelerations"
 SLOWEST = 99.9  # percentile
 
 
@@ -67,10 +54,6 @@ class CycleTiming:
     median: float
     slow: float
     slowest: float
-
-
-# of states (count, nq), (count, nv); with a note
-ControlPeers = Callable[[Standing, np.ndarray, np.ndarray], tuple[Sequence[Contestant], str]]
 
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,
@@ -95,19 +78,7 @@ def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Calla
         for c, x in zip(contestants, (1e6 * taken for taken in times), strict=True))  # fmt: skip
 
 
-def standing_times(own: Callable[[Standing, np.ndarray, np.ndarray], Sequence[Contestant]] | None = None,
-                   peers: ControlPeers | None = None, count: int = 1000, rounds: int = 3,
-                   clock: Callable[[], float] = perf_counter) -> tuple[tuple[CycleTiming, ...], str]:  # fmt: skip
-    """TALOS on two feet: (times of our contestants and of peers, the note of these)."""
-    problem = talos()
-    q, v = motion(problem, count)
-    contestants = list(own(problem, q, v)) if own else []
-    more, note = peers(problem, q, v) if peers else ((), "")
-    contestants += more
-    return cycle_times(contestants, rounds, clock) if contestants else (), note
-
-
-def cycles_table(timings: Sequence[CycleTiming], note: str = "", title: str = TITLE) -> Table:
+def cycles_table(timings: Sequence[CycleTiming], title: str, note: str = "") -> Table:
     """A row for each contestant."""
     rows = [(t.name, str(t.cycles), us(t.median), us(t.slow), us(t.slowest)) for t in timings]
     columns = ("contestant", "cycles", "us a cycle", f"{SLOWEST}th percentile", "slowest")
@@ -119,27 +90,12 @@ SWING, PERIOD = 0.02, 1e-3  # rad/s, of a swing of one second; s, from state to 
 LIMITED_TITLE = f"the same, torques limited to {LIMITED_SHARE} of what they need; states of a swing, {1e3 * PERIOD:g} ms apart"
 
 JOINTS = 33
-LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}
 WAYS: tuple[tuple[str, bool, Formulation], ...] = (("freeflyer, weighted", True, "full"),
     ("freeflyer, strict levels", False, "full"), ("freeflyer, strict levels, reduced", False, "reduced"))  # fmt: skip
 
 
-def control_problem(standing: Standing) -> WholeBodyProblem:
-    """Tasks, contacts and limits of the problem; the weighted form leaves the levels out."""
-    tasks = [replace(task, level=LEVELS[name]) for name, task in motion_tasks(standing).items()]
-    feet = [contacts.surface(name, standing.corners, friction=standing.friction) for name in standing.feet]
-    limits = [TorqueLimits(standing.torque), AccelerationLimits(standing.acceleration),
-        *(NormalForceLimits(name, standing.most, standing.least) for name in standing.feet)]  # fmt: skip
-    return WholeBodyProblem(standing.model, tasks, feet, limits, force_weight=standing.weights["force"],
-        contact_damping=2.0 * float(np.sqrt(standing.stiffness["contact"])))  # fmt: skip
-
-
-def own_contestants(standing: Standing, q: np.ndarray, v: np.ndarray) -> list[Contestant]:
-    """Whole cycles, from a state to torques, each beginning with the answer of the one before."""
-    return _contestants(control_problem(standing), list(zip(q, v, strict=True)))
-
-
-def _contestants(problem: WholeBodyProblem, states: Sequence[tuple[Any, ...]]) -> list[Contestant]:
+def contestants_of(problem: WholeBodyProblem, states: Sequence[tuple[Any, ...]]) -> list[Contestant]:
+    """Cycles in all WAYS, each beginning with the answer of the one before."""
     return [Contestant(name, _cycle(problem, weighted, formulation), states) for name, weighted, formulation in WAYS]
 
 
@@ -155,22 +111,15 @@ def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) 
 
 @dataclass(frozen=True)
 class ControlTimings:
-    """Cycles on the built-in humanoid, also with limited torques, and on TALOS; inverse kinematics on TALOS; notes on peers that
-    are missing."""
+    """Cycles on the built-in humanoid, also with limited torques."""
 
     humanoid: tuple[CycleTiming, ...]
     limited: tuple[CycleTiming, ...]
-    talos: tuple[CycleTiming, ...]
-    talos_note: str
-    reach: tuple[ReachTiming, ...]
-    reach_note: str
 
     def tables(self) -> list[Table]:
-        """One for each of them that was timed."""
+        """One for each of them."""
         title = f"whole-body control: a humanoid of {JOINTS} joints on two feet, reduced whole-body control paper, Table 1"
-        found = [cycles_table(self.humanoid, title=title), cycles_table(self.limited, title=LIMITED_TITLE)]
-        found += [cycles_table(self.talos, self.talos_note)] if self.talos or self.talos_note else []
-        return found + ([reach_table(self.reach, self.reach_note)] if self.reach or self.reach_note else [])
+        return [cycles_table(self.humanoid, title), cycles_table(self.limited, LIMITED_TITLE)]
 
 
 def humanoid_problem() -> tuple[WholeBodyProblem, np.ndarray]:
@@ -204,23 +153,28 @@ def limited_contestants(problem: WholeBodyProblem, q: np.ndarray, count: int) ->
     return found
 
 
-def control_times(peers: ControlPeers | None = None, reach_peers: Mapping[str, ReachPeer] = MappingProxyType({}),
-                  progress: Progress = no_progress, count: int = 1000, rounds: int = 3) -> ControlTimings:  # fmt: skip
+def control_times(progress: Progress, count: int = 1000, rounds: int = 3) -> ControlTimings:
     """Cycles at `count` states each, `rounds` times."""
     problem, q = humanoid_problem()
     steps = np.random.default_rng(0).standard_normal((count, 2, problem.model.nv))
     states = [(integrate(problem.model, q, 1e-3 * step), 1e-2 * v) for step, v in steps]
     progress(0.0, "control cycles: humanoid")
-    own = cycle_times(_contestants(problem, states), rounds)
-    limited = cycle_times(limited_contestants(problem, q, count), rounds)
-    try:
-        progress(0.4, "control cycles: TALOS")
-        times, note = standing_times(own_contestants, peers, count, rounds)
-        progress(0.9, "inverse kinematics: TALOS")
-        reached, missing = reach_times(peers=reach_peers)
-    except FreeflyerError as error:  # without the file of TALOS
-        times, note, reached, missing = (), str(error), (), str(error)
-    return ControlTimings(own, limited, times, note, reached, missing)
+    own = cycle_times(contestants_of(problem, states), rounds)
+    return ControlTimings(own, cycle_times(limited_contestants(problem, q, count), rounds))
+
+
+def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float = 2.0,
+         amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """States q (count, nq), v (count, nv) of a slow sway about a posture (nq,), over one period (s); amplitude in rad.
+
+    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do."""
+    model = stance.model
+    wish = np.concatenate([np.zeros(6), np.cos(np.arange(model.nv - 6))])
+    way = project_velocity(model, posture, wish, constraints=stance)
+    way = way * (amplitude / np.abs(way[6:]).max())
+    phase = 2.0 * np.pi * np.arange(count)[:, None] / count
+    q = integrate(model, posture, np.sin(phase) * way)
+    return q, 2.0 * np.pi / period * np.cos(phase) * way
 
 
 class ClosedPeer(Protocol):

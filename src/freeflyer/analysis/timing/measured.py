@@ -6,21 +6,21 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Collection, Iterable, Sequence
+from dataclasses import dataclass
 from itertools import islice
 from tempfile import TemporaryDirectory
 
 from freeflyer.analysis.timing import results as R, runner
-from freeflyer.analysis.timing.algorithms import StepPeer, solver_times, step_times
-from freeflyer.analysis.timing.control_cycles import ControlPeers, ControlTimings, MakeClosedPeers, control_times
-from freeflyer.analysis.timing.robots import BenchRobot, ReachPeer, default_robots
+from freeflyer.analysis.timing.algorithms import StepPeer, step_times
+from freeflyer.analysis.timing.control_cycles import ControlTimings, MakeClosedPeers, control_times
+from freeflyer.analysis.timing.robots import BenchRobot, default_robots
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import microseconds as us, short_repr
 
-PARTS = ("robots", "batches", "scaling", "simulation", "solvers", "control", "start")
+PARTS = ("robots", "batches", "scaling", "simulation", "control", "start")
 
 
 @dataclass(frozen=True)
@@ -30,8 +30,6 @@ class Peers:
     robot: runner.MakePeer | None = None
     closed: MakeClosedPeers | None = None
     step: StepPeer | None = None
-    control: ControlPeers | None = None
-    reach: Mapping[str, ReachPeer] = field(default_factory=dict)
 
 
 @dataclass(frozen=True)
@@ -41,11 +39,10 @@ class Bench:
     machine: R.Machine
     floor: tuple[float, float] | None
     robots: tuple[R.RobotTimings, ...]
-    batches: tuple[R.BatchPoint, ...]
-    scaling: tuple[R.ScalingPoint, ...]
+    batches: tuple[R.RobotTimings, ...]
+    scaling: tuple[R.RobotTimings, ...]
     start: R.Start | None
     steps: tuple[R.StepTiming, ...] = ()
-    solvers: tuple[R.SolverTiming, ...] = ()
     control: ControlTimings | None = None
 
     __repr__ = short_repr
@@ -75,7 +72,6 @@ class Bench:
         tables += [batches_table(name, self.batches) for name in dict.fromkeys(p.robot for p in self.batches)]
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
-        tables += [solvers_table(self.solvers)] if self.solvers else []
         tables += self.control.tables() if self.control else []
         return tables + ([start_table(self.start)] if self.start else [])
 
@@ -96,8 +92,7 @@ def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: runner.
         runner.scaling(runner.CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
         start_times(runner.NAMES, progress) if wanted["start"] else None,
         step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
-        solver_times(effort.blocks, effort.block_seconds, progress) if wanted["solvers"] else (),
-        control_times(beside.control, beside.reach, progress) if wanted["control"] else None)  # fmt: skip
+        control_times(progress) if wanted["control"] else None)  # fmt: skip
 
 
 IMPORT = "from time import perf_counter; start = perf_counter(); import freeflyer; print(perf_counter() - start)"
@@ -184,40 +179,33 @@ def _summary(r: R.RobotTimings) -> str:
     return "geometric means and notes: " + "; ".join(parts)
 
 
-def batches_table(name: str, points: tuple[R.BatchPoint, ...]) -> Table:
-    rows = []
-    for p in sorted((p for p in points if p.robot == name), key=lambda p: (p.timing.algorithm, p.states)):
-        t = p.timing
-        row = [t.algorithm, str(p.states), us(t.batch), us(t.batch_fresh), us(t.batch_threads), _times(t.ratio_threads)]
-        rows.append([*row, us(t.peer_batch), _times(t.ratio_batch)])
-    columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain", "peer", "faster")
-    title = f"{name}: batches on one thread and on several"
-    return Table(title, columns, rows, range(1, len(columns)), _overheads(name, points))
-
-
-def _overheads(name: str, points: tuple[R.BatchPoint, ...]) -> str:
-    """What a call costs beside its states, by the line through the two shortest batches."""
-    prices = {a: runner.call_overhead(points, name, a) for a in dict.fromkeys(p.timing.algorithm for p in points)}
+def batches_table(name: str, sizes: Sequence[R.RobotTimings]) -> Table:
+    own = [x for x in sizes if x.robot == name]
+    rows = [(t.algorithm, str(x.batch_size), us(t.batch), us(t.batch_fresh), us(t.batch_threads), _times(t.ratio_threads),
+        us(t.peer_batch), _times(t.ratio_batch)) for x, t in R.by_algorithm(own)]  # fmt: skip
+    prices = {t.algorithm: runner.call_overhead(own, t.algorithm) for t in own[0].rows}
     shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
-    return f"us of a call beside its states, by the two shortest batches: {shown}"
+    columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain", "peer", "faster")
+    return Table(f"{name}: batches on one thread and on several", columns, rows, range(1, len(columns)),
+        f"us of a call beside its states, by the two shortest batches: {shown}")  # fmt: skip
 
 
-def scaling_table(points: tuple[R.ScalingPoint, ...]) -> Table:
-    rows = [(str(p.bodies), str(p.nv), p.algorithm, us(p.call), us(p.batch), f"{1e3 * p.batch / p.bodies:.2f}",
-        us(p.peer_call), _times(p.ratio_call)) for p in sorted(points, key=lambda p: (p.algorithm, p.bodies))]  # fmt: skip
+def scaling_table(chains: Sequence[R.RobotTimings]) -> Table:
+    rows = [(str(x.bodies), str(x.nv), t.algorithm, us(t.call), us(t.batch), f"{1e3 * t.batch / x.bodies:.2f}",
+        us(t.peer_call), _times(t.ratio_call)) for x, t in R.by_algorithm(chains)]  # fmt: skip
     columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
     title = "scaling: chains, batches of 256 states on one thread"
-    return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(points))
+    return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(chains))
 
 
-def _exponents(points: tuple[R.ScalingPoint, ...]) -> str:
+def _exponents(chains: Sequence[R.RobotTimings]) -> str:
     lines = []
     for algorithm in runner.CHAIN_ALGORITHMS:
-        call, batch = (runner.exponent(points, algorithm, field) for field in ("call", "batch"))
+        call, batch = (runner.exponent(chains, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
             lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
-    compared = [p.bodies for p in points if p.peer_call is not None]
-    if compared and max(compared) < max(p.bodies for p in points):
+    compared = [x.bodies for x in chains if x.rows[0].peer_call is not None]
+    if compared and max(compared) < max(x.bodies for x in chains):
         lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
     return "; ".join(lines)
 
@@ -230,15 +218,6 @@ def steps_table(steps: tuple[R.StepTiming, ...]) -> Table:
     peer = next((s.peer for s in steps if s.peer), "peer")
     columns = ("robot", "integrator", "us a step", f"{peer}'s", "faster")
     return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
-
-
-def solvers_table(timings: tuple[R.SolverTiming, ...]) -> Table:
-    rows = [(t.solver, str(t.variables), str(t.rows), *map(us, (t.bare, t.call, t.overhead, t.bare_warm, t.warm)),
-        str(t.iterations)) for t in timings]  # fmt: skip
-    columns = ("solver", "variables", "rows", "bare", "solve_qp", "more", "bare, warm", "solve_qp, warm", "iterations")
-    title = "quadratic programs: us a call, and what conversion and checks add"
-    note = "bare: daqp.solve, or qpsolvers.solve_problem for the others; warm: begun with the solution"
-    return Table(title, columns, rows, range(1, len(columns)), note)
 
 
 def start_table(s: R.Start) -> Table:

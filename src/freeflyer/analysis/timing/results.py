@@ -121,31 +121,6 @@ class RobotTimings:
 
 
 @dataclass(frozen=True)
-class BatchPoint:
-    """One algorithm on a robot in batches of `states`: us a state, as in Timing."""
-
-    robot: str
-    states: int
-    timing: Timing
-
-
-@dataclass(frozen=True)
-class ScalingPoint:
-    """Inverse and forward dynamics of a chain of `bodies` bodies, us a call and us a state of a batch."""
-
-    bodies: int
-    nv: int
-    algorithm: str
-    call: float
-    batch: float
-    peer_call: float | None
-
-    @property
-    def ratio_call(self) -> float | None:
-        return None if self.peer_call is None else self.peer_call / self.call
-
-
-@dataclass(frozen=True)
 class StepTiming:
     """One integrator on a robot: us a step of a whole run, and of the peer's."""
 
@@ -174,23 +149,10 @@ class Start:
     first_calls: tuple[FirstCall, ...]
 
 
-@dataclass(frozen=True)
-class SolverTiming:
-    """One solver on one quadratic program: us a call of the bare solver and of ours, cold and warm; the solver's iterations."""
-
-    solver: str
-    variables: int
-    rows: int
-    bare: float | None
-    call: float
-    bare_warm: float | None
-    warm: float
-    iterations: int
-
-    @property
-    def overhead(self) -> float | None:
-        """What conversion and checks add to a cold call, us."""
-        return None if self.bare is None else self.call - self.bare
+def by_algorithm(robots: Sequence[RobotTimings]) -> list[tuple[RobotTimings, Timing]]:
+    """Rows of several robots or batch sizes, those of an algorithm together, in order of its sizes."""
+    rows = [(x, t) for x in robots for t in x.rows]
+    return sorted(rows, key=lambda row: (row[1].algorithm, row[0].bodies, row[0].batch_size))
 
 
 def geometric_mean(ratios: Iterable[float | None]) -> float | None:

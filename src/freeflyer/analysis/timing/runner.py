@@ -159,22 +159,20 @@ SHORT_ALGORITHMS = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inve
 
 
 def batches(robots: Iterable[BenchRobot], make_peer: MakePeer | None, effort: Effort,
-        progress: Progress) -> tuple[R.BatchPoint, ...]:  # fmt: skip
+        progress: Progress) -> tuple[R.RobotTimings, ...]:  # fmt: skip
     """Time batches of SHORT_SIZES states on each robot, interleaved with the peer's."""
-    points = []
+    found = []
     for robot in robots:
         for n in SHORT_SIZES:
             progress(0.0, f"{robot.model.name}: batches of {n}")
-            timed = time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, closed=False,
-                effort=replace(effort, batch=n), algorithms=SHORT_ALGORITHMS)  # fmt: skip
-            points += [R.BatchPoint(timed.robot, timed.batch_size, row) for row in timed.rows]
-    return tuple(points)
+            found.append(time_robot(robot.model, urdf=robot.urdf, mjcf=robot.mjcf, make_peer=make_peer, closed=False,
+                effort=replace(effort, batch=n), algorithms=SHORT_ALGORITHMS))  # fmt: skip
+    return tuple(found)
 
 
-def call_overhead(points: Iterable[R.BatchPoint], robot: str, algorithm: str) -> float | None:
-    """Microseconds beside the states: where the line through the two shortest batches begins."""
-    own = [p for p in points if (p.robot, p.timing.algorithm) == (robot, algorithm)]
-    times = sorted((p.states, p.states * p.timing.batch) for p in own)
+def call_overhead(sizes: Iterable[R.RobotTimings], algorithm: str) -> float | None:
+    """Microseconds beside the states: where the line through the two shortest batches of a robot begins."""
+    times = sorted((x.batch_size, x.batch_size * t.batch) for x in sizes for t in x.rows if t.algorithm == algorithm)
     if len(times) < 2:
         return None
     (a, first), (b, second), *_ = times
@@ -185,17 +183,13 @@ CHAIN_SIZES = (10, 20, 50, 100, 200, 500, 1000)
 CHAIN_ALGORITHMS = ("inverse_dynamics", "forward_dynamics")
 
 
-def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[R.ScalingPoint, ...]:
+def scaling(sizes: Iterable[int], make_peer: MakePeer | None, progress: Progress) -> tuple[R.RobotTimings, ...]:
     """Time chains of the given numbers of bodies, interleaved with the peer's."""
-    points = []
-    for n in sizes:
-        effort = Effort(batch=256, blocks=9, threads=1)
-        timed = time_robot(robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS,
-            progress=progress)  # fmt: skip
-        points += [R.ScalingPoint(n, timed.nv, r.algorithm, r.call, r.batch, r.peer_call) for r in timed.rows]
-    return tuple(points)
+    effort = Effort(batch=256, blocks=9, threads=1)
+    return tuple([time_robot(robots.chain(n), make_peer=make_peer, effort=effort, algorithms=CHAIN_ALGORITHMS, progress=progress)
+        for n in sizes])  # fmt: skip
 
 
-def exponent(points: Iterable[R.ScalingPoint], algorithm: str, field: str = "batch") -> float | None:
+def exponent(chains: Iterable[R.RobotTimings], algorithm: str, field: str = "batch") -> float | None:
     """The power of the number of bodies by which a time grows: 1 is linear; None with fewer than two sizes."""
-    return R.power([(p.bodies, getattr(p, field)) for p in points if p.algorithm == algorithm])
+    return R.power([(x.bodies, getattr(t, field)) for x in chains for t in x.rows if t.algorithm == algorithm])
