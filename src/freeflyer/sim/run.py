@@ -41,8 +41,8 @@ class Run:
         q: (T, ..., nq) array, configurations, m and rad.
         v: (T, ..., nv) array, velocities, m/s and rad/s.
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
-        forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
-            and N m; NaN while they do not hold.
+        forces: Wrenches [force; torque] (T, ..., 6) of the constraints on the robot by name, in their frames' axes at their
+            origins, N and N m; NaN while they do not hold.
         ground: Arrays (T, ...) by name of runs on a ground. "residual" is the miss of the contacts' conditions by the step from a
             sample, m/s. "penetration" is the depth of the lowest point in the ground, or of a joint behind its limit, m (rad).
             "touching" counts the points that push, "rounds" those of the solver.
@@ -96,7 +96,7 @@ class Run:
         head = {
             "format": FORMAT, "failure": self.failure, "settings": dict(self.settings), "robot": self.robot, "digest": self.digest,
             "forces": list(self.forces), "ground": list(self.ground),
-            "events": [{"name": e.name, "t": e.t, "holding": e.holding} for e in self.events],
+            "events": [{"name": e.name, "t": e.t, "holding": e.holding, "robot": e.robot} for e in self.events],
         }  # fmt: skip
         arrays = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau}
         arrays |= {f"force {k}": F for k, F in enumerate(self.forces.values())}
@@ -137,7 +137,8 @@ def load(path: str | os.PathLike[str]) -> Run:
         _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(
-            Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]))
+            Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]),
+                       tuple(e.get("robot", ())))
             for k, e in enumerate(head["events"])
         )
         rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}

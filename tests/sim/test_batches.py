@@ -1,0 +1,150 @@
+"""Robots beside each other, each on its own ground, in its own gravity and with its own events: the same bits as one by one."""
+
+import freeflyer as ff
+import numpy as np
+import pytest
+from freeflyer import sim
+from freeflyer.sim.inputs import PartSensing
+from freeflyer.sim.parts import gather, grid, part_of_arguments
+from itertools import pairwise
+from seeds import fresh
+
+N = 11
+
+
+def falling(rng: np.random.Generator):
+    """Arguments of a batch of quadrupeds that fall onto ground of their own, under a table of forces."""
+    model = ff.robots.quadruped()
+    names = [n for n in model.frame_names if n.endswith("_foot")]
+    q = np.tile(model.neutral, (N, 1))
+    lowest = min(ff.frame_pose(model, model.neutral, n)[2, 3] for n in names)
+    height, friction, restitution = lowest - rng.uniform(0.0, 2e-3, N), rng.uniform(0.1, 1.0, N), rng.uniform(0.0, 0.5, N)
+    ground = sim.Ground(height=height, friction=friction, restitution=restitution)
+    gravity = np.c_[rng.normal(0.0, 0.1, (N, 2)), rng.uniform(-12.0, -9.0, N)]
+    table = np.arange(4) * 0.02, rng.normal(0.0, 1.0, (4, N, model.nv))
+    v = rng.normal(0.0, 0.3, (N, model.nv))
+    v[:, 2] -= 0.5
+    return {"model": model, "q": q, "v": v, "inputs": table, "gravity": gravity, "ground": ground, "dt": 1e-3, "duration": 0.06,
+            "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
+
+
+def check_equal(a: sim.Run, b: sim.Run) -> None:
+    for name in ("t", "q", "v", "tau"):
+        assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
+    for x, y in ((a.forces, b.forces), (a.ground, b.ground)):
+        assert x.keys() == y.keys()
+        assert all(np.array_equal(x[name], y[name], equal_nan=True) for name in x)
+    assert [(e.t, e.name, e.robot) for e in a.events] == [(e.t, e.name, e.robot) for e in b.events]
+    assert a.failure == b.failure
+
+
+@pytest.mark.parametrize("kind", ["ground", "rk4", "sensing"])
+def test_a_batch_is_the_same_however_it_is_split(kind):
+    given = falling(fresh("split"))
+    if kind != "ground":
+        given |= {"ground": None, "contacts": ()}
+    if kind == "sensing":
+        given |= {"inputs": lambda t, q, v: -0.1 * v, "sensing": sim.Sensing(position_noise=1e-3, velocity_noise=0.1, delay=3e-3)}
+    whole = sim.simulate(**given)
+    if kind == "ground":
+        assert whole.ground["touching"].max(axis=0).min() >= 1
+    for cuts in ([0, 1, N], [0, 4, 8, N], list(range(N + 1))):
+        places = [slice(a, b) for a, b in pairwise(cuts)]
+        runs = [sim.simulate(**part_of_arguments(given, (N,), place)) for place in places]
+        check_equal(gather(runs, places, (N,), grid(given, 60), False), whole)
+    nested = part_of_arguments(part_of_arguments(given, (N,), slice(3, 9)), (6,), slice(2, 3))
+    assert np.array_equal(sim.simulate(**nested).q, whole.q[:, 5:6])
+    assert (kind == "sensing") == isinstance(nested["sensing"], PartSensing)
+
+
+def test_each_robot_has_its_own_friction_restitution_height_and_gravity():
+    """Spheres that slide, bounce, and rest, by closed forms."""
+    link = ff.Link("body", ff.Inertia(1.0, rotational=np.diag([1e9] * 3)))  # it does not begin to turn
+    model = ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
+    mu, height, g = np.array([0.1, 0.2, 0.3]), np.array([0.0, 1.0, -1.0]), np.array([9.0, 5.0, 1.0])
+    q = np.tile([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0], (3, 1))
+    q[:, 2] = height
+    v = np.zeros((3, 6))
+    v[:, 0] = 2.0
+    run = sim.simulate(model, q, v, dt=1e-3, duration=0.5, gravity=np.c_[0.0 * g, 0.0 * g, -g], contacts=ff.contacts.point("body"),
+                       ground=sim.Ground(height=height, friction=mu))  # fmt: skip
+    assert np.allclose(run.v[-1, :, 0], 2.0 - 0.5 * mu * g, atol=1e-9)
+    assert np.abs(run.q[..., 2] - height).max() < 1e-12
+    v[:, 0], v[:, 2] = 0.0, -1.0
+    bounce = np.array([0.2, 0.5, 0.9])
+    run = sim.simulate(model, q, v, dt=1e-3, duration=1e-3, gravity=(0.0, 0.0, 0.0), contacts=ff.contacts.point("body"),
+                       ground=sim.Ground(height=height, restitution=bounce))  # fmt: skip
+    assert np.allclose(run.v[-1, :, 2], bounce, atol=1e-12)
+
+
+def test_a_table_holds_its_forces():
+    model = ff.robots.chain(2)
+    t, tau = [0.0, 0.02, 0.05], np.array([[1.0, 0.0], [0.0, -1.0], [0.5, 0.5]])
+    run = sim.simulate(model, np.zeros(2), np.zeros(2), (t, tau), dt=0.01, duration=0.1)
+    assert np.array_equal(run.tau, tau[[0, 0, 1, 1, 1, 2, 2, 2, 2, 2, 2]])
+    law = sim.simulate(model, np.zeros(2), np.zeros(2), lambda s, q, v: tau[np.searchsorted(t, s + 1e-9, "right") - 1], dt=0.01,
+                       duration=0.1, hold=True)  # fmt: skip
+    assert np.array_equal(law.q, run.q)
+    for wrong in (([0.0, 0.02], tau), ([0.0, 0.05, 0.02], tau), ([0.1, 0.2, 0.3], tau)):
+        with pytest.raises(ff.InputError, match="from 0 on and rising"):
+            sim.simulate(model, np.zeros(2), np.zeros(2), wrong, dt=0.01, duration=0.1)
+
+
+@pytest.mark.parametrize("how", ["events", "constraints", "dop853"])
+def test_events_and_constraints_of_each_robot(how, tmp_path):
+    """Runs that end at times of their own: NaN from there on, and events with the robot's number."""
+    model, rng = ff.robots.chain(2), fresh("events of each")
+    q, v = rng.uniform(0.3, 0.9, (2, 3, 2)), np.zeros((2, 3, 2))
+    down = sim.Event("down", lambda state: state.q[0], terminal=True)
+    turn = sim.Event("turn", lambda state: state.v[1])
+    options = {"dt": 0.01, "duration": 0.3}
+    if how == "events":
+        options["events"] = (down, turn)
+    if how == "constraints":
+        options["constraints"] = ff.ConstraintSet(model, locks=[model.joints[1].name])
+    if how == "dop853":
+        options["integrator"] = how
+    run = sim.simulate(model, q, v, **options)
+    assert run.q.shape == (len(run.t), 2, 3, 2)
+    for place in np.ndindex(2, 3):
+        alone = sim.simulate(model, q[place], v[place], **options)
+        kept = np.isin(alone.t, run.t)
+        n = int(kept.sum())
+        assert np.array_equal(run.q[(slice(n), *place)], alone.q[:n])
+        assert np.isnan(run.q[(slice(n, None), *place)]).all()
+        assert [(e.name, e.t) for e in run.events if e.robot == place] == [(e.name, e.t) for e in alone.events]
+        assert all(np.array_equal(run.forces[x][(slice(n), *place)], alone.forces[x][:n]) for x in alone.forces)
+    if how == "events":
+        assert len({e.t for e in run.events if e.name == "down"}) == 6
+    run.save(tmp_path / "run.npz")
+    loaded = sim.load(tmp_path / "run.npz")
+    check_equal(loaded, run)
+    options = {name: options[name] for name in ("events", "constraints") if name in options}
+    check_equal(sim.replay(model, loaded, **options), run)
+
+
+def test_ctrl_c_keeps_the_robots_that_are_done():
+    model, calls = ff.robots.chain(1), []
+
+    def value(state):
+        calls.append(state.t)
+        if len(calls) > 45:
+            raise KeyboardInterrupt
+        return state.q[0] + 5.0
+
+    run = sim.simulate(model, np.full((4, 1), 0.5), np.zeros((4, 1)), dt=0.01, duration=0.1, events=sim.Event("never", value))
+    assert run.failure.startswith("robot 2: ")
+    assert np.isfinite(run.q[:, :2]).all()
+    assert np.isnan(run.q[:, 3]).all()
+
+
+def test_bad_numbers_of_a_batch_are_sentences():
+    given = falling(fresh("bad"))
+    with pytest.raises(ff.InputError, match=r"friction\[2\] must be a number of 0 or more"):
+        sim.Ground(friction=[0.1, 0.2, -0.3])
+    with pytest.raises(ff.InputError, match=r"friction of the ground is given for robots \(3,\)"):
+        sim.simulate(**given | {"ground": sim.Ground(friction=[0.1, 0.2, 0.3])})
+    with pytest.raises(ff.InputError, match=r"gravity is given for robots \(3,\)"):
+        sim.simulate(**given | {"gravity": np.zeros((3, 3))})
+    with pytest.raises(ff.InputError, match="gravity"):
+        sim.simulate(**given | {"gravity": np.full((N, 3), np.nan)})
