@@ -23,7 +23,8 @@ from freeflyer.model.states.mujoco import configuration_from_mujoco, configurati
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
-from freeflyer.sim.run import Recorder, Run, digest
+from freeflyer.sim.records import Recorder
+from freeflyer.sim.run import Run, digest
 from freeflyer.sim.simulating import sample_count
 from freeflyer.sim.state import Loads
 from freeflyer.spatial._series import cross

@@ -2,24 +2,33 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Callable, Mapping, Sequence
+from concurrent.futures import Executor
 from dataclasses import asdict, replace
+from pickle import PicklingError
 from typing import Any
 
 import numpy as np
 
-from freeflyer.progress import part_of
+from freeflyer.errors import InputError, format_value
+from freeflyer.progress import no_progress, part_of
 from freeflyer.sim.batches import Place, taken
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.inputs import PartSensing, Sensing, is_table
+from freeflyer.sim.records import stride
 from freeflyer.sim.run import Run
 
 Simulate = Callable[..., Run]
 INTERRUPTED = "interrupted"
+PARTS_PER_WORKER, LANES = 4, 8
 
 
 def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int) -> Run:
     """The run of robots that are simulated one after the other. given: arguments of simulate by name; count: its steps."""
+    if given["record"] is not None:
+        raise InputError("record= takes a batch without events and constraints, and an integrator of one step every dt: give each "
+                         "robot a folder of its own otherwise")  # fmt: skip
     runs: list[Run] = []
     for k in range(lead[0]):
         progress = part_of(given["progress"], "simulating", k / lead[0], 1.0 / lead[0])
@@ -29,9 +38,49 @@ def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...]
     return gather(runs, list(range(len(runs))), lead, grid(given, count), True)
 
 
+def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Any,
+           alone: bool) -> Run:  # fmt: skip
+    """The run of robots that the workers of an executor simulate."""
+    if not lead or not callable(getattr(executor, "submit", None)):
+        raise InputError("executor= spreads a batch: give q and v leading axes, and an executor of concurrent.futures or a Client "
+                         f"of dask.distributed; got leading axes {lead} and {format_value(executor)}")  # fmt: skip
+    if given["record"] is not None:
+        raise InputError("record= and executor= exclude each other: give the parts of the batch folders of their own")
+    given, progress = dict(given) | {"executor": None, "progress": no_progress}, given["progress"]
+    size = max(1, -(-lead[0] // (PARTS_PER_WORKER * _workers(executor) * LANES))) * LANES  # whole packs of lanes
+    places = [slice(k, min(k + size, lead[0])) for k in range(0, lead[0], size)]
+    unshared = {} if isinstance(executor, Executor) else {"pure": False}  # Dask keeps results of equal calls otherwise
+    waiting: list[Any] = []
+    try:
+        for place in places:
+            waiting.append(executor.submit(_part, simulate, part_of_arguments(given, lead, place), **unshared))
+        runs = []
+        for k, future in enumerate(waiting):
+            runs.append(future.result())
+            progress((k + 1) / len(waiting), "simulating")
+    except BaseException as error:
+        for future in waiting:
+            future.cancel()
+        if isinstance(error, PicklingError | AttributeError | TypeError) and "pickle" in str(error).lower():
+            raise InputError(f"the arguments cannot be sent to other processes ({error}): give functions of a module") from None
+        raise
+    return gather(runs, places, lead, grid(given, count), alone)
+
+
+def _part(simulate: Simulate, arguments: dict[str, Any]) -> Run:
+    return simulate(**arguments)
+
+
+def _workers(executor: Any) -> int:
+    if callable(getattr(executor, "nthreads", None)):
+        return max(1, sum(executor.nthreads().values()))
+    return int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+
+
 def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
-    """Times of all samples."""
-    return np.minimum(np.arange(count + 1) * float(given["dt"]), float(given["duration"]))
+    """Times of the samples that are kept."""
+    kept = np.r_[np.arange(0, count, stride(given.get("every"), float(given["dt"]))), count]
+    return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
 def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place) -> dict[str, Any]:
@@ -73,7 +122,7 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
     def by_name(tables: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
         return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
 
-    failures = [f"robot {place}: {run.failure}" if alone else run.failure for place, run in zip(places, runs) if run.failure]
+    failures = [f"{_named(place)}: {run.failure}" for place, run in zip(places, runs) if run.failure]
     if failures and not alone:
         failures = [str(longest.failure)]
     events = sorted((e for run, place in zip(runs, places) for e in _moved(run.events, place)), key=lambda e: e.t)
@@ -82,6 +131,10 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
         longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs]), events=tuple(events),
         failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs]),
     )  # fmt: skip
+
+
+def _named(place: Place) -> str:
+    return f"robot {place}" if isinstance(place, int) else f"of robots {place.start} to {place.stop - 1}"
 
 
 def _moved(events: Sequence[Occurrence], place: Place) -> list[Occurrence]:

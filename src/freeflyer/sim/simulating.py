@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -25,8 +26,9 @@ from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_e
 from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import GroundStepper, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
-from freeflyer.sim.parts import in_parts
-from freeflyer.sim.run import Recorder, Run, check_run, digest
+from freeflyer.sim.parts import in_parts, spread
+from freeflyer.sim.records import Recorder, record_folder, stride
+from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
@@ -34,7 +36,7 @@ from freeflyer.tolerances import VELOCITY_TOLERANCE
 OURS = "freeflyer"
 CHUNK = 64  # samples of one compiled call, while nothing happens in between
 MOST_SAMPLES = 10**8  # all are kept
-SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing"}
+SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing", "every"}
 
 
 @public
@@ -43,6 +45,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
              sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10, ground: Ground | None = None,
              contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
+             every: float | None = None, record: str | os.PathLike[str] | None = None, executor: Any = None,
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
@@ -78,9 +81,14 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
         ground: freeflyer.sim.Ground, which the contacts may touch; without events.
         contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
+        every: Time between the samples that are kept, a multiple of dt; the last one is kept, too. None: all.
+        record: An empty or new folder to which the run is written in pieces of 64 MB while it goes on. The result is then the last
+            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process.
+        executor: Of concurrent.futures (threads, processes), or a Client of dask.distributed, to which parts of the batch are
+            given. The bits are the same. Arguments must be such as can be pickled.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
             samples.
-    Raises: InputError for bad arguments, and for a start that violates the constraints.
+    Raises: FileError for a folder that holds anything; InputError for bad arguments, and for a start that violates the constraints.
 
     Examples:
         A satellite without gravity: whatever its arm does, the momentum stays zero.
@@ -107,7 +115,11 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     if gravity is not None:
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
         check_each("gravity", gravity.shape[:-1], lead)
-    if lead and (watched or constraints is not None or not stepper.fixed):
+    kept = stride(every, h)
+    alone = bool(watched) or constraints is not None or not stepper.fixed
+    if executor is not None:
+        return spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone)
+    if lead and alone:
         return in_parts(simulate, given | {"q": q0, "v": v0}, lead, count)
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
     expression(expressed)
@@ -124,16 +136,16 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if sensing is None else asdict(sensing),
+        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
     }  # fmt: skip
-    record = Recorder(model, settings, digest(model))
+    keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
     if on_ground is not None:
-        return _run_on_ground(record, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
+        return _run_on_ground(keeper, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
     if not watched and input_law.held and constraints is None and external is None:
         steps = None if np.ndim(gravity) > 1 else compiled_steps(model, integrator, gravity)  # type: ignore[arg-type]
         if steps is not None:
-            return _run_compiled(record, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
-    return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
+            return _run_compiled(keeper, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
+    return _run(keeper, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
 def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
@@ -300,6 +312,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
         sensing = None if settings["sensing"] is None else Sensing(**settings["sensing"])
     except (TypeError, KeyError) as error:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
+    settings.setdefault("every", None)  # older runs have none
     if unknown := settings.keys() ^ SETTINGS:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
     settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "ground": ground,
