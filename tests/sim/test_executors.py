@@ -10,7 +10,7 @@ from freeflyer import sim
 from functools import partial
 from multiprocessing import get_context
 from seeds import fresh
-from test_batches import check_equal, falling
+from sim_batches import check_equal, falling
 
 COPIES = 4
 

@@ -9,7 +9,7 @@ import tracemalloc
 from freeflyer import sim
 from freeflyer.sim import records
 from seeds import fresh
-from test_batches import check_equal, falling
+from sim_batches import check_equal, falling
 
 
 def chain(**options):

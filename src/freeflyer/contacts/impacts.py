@@ -12,13 +12,14 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, redundant, refuse_contradictions
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
+from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import AssemblyError, InputError, format_value
 from freeflyer.kernels.entries import SET_IMPACT
 from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.tolerances import MAX_PROJECTION_STEP, PROJECTION_RANK_RATIO, ROW_TOLERANCE
+from freeflyer.tolerances import MAX_PROJECTION_STEP, ROW_TOLERANCE
 
 
 class Impact(NamedTuple):
@@ -136,9 +137,9 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         r = constraints.residual(x)
         if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
             return x
-        J = constraints.jacobian(x)
-        guess = (np.linalg.pinv(J, rcond=PROJECTION_RANK_RATIO) @ r[..., None])[..., 0]
-        step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
+        rows = matrix_rows(model, constraints, x, None)
+        M, size = mass_matrix(model, x), np.zeros(x.shape[:-1])
+        step = solve_systems(model, x, M, np.zeros(model.nv), rows, -(r @ rows.scale), size)[0]  # J step = -r
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
         x = integrate(model, x, step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP)))
     r = np.abs(constraints.residual(x))

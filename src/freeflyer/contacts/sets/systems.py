@@ -12,10 +12,10 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics.evaluate import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, run_chunks
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
+from freeflyer.kernels.compiler.calls.running import bare_topology, batch, batch_lanes, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import layout as L
@@ -24,6 +24,7 @@ from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 
 Pair = tuple[Any, Any]
+SHORT = 64  # systems that one thread solves sooner than several
 
 
 @lru_cache(maxsize=256)
@@ -50,7 +51,11 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
         status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
     elif packed.size:
         flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
-        status, where = batch(SOLVE_SYSTEM, system_handle(n, r, free), (packed,), (), flat, 0, len(packed))
+        system, threads = system_handle(n, r, free), get_threads() if len(packed) > SHORT else 1
+        found = run_chunks(lambda a, b: batch(SOLVE_SYSTEM, system, (packed,), (), flat, a, b), len(packed),
+                           batch_lanes(SOLVE_SYSTEM), threads, STATES_UNTIL_INTERRUPT)  # fmt: skip
+        refused = (x for x in found if x[0] != OK)
+        status, where = min(refused, key=lambda x: x[1][STATE], default=(OK, ()))
     else:
         return made
     if status != OK:

@@ -8,34 +8,7 @@ from freeflyer.sim.inputs import PartSensing
 from freeflyer.sim.parts import gather, grid, part_of_arguments
 from itertools import pairwise
 from seeds import fresh
-
-N = 11
-
-
-def falling(rng: np.random.Generator):
-    """Arguments of a batch of quadrupeds that fall onto ground of their own, under a table of forces."""
-    model = ff.robots.quadruped()
-    names = [n for n in model.frame_names if n.endswith("_foot")]
-    q = np.tile(model.neutral, (N, 1))
-    lowest = min(ff.frame_pose(model, model.neutral, n)[2, 3] for n in names)
-    height, friction, restitution = lowest - rng.uniform(0.0, 2e-3, N), rng.uniform(0.1, 1.0, N), rng.uniform(0.0, 0.5, N)
-    ground = sim.Ground(height=height, friction=friction, restitution=restitution)
-    gravity = np.c_[rng.normal(0.0, 0.1, (N, 2)), rng.uniform(-12.0, -9.0, N)]
-    table = np.arange(4) * 0.02, rng.normal(0.0, 1.0, (4, N, model.nv))
-    v = rng.normal(0.0, 0.3, (N, model.nv))
-    v[:, 2] -= 0.5
-    return {"model": model, "q": q, "v": v, "inputs": table, "gravity": gravity, "ground": ground, "dt": 1e-3, "duration": 0.06,
-            "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
-
-
-def check_equal(a: sim.Run, b: sim.Run) -> None:
-    for name in ("t", "q", "v", "tau"):
-        assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
-    for x, y in ((a.forces, b.forces), (a.ground, b.ground)):
-        assert x.keys() == y.keys()
-        assert all(np.array_equal(x[name], y[name], equal_nan=True) for name in x)
-    assert [(e.t, e.name, e.robot) for e in a.events] == [(e.t, e.name, e.robot) for e in b.events]
-    assert a.failure == b.failure
+from sim_batches import N, check_equal, falling
 
 
 @pytest.mark.parametrize("kind", ["ground", "rk4", "sensing"])
@@ -47,7 +20,7 @@ def test_a_batch_is_the_same_however_it_is_split(kind):
         given |= {"inputs": lambda t, q, v: -0.1 * v, "sensing": sim.Sensing(position_noise=1e-3, velocity_noise=0.1, delay=3e-3)}
     whole = sim.simulate(**given)
     if kind == "ground":
-        assert whole.ground["touching"].max(axis=0).min() >= 1
+        assert whole.ground["touching"].max(axis=0).mean() > 1.0
     for cuts in ([0, 1, N], [0, 4, 8, N], list(range(N + 1))):
         places = [slice(a, b) for a, b in pairwise(cuts)]
         runs = [sim.simulate(**part_of_arguments(given, (N,), place)) for place in places]
