@@ -135,13 +135,17 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     x = np.array(finite_row(model, "q", q, "q"))
     for _ in range(STEPS):
         r = constraints.residual(x)
-        if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
+        far = np.abs(r).max(axis=-1, initial=0.0) > ROW_TOLERANCE
+        if not far.any():
             return x
-        rows = matrix_rows(model, constraints, x, None)
-        M, size = mass_matrix(model, x), np.zeros(x.shape[:-1])
-        step = solve_systems(model, x, M, np.zeros(model.nv), rows, -(r @ rows.scale), size)[0]  # J step = -r
+        moved = far if x.ndim > 1 else ...  # states that are there stay, whatever the others do
+        near = x[moved]
+        rows, M, size = matrix_rows(model, constraints, near, None), mass_matrix(model, near), np.zeros(near.shape[:-1])
+        b = -(r[moved][..., None, :] @ rows.scale)[..., 0, :]
+        step = solve_systems(model, near, M, np.zeros(model.nv), rows, b, size)[0]  # J step = -r
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
-        x = integrate(model, x, step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP)))
+        step = step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP))
+        x[moved] = integrate(model, near, step)
     r = np.abs(constraints.residual(x))
     at = np.unravel_index(int(np.argmax(r)), r.shape)
     name = constraints.row_names[at[-1]]

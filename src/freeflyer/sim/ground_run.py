@@ -20,11 +20,13 @@ from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import instance, instances
+from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
 from freeflyer.sim.state import Equations
 from freeflyer.sim.stretch import fastest
 
+BLOWN_UP = 1e6  # m/s or rad/s: the cause of a failure comes before such speeds
 DEEPEST = 1e-3  # m that points may be below the ground at the start
 SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
 FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
@@ -109,8 +111,10 @@ class GroundStepper:
         try:
             found = self._solve(q, whole, forces, settings)
         except InputError as error:
-            raise StepError(f"a step of {h:g} s on the ground does not end in finite numbers{fastest(tree, whole)}: take a shorter "
-                            f"dt ({error})", t=t) from None  # fmt: skip
+            if np.abs(whole).max() < BLOWN_UP:
+                raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
+            raise StepError(f"the motion blows up in steps of {h:g} s on the ground{fastest(tree, whole)}: take a shorter dt, or "
+                            "look for the step that made it grow", t=t) from None  # fmt: skip
         q_next, v_next, kept, wrenches, facts = found
         q_next, v_next = self._settled(q_next, v_next)
         sums: dict[str, np.ndarray] = {}
@@ -182,10 +186,22 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
         check_each(f"{name} of the ground", x.shape, q.shape[:-1])
     made = GroundStepper(equations, ground, given, q.shape[:-1])
     rest = np.zeros((*q.shape[:-1], equations.model.nv))
-    depth = float(made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"].max())
-    if depth > DEEPEST:
-        raise InputError(
-            f"the robot begins {depth:.3g} m below the ground, or beyond a joint's limit by as much (rad or m): lift it, or move "
-            "the joint", depth=depth,
-        )  # fmt: skip
+    try:
+        depths = made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"]
+    except StepError as error:
+        raise InputError(f"the robot cannot move: {error.data['cause']}") from None
+    if (depth := float(depths.max())) > DEEPEST:
+        place = tuple(map(int, np.unravel_index(int(depths.argmax()), depths.shape)))
+        where = f"robot {list(place)}" if place else "the robot"
+        tree, x = made.held.model, q[place]
+        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1 and _beyond(tree, j, x) >= depth), "")
+        if joint:
+            raise InputError(f"joint {joint!r} of {where} begins {depth:.3g} (rad or m) beyond its limit: move it", joint=joint)
+        raise InputError(f"{where} begins {depth:.3g} m below the ground: lift it", depth=depth)
     return made
+
+
+def _beyond(model: Model, joint: JointInfo, q: np.ndarray) -> float:
+    """How far a joint is beyond its limits, rad or m."""
+    x = float(q[joint.iq])
+    return max(model.position_lower[joint.iv] - x, x - model.position_upper[joint.iv])

@@ -27,7 +27,7 @@ PARTS_PER_WORKER, LANES = 4, 8
 def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int) -> Run:
     """The run of robots that are simulated one after the other. given: arguments of simulate by name; count: its steps."""
     if given["record"] is not None:
-        raise InputError("record= takes a batch without events and constraints, and an integrator of one step every dt: give each "
+        raise InputError("record= takes a batch without events, and an integrator of one step every dt: give each "
                          "robot a folder of its own otherwise")  # fmt: skip
     runs: list[Run] = []
     for k in range(lead[0]):

@@ -53,8 +53,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
     functions is raised, with the run so far as its attribute `run`.
 
-    Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events or constraints,
-    or an integrator that chooses its steps, they run one after the other, and functions get the states of one.
+    Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an
+    integrator that chooses its steps, they run one after the other, and functions get the states of one.
 
     On a ground, every dt is one semi-implicit step at the level of velocities (Stewart and Trinkle 1996), and inputs are held. Its
     impulses solve the conditions of contacts, joint limits and dry friction of the joints: contacts open, stick and slide.
@@ -116,7 +116,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
         check_each("gravity", gravity.shape[:-1], lead)
     kept = stride(every, h)
-    alone = bool(watched) or constraints is not None or not stepper.fixed
+    alone = bool(watched) or not stepper.fixed
     if executor is not None:
         return spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone)
     if lead and alone:
@@ -265,14 +265,15 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     check_set(equations.model, instance("constraints", constraints, ConstraintSet))
     equations = equations.with_constraints(anchor(constraints, q))
     gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
-    rate = np.abs(constraints.jacobian(q) @ v)
+    rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
     for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
         if values.max(initial=0.0) > VELOCITY_TOLERANCE * size:
             names = equations.without_rolling.row_names if what == "q" else constraints.row_names
+            row_name = names[int(values.argmax()) % values.shape[-1]]
             raise InputError(
-                f"{what} violates the constraints: row {names[int(values.argmax())]!r} by {values.max():.3g}. Start from "
-                f"freeflyer.{cure}(...)", row=names[int(values.argmax())],
+                f"{what} violates the constraints: row {row_name!r} by {values.max():.3g}. Start from freeflyer.{cure}(...)",
+                row=row_name,
             )  # fmt: skip
     return equations
 

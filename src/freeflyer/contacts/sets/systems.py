@@ -111,7 +111,8 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
             scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
         at += count
     return MatrixRows(
-        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows)
+        scale.T @ J, (bias[..., None, :] @ scale)[..., 0, :], scale, wrenches, axes[..., 6:], constraints.table.free,
+        constraints.item_rows)
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:
