@@ -30,6 +30,18 @@ def test_a_batch_is_the_same_however_it_is_split(kind):
     assert (kind == "sensing") == isinstance(nested["sensing"], PartSensing)
 
 
+def test_closed_robots_do_not_depend_on_their_neighbours():
+    """Loops are closed by as many rounds as each robot needs."""
+    model, rng = ff.close_loops(ff.robots.kangaroo_like()), fresh("closed neighbours")
+    q, v = np.tile(ff.control.stand_on_feet(model).q, (9, 1)), rng.normal(0.0, 0.02, (9, model.nv)) * np.arange(9)[:, None]
+    for integrator in ("rk4", "semi-implicit"):
+        options = {"dt": 2e-3, "duration": 0.03, "integrator": integrator}
+        run = sim.simulate(model, q, v, **options)
+        assert run.failure is None
+        for part in (slice(0, 1), slice(1, 7), slice(5, 9)):
+            assert np.array_equal(sim.simulate(model, q[part], v[part], **options).q, run.q[:, part])
+
+
 def test_each_robot_has_its_own_friction_restitution_height_and_gravity():
     """Spheres that slide, bounce, and rest, by closed forms."""
     link = ff.Link("body", ff.Inertia(1.0, rotational=np.diag([1e9] * 3)))  # it does not begin to turn

@@ -11,11 +11,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, redundant, refuse_contradictions
-from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
+from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, row_scale, solve_systems
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import AssemblyError, InputError, format_value
-from freeflyer.kernels.entries import SET_IMPACT
+from freeflyer.kernels.entries import SET_IMPACT, SET_STEP
 from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
@@ -132,7 +132,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         off by 0.000000 m and rad
     """
     _check(model, constraints)
-    x = np.array(finite_row(model, "q", q, "q"))
+    x, scale = np.array(finite_row(model, "q", q, "q")), row_scale(constraints)
     for _ in range(STEPS):
         r = constraints.residual(x)
         far = np.abs(r).max(axis=-1, initial=0.0) > ROW_TOLERANCE
@@ -140,9 +140,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
             return x
         moved = far if x.ndim > 1 else ...  # states that are there stay, whatever the others do
         near = x[moved]
-        rows, M, size = matrix_rows(model, constraints, near, None), mass_matrix(model, near), np.zeros(near.shape[:-1])
-        b = -(r[moved][..., None, :] @ rows.scale)[..., 0, :]
-        step = solve_systems(model, near, M, np.zeros(model.nv), rows, b, size)[0]  # J step = -r
+        step = _shortest(model, near, (r[moved][..., None, :] @ scale)[..., 0, :], constraints)
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
         step = step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP))
         x[moved] = integrate(model, near, step)
@@ -154,6 +152,14 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
         "take constraints away", row=name, gap=float(r[at]),
     )  # fmt: skip
+
+
+def _shortest(model: Model, q: np.ndarray, r: np.ndarray, constraints: ConstraintSet) -> np.ndarray:
+    """The shortest steps (..., nv) in the kinetic metric with J step = -r (..., r) of the scaled rows."""
+    if model.reduction is None:
+        return np.asarray(run_set(SET_STEP, constraints, (q, r), ("q", "r"))[0])
+    size = np.zeros(q.shape[:-1])
+    return solve_systems(model, q, mass_matrix(model, q), np.zeros(model.nv), matrix_rows(model, constraints, q, None), -r, size)[0]
 
 
 def _check(model: Model, constraints: object) -> None:

@@ -15,7 +15,7 @@ from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, run_chunks
 from freeflyer.dynamics.refused import singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.compiler.calls.running import bare_topology, batch, batch_lanes, handle, state
+from freeflyer.kernels.compiler.calls.running import Result, bare_topology, batch, batch_lanes, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import layout as L
@@ -24,6 +24,7 @@ from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 
 Pair = tuple[Any, Any]
+SOLVED: Result = (OK, ())
 SHORT = 64  # systems that one thread solves sooner than several
 
 
@@ -54,8 +55,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
         system, threads = system_handle(n, r, free), get_threads() if len(packed) > SHORT else 1
         found = run_chunks(lambda a, b: batch(SOLVE_SYSTEM, system, (packed,), (), flat, a, b), len(packed),
                            batch_lanes(SOLVE_SYSTEM), threads, STATES_UNTIL_INTERRUPT)  # fmt: skip
-        refused = (x for x in found if x[0] != OK)
-        status, where = min(refused, key=lambda x: x[1][STATE], default=(OK, ()))
+        status, where = min((x for x in found if x[0] != OK), key=lambda x: x[1][STATE], default=SOLVED)
     else:
         return made
     if status != OK:
@@ -104,15 +104,20 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
         A, b = user_rows(model, constraints)
         return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), np.zeros((0, 3)), 0, ())
     check_set(model, constraints)
-    J, bias, wrenches, axes = all_rows(constraints, q, v)
-    scale, at = np.eye(J.shape[-2]), constraints.table.free
-    for item, count in zip(constraints.items, constraints.item_rows):
-        if isinstance(item, Contact):
-            scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
-        at += count
+    (J, bias, wrenches, axes), scale = all_rows(constraints, q, v), row_scale(constraints)
     return MatrixRows(
         scale.T @ J, (bias[..., None, :] @ scale)[..., 0, :], scale, wrenches, axes[..., 6:], constraints.table.free,
         constraints.item_rows)
+
+
+def row_scale(constraints: ConstraintSet) -> np.ndarray:
+    """(r, r): multipliers of the public rows by those of the scaled ones."""
+    scale, at = np.eye(constraints.table.rows), constraints.table.free
+    for item, count in zip(constraints.items, constraints.item_rows):
+        if isinstance(item, Contact):
+            scale[at : at + count, at : at + count] = wrenches_of(constraints.model.tree, item).multipliers
+        at += count
+    return scale
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:
