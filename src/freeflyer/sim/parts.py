@@ -4,14 +4,13 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable, Mapping, Sequence
-from concurrent.futures import Executor
 from dataclasses import asdict, replace
 from pickle import PicklingError
-from typing import Any
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
 from freeflyer.sim.batches import Place, taken
 from freeflyer.sim.events import Occurrence
@@ -22,6 +21,15 @@ from freeflyer.sim.run import Run
 Simulate = Callable[..., Run]
 INTERRUPTED = "interrupted"
 PARTS_PER_WORKER, LANES = 4, 8
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """What runs parts of a batch: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors,
+    such as that of a worker which was killed, are raised as they are."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
+        """A future."""
 
 
 def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int) -> Run:
@@ -38,18 +46,17 @@ def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...]
     return gather(runs, list(range(len(runs))), lead, grid(given, count), True)
 
 
-def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Any,
+def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Executor,
            alone: bool) -> Run:  # fmt: skip
     """The run of robots that the workers of an executor simulate."""
-    if not lead or not callable(getattr(executor, "submit", None)):
-        raise InputError("executor= spreads a batch: give q and v leading axes, and an executor of concurrent.futures or a Client "
-                         f"of dask.distributed; got leading axes {lead} and {format_value(executor)}")  # fmt: skip
+    if not lead:
+        raise InputError("executor= spreads a batch: give q and v leading axes")
     if given["record"] is not None:
         raise InputError("record= and executor= exclude each other: give the parts of the batch folders of their own")
     given, progress = dict(given) | {"executor": None, "progress": no_progress}, given["progress"]
     size = max(1, -(-lead[0] // (PARTS_PER_WORKER * _workers(executor) * LANES))) * LANES  # whole packs of lanes
     places = [slice(k, min(k + size, lead[0])) for k in range(0, lead[0], size)]
-    unshared = {} if isinstance(executor, Executor) else {"pure": False}  # Dask keeps results of equal calls otherwise
+    unshared = {"pure": False} if hasattr(executor, "nthreads") else {}  # Dask keeps results of equal calls otherwise
     waiting: list[Any] = []
     try:
         for place in places:

@@ -33,14 +33,14 @@ class Recorder:
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
                facts: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
-        if self.count % self.every != 1 % self.every:  # the one before was kept only as the last one so far
+        if self.every > 1 and (self.count - 1) % self.every:  # the one before was kept only as the last one so far
             self.samples[-1:] = []
-        elif self.folder is not None and self.waiting > PIECE:
-            self._write("")
+        elif self.folder is not None:
+            if self.waiting > PIECE:
+                self._write("")
+            self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
         self.count += 1
         self.samples.append((t, q, v, tau, forces, facts))
-        if (self.count - 1) % self.every == 0:
-            self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
 
     def ended_by(self, error: BaseException, t: float) -> Run:
         """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
@@ -101,11 +101,14 @@ def record_folder(path: str | os.PathLike[str] | None) -> Path | None:
     """A folder for pieces, made if it is not there. Errors: FileError for one that holds anything."""
     if path is None:
         return None
-    shown, folder = check_path(path), Path(path)
+    try:
+        shown, folder = check_path(path), Path(path)
+    except FreeflyerError as error:
+        raise type(error)(f"record: {error}") from None
     try:
         folder.mkdir(parents=True, exist_ok=True)
         if any(folder.iterdir()):
-            raise FileError(f"{shown} holds files already: give an empty folder, or a new name", path=str(path))
+            raise FileError(f"record: {shown} holds files already, give an empty folder, or a new name", path=str(path))
     except OSError as error:
-        raise FileError(f"{shown} cannot be used as a folder: {error.strerror or error}", path=str(path)) from None
+        raise FileError(f"record: {shown} cannot be used as a folder: {error.strerror or error}", path=str(path)) from None
     return folder

@@ -26,7 +26,7 @@ from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_e
 from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import GroundStepper, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
-from freeflyer.sim.parts import in_parts, spread
+from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, stride
 from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
@@ -45,7 +45,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
              sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10, ground: Ground | None = None,
              contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
-             every: float | None = None, record: str | os.PathLike[str] | None = None, executor: Any = None,
+             every: float | None = None, record: str | os.PathLike[str] | None = None, executor: Executor | None = None,
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 

@@ -110,6 +110,7 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
         constraints.item_rows)
 
 
+@lru_cache(maxsize=64)
 def row_scale(constraints: ConstraintSet) -> np.ndarray:
     """(r, r): multipliers of the public rows by those of the scaled ones."""
     scale, at = np.eye(constraints.table.rows), constraints.table.free
@@ -117,7 +118,7 @@ def row_scale(constraints: ConstraintSet) -> np.ndarray:
         if isinstance(item, Contact):
             scale[at : at + count, at : at + count] = wrenches_of(constraints.model.tree, item).multipliers
         at += count
-    return scale
+    return frozen_array(scale)
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:

@@ -260,9 +260,9 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_
 
 
 @kernel
-def set_step(topology, parameters, q, r, step, impulses, multipliers, normal_impulses, verdict):
-    """The shortest step (nv,) in the kinetic metric by which the scaled rows lose r (r,); the rest as of set_impact."""
-    x = zeros_workspace(topology, q)
-    solve_rates(topology, parameters, q, zeros_workspace(topology, q), True, r, x, impulses, multipliers, normal_impulses, verdict)
+def set_step(topology, parameters, q, rates, step, impulses, multipliers, normal_impulses, verdict):
+    """The shortest step (nv,) in the kinetic metric by which the scaled rows lose `rates` (r,); the rest as of set_impact."""
+    x, rest = zeros_workspace(topology, q), zeros_workspace(topology, q)
+    solve_rates(topology, parameters, q, rest, True, rates, x, impulses, multipliers, normal_impulses, verdict)
     copy_entries(x, load_int(topology, N_V), step)
 
