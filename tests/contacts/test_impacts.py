@@ -7,6 +7,8 @@ from closed_robots import robot, state
 from closeness import close, fresh
 from constrained_samples import BASES, moving_robot, random_set
 from freeflyer import contacts
+from freeflyer.contacts.constrained_dynamics import _shortest
+from freeflyer.contacts.sets.systems import row_scale
 
 
 def dense(model: ff.Model, q: np.ndarray, v: np.ndarray, J: np.ndarray, e: float) -> np.ndarray:
@@ -65,3 +67,26 @@ def test_impulses_change_the_momentum():
     found = ff.impact(model, q, v, constraints=twice)
     assert found.redundant == {"a": False, "b": True}
     close(found.impulses["a"], found.impulses["b"], 1e-8)
+
+
+@pytest.mark.parametrize("closed", [False, True])
+def test_projections_take_the_shortest_steps_in_the_kinetic_metric(closed):
+    """Rows that depend on each other, too: four corners and the sole itself. By the pseudoinverse of the whitened Jacobian; a step
+    in another metric is found."""
+    model, rng = ff.close_loops(ff.robots.kangaroo_like()) if closed else ff.robots.humanoid(), fresh("shortest")
+    standing = ff.control.stand_on_feet(model)
+    q = np.tile(standing.q, (7, 1))
+    q[:, :2] += rng.normal(0.0, 0.1, (7, 2))
+    feet = standing.feet
+    for held in (ff.ConstraintSet(model, contacts=feet), ff.ConstraintSet(model, contacts=[*feet, *corners(feet[0])])):
+        J, M = held.jacobian(q), ff.mass_matrix(model, q)
+        r = (J @ rng.normal(0.0, 1e-3, (7, model.nv, 1)))[..., 0]
+        root = np.linalg.cholesky(np.linalg.inv(M))
+        for metric, right in ((root, True), (np.eye(model.nv), False)):
+            expected = -(metric @ np.linalg.pinv(J @ metric, rcond=1e-9) @ r[..., None])[..., 0]
+            found = _shortest(model, q, (r[..., None, :] @ row_scale(held))[..., 0, :], held)
+            assert np.allclose(found, expected, rtol=1e-6, atol=1e-9) == right
+
+
+def corners(foot):
+    return [ff.contacts.point(foot.frame, p, name=f"corner {k}") for k, p in enumerate(foot.points)]

@@ -144,6 +144,7 @@ BY_NAME = {  # what a name says of its parameter beyond the annotation
 BY_ANNOTATION = {"ArrayLike": "numbers", "np.ndarray": "numbers", "Sequence[str]": "names", "Iterable[str]": "names"}
 UNTRIED = {  # parameters whose every value means something, or that tests of their own try
     "names": "several arguments", "progress": "called as it is", "path": "a file: tests/model", "out": "if it is an array: below",
+    "record": "a folder: tests/sim",
     "rng": "hostile/test_good_arrays.py", "basis": "an array of any width", "name": "any word", "mj_model": "of another library",
     "by_name": "keywords of the user's", "size": "hostile/test_good_arrays.py",
 }  # fmt: skip

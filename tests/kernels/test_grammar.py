@@ -16,7 +16,7 @@ from pathlib import Path
 FOLDER = Path(freeflyer.kernels.__file__).parent
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
 INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "v", "tau", "du"),
-          "m": ("positions", "rates", "system", "linear", "accelerations", "problem"), "f": ("tau",), "g": ("g",),
+          "m": ("positions", "rates", "system", "linear", "accelerations", "problem"), "f": ("tau", "rates"), "g": ("g",),
           "w": ("wrenches",), "s": ("settings",)}  # fmt: skip
 
 

@@ -10,20 +10,20 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
-from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
+from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, row_scale, solve_systems
 from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.dynamics.closed import add_forces, load_forces
-from freeflyer.dynamics.equations import bias_forces, inverse_dynamics
+from freeflyer.dynamics.equations import bias_forces, inverse_dynamics, mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import AssemblyError, InputError, format_value
-from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT
+from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_STEP
 from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public
-from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, MAX_PROJECTION_STEP, PROJECTION_RANK_RATIO, ROW_TOLERANCE
+from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, MAX_PROJECTION_STEP, ROW_TOLERANCE
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -287,16 +287,18 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
     Raises: AssemblyError if no such configuration is found near q."""
     _check(model, constraints)
-    x = np.array(finite_row(model, "q", q, "q"))
+    x, scale = np.array(finite_row(model, "q", q, "q")), row_scale(constraints)
     for _ in range(STEPS):
         r = constraints.residual(x)
-        if np.abs(r).max(initial=0.0) <= ROW_TOLERANCE:
+        far = np.abs(r).max(axis=-1, initial=0.0) > ROW_TOLERANCE
+        if not far.any():
             return x
-        J = constraints.jacobian(x)
-        guess = (np.linalg.pinv(J, rcond=PROJECTION_RANK_RATIO) @ r[..., None])[..., 0]
-        step = impact(model, x, guess, constraints=constraints).v - guess  # J step = -J guess
+        moved = far if x.ndim > 1 else ...  # states that are there stay, whatever the others do
+        near = x[moved]
+        step = _shortest(model, near, (r[moved][..., None, :] @ scale)[..., 0, :], constraints)
         longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
-        x = integrate(model, x, step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP)))
+        step = step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP))
+        x[moved] = integrate(model, near, step)
     r = np.abs(constraints.residual(x))
     at = np.unravel_index(int(np.argmax(r)), r.shape)
     name = constraints.row_names[at[-1]]
@@ -304,6 +306,14 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     raise AssemblyError(
         f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
         "take constraints away", row=name, gap=float(r[at]))
+
+
+def _shortest(model: Model, q: np.ndarray, r: np.ndarray, constraints: ConstraintSet) -> np.ndarray:
+    """The shortest steps (..., nv) in the kinetic metric with J step = -r (..., r) of the scaled rows."""
+    if model.reduction is None:
+        return np.asarray(run_set(SET_STEP, constraints, (q, r), ("q", "r"))[0])
+    size = np.zeros(q.shape[:-1])
+    return solve_systems(model, q, mass_matrix(model, q), np.zeros(model.nv), matrix_rows(model, constraints, q, None), -r, size)[0]
 
 
 def _check(model: Model, constraints: object) -> None:

@@ -163,7 +163,7 @@ def run_chunks(run: Callable[[int, int], R], count: int, lanes: int, threads: in
     return found
 
 
-LOADS = "gws"  # letters of gravity, wrenches and settings, which come checked
+LOADS = "gwsf"  # letters of gravity, wrenches, settings and rows, which come checked
 STATES_UNTIL_INTERRUPT = 4096  # that one call computes: between calls Ctrl-C is noticed
 Arrays = tuple[np.ndarray, ...]
 Shape = tuple[int, ...]

@@ -28,7 +28,7 @@ USES: dict[str, tuple[str, ...]] = {
     "centroidal_momentum_derivatives": ("momentum_derivatives",),
     "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",), "all_terms": ("all_terms",),
     "decouple": ("decoupled_passive", "decoupled_hamel"),
-    "constraint sets": ("set_rows", "set_dynamics", "set_gradient", "set_impact", "solve_system"),
+    "constraint sets": ("set_rows", "set_dynamics", "set_gradient", "set_impact", "set_step", "solve_system"),
     "quadratic programs": ("program_residuals",),
     "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),

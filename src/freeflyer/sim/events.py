@@ -86,6 +86,7 @@ class Occurrence:
         q: (nq,) array, configuration before the event's action, m and rad.
         v, v_after: (nv,) array, velocity before the action and from then on, m/s and rad/s.
         holding: Names of the constraints that hold from then on.
+        robot: Place of the robot in the leading axes of a batch.
 
     Examples:
         >>> wall = ff.sim.Event("wall", lambda state: state.q[0], -1, action=lambda state: ff.sim.Change(v=-0.5 * state.v))
@@ -101,6 +102,7 @@ class Occurrence:
     v: np.ndarray
     v_after: np.ndarray
     holding: tuple[str, ...] = ()
+    robot: tuple[int, ...] = ()
 
 
 def check_events(events: Any) -> tuple[Event, ...]:

@@ -16,8 +16,9 @@ from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, finite_array, number, positive
+from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
 from freeflyer.model.model import Model
+from freeflyer.sim.batches import each
 
 
 @dataclass(frozen=True, eq=False)
@@ -25,13 +26,15 @@ class Ground:
     """Ground below a robot, with Coulomb friction.
 
     Args:
-        height: Height of the surface, m; a number for a level plane, a function of x and y (m), or (x, y, heights). The last is an
-            evenly spaced grid with heights (len(x), len(y)), bilinear between its points and level beyond them.
-        friction: Coefficient, for contacts that have none of their own.
-        restitution: Share of the approach velocity with which points bounce back from rigid ground, 0 to 1; slow approaches come to
-            rest.
+        height: Height of the surface, m; a number for a level plane, (...,) numbers for one below each robot of a batch, a function
+            of x and y (m), or (x, y, heights). The last is an evenly spaced grid with heights (len(x), len(y)), bilinear between
+            its points and level beyond them.
+        friction: float or (...,) array, coefficient, for contacts that have none of their own.
+        restitution: float or (...,) array, share of the approach velocity with which points bounce back from rigid ground, 0 to 1;
+            slow approaches come to rest.
         kind: "rigid", or "compliant": springs and dampers below each point, which push and never pull.
-        stiffness, damping: Spring and damper of compliant ground below each point, N/m, N s/m.
+        stiffness, damping: float or (...,) array, spring and damper of compliant ground below each point, N/m, N s/m.
+            Arrays (...,) hold a number for each robot of a batch; their axes are the leading axes of q and v.
     Raises: InputError for other numbers, and for grids that are not even.
 
     Examples:
@@ -41,22 +44,27 @@ class Ground:
     """
 
     height: Any = 0.0
-    friction: float = 0.8
-    restitution: float = 0.0
+    friction: Any = 0.8
+    restitution: Any = 0.0
     kind: str = "rigid"
-    stiffness: float = 5e4
-    damping: float = 5e2
+    stiffness: Any = 5e4
+    damping: Any = 5e2
 
     def __post_init__(self) -> None:
         choice("kind", self.kind, ("rigid", "compliant"))
-        object.__setattr__(self, "stiffness", positive("stiffness", self.stiffness))
-        object.__setattr__(self, "damping", number("damping", self.damping, 0.0))
-        object.__setattr__(self, "friction", number("friction", self.friction, 0.0))
-        object.__setattr__(self, "restitution", number("restitution", self.restitution, 0.0, 1.0))
-        if isinstance(self.height, tuple | list):
+        for name, (least, most) in NUMBERS.items():
+            object.__setattr__(self, name, each(name, getattr(self, name), least, most))
+        if isinstance(self.height, tuple | list) and any(np.ndim(x) for x in self.height):
             object.__setattr__(self, "height", _grid(self.height))
         elif not callable(self.height):
-            object.__setattr__(self, "height", number("height", self.height))
+            object.__setattr__(self, "height", each("height", self.height))
+
+    def of_each(self) -> dict[str, np.ndarray]:
+        """Numbers (...,) of each robot by name."""
+        return {name: x for name in (*NUMBERS, "height") if isinstance(x := getattr(self, name), np.ndarray)}
+
+
+NUMBERS = {"stiffness": (SMALLEST, LARGEST), "damping": (0.0, LARGEST), "friction": (0.0, LARGEST), "restitution": (0.0, 1.0)}
 
 
 def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -19,10 +19,13 @@ from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import instance, instances
+from freeflyer.model.model import JointInfo, Model
+from freeflyer.sim.batches import check_each
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
 from freeflyer.sim.state import Equations
 from freeflyer.sim.stretch import fastest
 
+BLOWN_UP = 1e6  # m/s or rad/s: the cause of a failure comes before such speeds
 DEEPEST = 1e-3  # m that points may be below the ground at the start
 SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
 FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
@@ -46,6 +49,7 @@ class GroundStepper:
     equations: Equations
     ground: Ground
     contacts: Sequence[Contact | Rolling]
+    lead: tuple[int, ...] = ()
 
     @cached_property
     def held(self) -> ConstraintSet:
@@ -61,14 +65,27 @@ class GroundStepper:
 
     @cached_property
     def problem(self) -> Problem:
-        return make_problem(self.held, self.points, self.ground)
+        return self.problems[0][1]
 
     @cached_property
-    def settings(self) -> np.ndarray:
-        """Settings before the first step."""
-        made, gravity = np.zeros(self.problem.settings), self.equations.gravity
-        made[G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
-        made[G.HEIGHT] = self.ground.height if isinstance(self.ground.height, float) else 0.0
+    def problems(self) -> list[tuple[Any, Problem]]:
+        """Robots and their problem: all of them, or those with equal numbers of the ground."""
+        numbers = {name: x for name, x in self.ground.of_each().items() if name != "height"}
+        if not numbers:
+            return [(..., make_problem(self.held, self.points, self.ground))]
+        rows = np.stack(np.broadcast_arrays(*numbers.values(), np.empty(self.lead))[:-1], axis=-1).reshape(-1, len(numbers))
+        found, which = np.unique(rows, axis=0, return_inverse=True)
+        grounds = [replace(self.ground, **dict(zip(numbers, row.tolist()))) for row in found]
+        tree = self.equations.model.tree
+        made = [make_problem(self.held, touching_points(tree, self.contacts, ground), ground) for ground in grounds]
+        which = which.reshape(self.lead)
+        return [(np.nonzero(which == k), problem) for k, problem in enumerate(made)]
+
+    def settings(self, lead: tuple[int, ...]) -> np.ndarray:
+        """Settings (..., k) of steps but for their length and the impulses before."""
+        made, gravity, height = np.zeros((*lead, self.problem.settings)), self.equations.gravity, self.ground.height
+        made[..., G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
+        made[..., G.HEIGHT] = height if isinstance(height, float | np.ndarray) else 0.0
         return made
 
     def no_impulses(self, q: np.ndarray) -> np.ndarray:
@@ -85,27 +102,40 @@ class GroundStepper:
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         if loads is not None:
             forces = forces + load_forces(tree, q, loads, None, equations.expressed)
-        settings = np.empty((*kept.shape[:-1], self.problem.settings))
-        settings[...] = self.settings
+        settings = self.settings(kept.shape[:-1])
         settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
-        names = "q", "v", "tau", "settings"
         try:
-            given = q, whole, forces, settings
-            found = GROUND_STEP.call(self.problem.handle, *given, None)
-            if found is None:
-                found = evaluate(GROUND_STEP, tree, given, names, frames=self.problem)  # type: ignore[arg-type]
+            found = self._solve(q, whole, forces, settings)
         except InputError as error:
-            raise StepError(f"a step of {h:g} s on the ground does not end in finite numbers{fastest(tree, whole)}: take a shorter "
-                            f"dt ({error})", t=t) from None  # fmt: skip
+            if np.abs(whole).max() < BLOWN_UP:
+                raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
+            raise StepError(f"the motion blows up in steps of {h:g} s on the ground{fastest(tree, whole)}: take a shorter dt, or "
+                            "look for the step that made it grow", t=t) from None  # fmt: skip
         q_next, v_next, kept, wrenches, facts = found
         q_next, v_next = self._settled(q_next, v_next)
         sums: dict[str, np.ndarray] = {}
         for k, point in enumerate(self.points):
             sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
         return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept)
+
+    def _solve(self, *given: np.ndarray) -> Sequence[np.ndarray]:
+        """Outputs of the compiled step; robots on unlike ground one after the other."""
+        found: Any = None
+        for robots, problem in self.problems:
+            part = given if robots is ... else [np.broadcast_to(x, (*self.lead, x.shape[-1]))[robots] for x in given]
+            done = GROUND_STEP.call(problem.handle, *part, None)
+            if done is None:
+                frames: Any = problem
+                done = evaluate(GROUND_STEP, self.equations.model.tree, tuple(part), ("q", "v", "tau", "settings"), frames=frames)
+            if robots is ...:
+                return done
+            found = found or [np.empty((*self.lead, *x.shape[1:])) for x in done]
+            for x, y in zip(found, done):
+                x[robots] = y
+        return found
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Without the drift of loops and of what holds."""
@@ -151,12 +181,26 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
     names = [c.name for c in given]
     if len(set(names)) < len(names):
         raise InputError(f"contacts must have names of their own, got {names}: name= of freeflyer.contacts.point", names=names)
-    made = GroundStepper(equations, ground, given)
+    for name, x in ground.of_each().items():
+        check_each(f"{name} of the ground", x.shape, q.shape[:-1])
+    made = GroundStepper(equations, ground, given, q.shape[:-1])
     rest = np.zeros((*q.shape[:-1], equations.model.nv))
-    depth = float(made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"].max())
-    if depth > DEEPEST:
-        raise InputError(
-            f"the robot begins {depth:.3g} m below the ground, or beyond a joint's limit by as much (rad or m): lift it, or move "
-            "the joint", depth=depth,
-        )  # fmt: skip
+    try:
+        depths = made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"]
+    except StepError as error:
+        raise InputError(f"the robot cannot move: {error.data['cause']}") from None
+    if (depth := float(depths.max())) > DEEPEST:
+        place = tuple(map(int, np.unravel_index(int(depths.argmax()), depths.shape)))
+        where = f"robot {list(place)}" if place else "the robot"
+        tree, x = made.held.model, q[place]
+        joint = next((j.name for j in tree.joints if j.nv == j.nq == 1 and _beyond(tree, j, x) >= depth), "")
+        if joint:
+            raise InputError(f"joint {joint!r} of {where} begins {depth:.3g} (rad or m) beyond its limit: move it", joint=joint)
+        raise InputError(f"{where} begins {depth:.3g} m below the ground: lift it", depth=depth)
     return made
+
+
+def _beyond(model: Model, joint: JointInfo, q: np.ndarray) -> float:
+    """How far a joint is beyond its limits, rad or m."""
+    x = float(q[joint.iq])
+    return max(model.position_lower[joint.iv] - x, x - model.position_upper[joint.iv])

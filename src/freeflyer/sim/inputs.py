@@ -5,7 +5,8 @@ A controller is sampled once every dt, and its forces are held in between."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections import deque
+from collections.abc import Callable
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +17,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import LARGEST_SEED, finite_array, finite_row, instance, number, true_or_false, whole_number
 from freeflyer.model.model import Model
+from freeflyer.sim.batches import Place
 from freeflyer.tolerances import MAX_DELAY
 
 Forces = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
@@ -31,8 +33,8 @@ class InputLaw:
 
 
 def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
-    """The law of None (no forces), of a function (t, q, v) -> tau, of an object with tau(q, v) or tau_at(t, q, v), or of fixed
-    forces (nv,)."""
+    """The law of None (no forces), of a function (t, q, v) -> tau, of an object with tau(q, v) or tau_at(t, q, v), of fixed
+    forces (nv,), or of a table (t, tau)."""
     if hold is not None:
         true_or_false("hold", hold)
     if inputs is None:
@@ -44,14 +46,38 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
         return _check_function(model, lambda t, q, v: inputs.tau(q, v), "tau(q, v) of the controller", True, hold)
     if callable(inputs):
         return _check_function(model, inputs, "inputs(t, q, v)", False, hold)
+    if is_table(inputs):
+        return replace(_check_function(model, _table(model, *inputs), "the table of inputs", True, hold), constant=False)
     try:
         fixed = finite_row(model, "inputs", inputs, "u")
     except InputError as error:
         raise InputError(
-            f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, or forces (nv,); got "
-            f"{format_value(inputs)} ({error})"
+            f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, forces (nv,), or a table "
+            f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})"
         ) from None
     return replace(_check_function(model, lambda t, q, v: fixed, "inputs", True, hold), held=True, constant=True)
+
+
+def is_table(inputs: Any) -> bool:
+    """Whether inputs are times and the forces from each on."""
+    return isinstance(inputs, tuple | list) and len(inputs) == 2 and _axes(inputs[0]) == 1 and _axes(inputs[1]) > 1
+
+
+def _axes(x: Any) -> int:
+    try:
+        return np.ndim(x)
+    except ValueError:  # rows of different lengths
+        return -1
+
+
+def _table(model: Model, times: Any, forces: Any) -> Forces:
+    """The forces of the last time that has come."""
+    t, tau = finite_array("times of the table of inputs", times), finite_row(model, "forces of the table of inputs", forces, "u")
+    if len(t) != len(tau) or (np.diff(t) <= 0.0).any() or t[0] > 0.0:
+        raise InputError(f"a table of inputs is (t (k,), tau (k, ..., nv)), t from 0 on and rising; got t {format_value(times)}, "
+                         f"tau of shape {tau.shape}")  # fmt: skip
+    rounding = 1e-9 * float(np.diff(t).min(initial=1.0))
+    return lambda now, q, v: tau[np.searchsorted(t, now + rounding, "right") - 1]
 
 
 def _check_function(model: Model, tau: Callable[..., Any], what: str, sampled: bool, hold: bool | None) -> InputLaw:
@@ -104,15 +130,45 @@ class Sensing:
         number("delay", self.delay, 0.0, MAX_DELAY)
         whole_number("seed", self.seed, 0, LARGEST_SEED)
 
-    def measure(self, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], dt: float) -> tuple[np.ndarray, np.ndarray]:
-        """(q, v) that the controller gets at the last of these samples, dt (s) apart."""
-        k = len(states) - 1
-        q, v = states[max(0, k - round(self.delay / dt))]
+    def measure(self, model: Model, q: np.ndarray, v: np.ndarray, k: int) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) that the controller gets at sample k, of a state whose age is the delay."""
         if self.position_noise == 0.0 and self.velocity_noise == 0.0:
             return q, v
-        noise = np.random.default_rng((self.seed, k)).standard_normal((2, *v.shape))
+        noise = self._noise(k, v.shape)
         q = closed_posture(model, q)  # MuJoCo's loops give way
         return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
+
+
+    def _noise(self, k: int, shape: tuple[int, ...]) -> np.ndarray:
+        return np.random.default_rng((self.seed, k)).standard_normal((2, *shape))
+
+
+@dataclass(frozen=True)
+class PartSensing(Sensing):
+    """Sensing of a part of a batch with the noise that it has in the whole one. lead: axes of that; places: taken of the first
+    axis, one after the other."""
+
+    lead: tuple[int, ...] = ()
+    places: tuple[Place, ...] = ()
+
+    def _noise(self, k: int, shape: tuple[int, ...]) -> np.ndarray:
+        found = super()._noise(k, (*self.lead, shape[-1]))
+        for place in self.places:
+            found = found[:, place]
+        return found
+
+
+class Senses:
+    """What a controller gets to know, sample after sample."""
+
+    def __init__(self, model: Model, sensing: Sensing | None, dt: float) -> None:
+        self.model, self.sensing = model, sensing
+        self.states: deque[tuple[np.ndarray, np.ndarray]] = deque(maxlen=1 if sensing is None else 1 + round(sensing.delay / dt))
+
+    def see(self, k: int, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+        """(q, v) as sensed at sample k, with the state there."""
+        self.states.append((q, v))
+        return (q, v) if self.sensing is None else self.sensing.measure(self.model, *self.states[0], k)
 
 
 def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:

@@ -21,9 +21,10 @@ from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.inputs import InputLaw, Sensing, check_sensing, make_input_law
+from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant
-from freeflyer.sim.run import Recorder, Run, digest
+from freeflyer.sim.records import Recorder
+from freeflyer.sim.run import Run, digest
 from freeflyer.sim.simulating import sample_count
 from freeflyer.sim.state import Loads
 from freeflyer.spatial._series import cross
@@ -77,13 +78,12 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
                 "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
     record = Recorder(model, settings, digest(model))
-    states: list[tuple[np.ndarray, np.ndarray]] = []
+    senses = Senses(model, sensing, h)
     with collected_warnings() as warnings:
         for k in range(count + 1):
             try:
-                states.append(_state(plant))
-                measured = states[-1] if sensing is None else sensing.measure(model, states, h)
-                servo_run.advance(k * h, *states[-1], measured, record, last=k == count)
+                state = _state(plant)
+                servo_run.advance(k * h, *state, senses.see(k, *state), record, last=k == count)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}")
             except Exception as error:

@@ -7,8 +7,8 @@ import io
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
@@ -18,7 +18,7 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
 from freeflyer.contacts.wrenches import ContactExpressed
-from freeflyer.errors import FileError, FreeflyerError, InputError, format_value
+from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
@@ -28,7 +28,6 @@ FORMAT = "freeflyer run 1"
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
 LARGEST = 2**34  # bytes of a run that is read
 UNSOLVED = 1e-8  # m/s: residuals of contacts below are rounding
-NO_FACTS: Mapping[str, Any] = {}
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
@@ -41,8 +40,8 @@ class Run:
         q: (T, ..., nq) array, configurations, m and rad.
         v: (T, ..., nv) array, velocities, m/s and rad/s.
         tau: (T, ..., nv) array, generalised forces of the inputs, N and N m.
-        forces: Wrenches [force; torque] (T, 6) of the constraints on the robot by name, in their frames' axes at their origins, N
-            and N m; NaN while they do not hold.
+        forces: Wrenches [force; torque] (T, ..., 6) of the constraints on the robot by name, in their frames' axes at their
+            origins, N and N m; NaN while they do not hold.
         ground: Arrays (T, ...) by name of runs on a ground. "residual" is the miss of the contacts' conditions by the step from a
             sample, m/s. "penetration" is the depth of the lowest point in the ground, or of a joint behind its limit, m (rad).
             "touching" counts the points that push, "rounds" those of the solver.
@@ -93,26 +92,33 @@ class Run:
 
     def save(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
         """Writes a NumPy archive (.npz) that `freeflyer.sim.load` reads. Errors: FileError for a file that is there."""
-        head = {
-            "format": FORMAT, "failure": self.failure, "settings": dict(self.settings), "robot": self.robot, "digest": self.digest,
-            "forces": list(self.forces), "ground": list(self.ground),
-            "events": [{"name": e.name, "t": e.t, "holding": e.holding} for e in self.events],
-        }  # fmt: skip
-        arrays = {"t": self.t, "q": self.q, "v": self.v, "tau": self.tau}
-        arrays |= {f"force {k}": F for k, F in enumerate(self.forces.values())}
-        arrays |= {f"ground {k}": x for k, x in enumerate(self.ground.values())}
-        arrays |= {f"event {k} {part}": getattr(e, part) for k, e in enumerate(self.events) for part in PLACES}
-        file = io.BytesIO()
-        np.savez_compressed(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
-        write_atomically(path, file.getvalue(), overwrite)
+        write_run(self, path, overwrite)
+
+
+def write_run(run: Run, path: str | os.PathLike[str], overwrite: bool = False, packed: bool = True) -> None:
+    """A file of the run, compressed or not. Errors: FileError for a file that is there."""
+    head = {
+        "format": FORMAT, "failure": run.failure, "settings": dict(run.settings), "robot": run.robot, "digest": run.digest,
+        "forces": list(run.forces), "ground": list(run.ground),
+        "events": [{"name": e.name, "t": e.t, "holding": e.holding, "robot": e.robot} for e in run.events],
+    }  # fmt: skip
+    arrays = {"t": run.t, "q": run.q, "v": run.v, "tau": run.tau}
+    arrays |= {f"force {k}": F for k, F in enumerate(run.forces.values())}
+    arrays |= {f"ground {k}": x for k, x in enumerate(run.ground.values())}
+    arrays |= {f"event {k} {part}": getattr(e, part) for k, e in enumerate(run.events) for part in PLACES}
+    file = io.BytesIO()
+    (np.savez_compressed if packed else np.savez)(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
+    write_atomically(path, file.getvalue(), overwrite)
+
+
 
 
 def load(path: str | os.PathLike[str]) -> Run:
-    """Run of a simulation, read from the file that `Run.save` wrote.
+    """Run of a simulation, read from the file that `Run.save` wrote, or from the folder of a record.
 
     Args:
-        path: A NumPy archive (.npz).
-    Raises: FileError for other files.
+        path: A NumPy archive (.npz), or the folder to which simulate(record=) wrote its pieces. Each piece is such a file.
+    Raises: FileError for others, and for those too large for memory.
 
     Examples:
         >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.1)
@@ -120,6 +126,8 @@ def load(path: str | os.PathLike[str]) -> Run:
         >>> ff.sim.load("swing.npz")
         Run of 'chain_1': 11 samples to 0.1 s, 0 events
     """
+    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
+        return _load_pieces(Path(path))
     try:
         with ZipFile(path) as archive:
             if (size := sum(x.file_size for x in archive.infolist())) > LARGEST:
@@ -137,7 +145,8 @@ def load(path: str | os.PathLike[str]) -> Run:
         _check_arrays(head, a)
         forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
         events = tuple(
-            Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]))
+            Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]),
+                       tuple(e.get("robot", ())))
             for k, e in enumerate(head["events"])
         )
         rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}
@@ -147,6 +156,34 @@ def load(path: str | os.PathLike[str]) -> Run:
         raise
     except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
         raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {format_value(str(error))}", path=str(path)) from None
+
+
+def _load_pieces(folder: Path) -> Run:
+    """The run of which a folder holds the pieces."""
+    files = sorted(folder.glob("piece_*.npz"))
+    if not files:
+        raise FileError(f"{str(folder)!r} holds no pieces of a run", path=str(folder))
+    if (size := sum(file.stat().st_size for file in files)) > LARGEST:
+        raise FileError(f"{str(folder)!r} would take {size:.3g} bytes of memory, more than {LARGEST:.0e}: load its {len(files)} "
+                        "files one after the other", path=str(folder))  # fmt: skip
+    pieces = [load(file) for file in files]
+    last = pieces[-1]
+    cut = None if files[-1].stem.endswith("_end") else f"at {last.t[-1]:.6g} s: the record was cut off"
+
+    def joined(parts: list[np.ndarray | None]) -> np.ndarray:
+        known = next(x for x in parts if x is not None)
+        return np.concatenate([np.full((len(p.t), *known.shape[1:]), np.nan) if x is None else x for p, x in zip(pieces, parts)])
+
+    def by_name(tables: list[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+
+    try:
+        t, q, v, tau = (joined([getattr(p, name) for p in pieces]) for name in ("t", "q", "v", "tau"))
+        forces, ground = by_name([p.forces for p in pieces]), by_name([p.ground for p in pieces])
+    except ValueError:
+        raise FileError(f"{str(folder)!r} holds pieces of different runs", path=str(folder)) from None
+    return replace(last, t=t, q=q, v=v, tau=tau, forces=forces, ground=ground, events=tuple(e for p in pieces for e in p.events),
+                   failure=cut or last.failure)  # fmt: skip
 
 
 def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
@@ -191,48 +228,3 @@ def check_run(model: Model, run: object) -> Run:
     if not events_right or not isinstance(run.settings, Mapping):
         raise InputError("settings or events of the run are not those that freeflyer.sim.simulate makes")
     return run
-
-
-class Recorder:
-    """Lists that grow with the run."""
-
-    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str) -> None:
-        self.model, self.settings, self.digest = model, settings, digest
-        self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray]]] = []
-        self.events: list[Occurrence] = []
-        self.ground: list[Mapping[str, Any]] = []
-
-    def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
-               ground: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
-        self.ground.append(ground)
-        self.samples.append((t, q, v, tau, forces))
-
-    def ended_by(self, error: BaseException, t: float) -> Run:
-        """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
-        functions are raised, these with the run so far as `error.run`."""
-        if not self.samples or (t == 0.0 and isinstance(error, InputError)):
-            raise error
-        if isinstance(error, KeyboardInterrupt):
-            return self.run(f"at {t:.6g} s: interrupted")
-        if isinstance(error, FreeflyerError):
-            return self.run(f"at {t:.6g} s: {error}")
-        error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
-        error.add_note(f"the simulation up to {self.samples[-1][0]:.6g} s is the attribute `run` of this error")
-        raise error
-
-    def run(self, failure: str | None = None) -> Run:
-        t, q, v, tau, forces = zip(*self.samples)
-        if q[0].ndim > 1:  # forces may be the same for all
-            tau = [np.broadcast_to(x, v[0].shape) for x in tau]
-        return Run(
-            np.array(t), np.stack(q), np.stack(v), np.stack(tau),
-            _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
-            {name: np.array([x[name] for x in self.ground]) for name in self.ground[0]},
-        )  # fmt: skip
-
-
-def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """{name: (T, 6)}, NaN where a constraint does not hold."""
-    names = dict.fromkeys(name for f in forces for name in f)
-    absent = np.full(6, np.nan)
-    return {name: np.stack([f.get(name, absent) for f in forces]) for name in names}

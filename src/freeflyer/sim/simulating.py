@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Sequence
 from dataclasses import asdict
 from functools import partial
@@ -15,15 +16,18 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.integrators import Steps, compiled_steps, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_vector, instance, instances, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instance, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.batches import check_each
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
 from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import GroundStepper, ground_stepper
-from freeflyer.sim.inputs import Forces, InputLaw, Sensing, check_sensing, make_input_law
-from freeflyer.sim.run import Recorder, Run, check_run, digest
+from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
+from freeflyer.sim.parts import Executor, in_parts, spread
+from freeflyer.sim.records import Recorder, record_folder, stride
+from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import Equations, EventState, Loads, anchor
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
@@ -31,7 +35,7 @@ from freeflyer.tolerances import VELOCITY_TOLERANCE
 OURS = "freeflyer"
 CHUNK = 64  # samples of one compiled call, while nothing happens in between
 MOST_SAMPLES = 10**8  # all are kept
-SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing"}
+SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing", "every"}
 
 
 @public
@@ -40,13 +44,16 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              external: Loads = None, expressed: Expressed = "body", gravity: ArrayLike | None = None, hold: bool | None = None,
              sensing: Sensing | None = None, rtol: float = 1e-8, atol: float = 1e-10, ground: Ground | None = None,
              contacts: Contact | Rolling | Sequence[Contact | Rolling] = (),
+             every: float | None = None, record: str | os.PathLike[str] | None = None, executor: Executor | None = None,
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
     Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, inputs that
     refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
-    functions is raised, with the run so far as its attribute `run`. Leading axes (many robots at once) are for runs without
-    constraints and events, by an integrator that takes one step every dt.
+    functions is raised, with the run so far as its attribute `run`.
+
+    Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an
+    integrator that chooses its steps, they run one after the other, and functions get the states of one.
 
     On a ground, every dt is one semi-implicit step at the level of velocities (Stewart and Trinkle 1996), and inputs are held. Its
     impulses solve the conditions of contacts, joint limits and dry friction of the joints: contacts open, stick and slide.
@@ -57,7 +64,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         v: (..., nv) array, velocity at the start, m/s and rad/s.
         inputs: callable, object or (..., nv) array, generalised forces, N and N m. A function (t, q, v) -> tau is evaluated at
             every stage of the integrator. An object with tau(q, v) (a Regulator) or tau_at(t, q, v) (a Tracker) is evaluated once
-            every dt, and its forces are held in between. An array is constant. None: no forces.
+            every dt, and its forces are held in between. An array is constant. A table (t (k,), tau (k, ..., nv)) is looked up once
+            every dt; each row holds from its time on. None: no forces.
         dt: Time between samples, s.
         duration: Time of the last sample, s.
         constraints: Holds from the start: contacts and locks where they are, if not elsewhere already. Drift is removed after every
@@ -66,14 +74,20 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         integrator: "rk4", "semi-implicit" or "explicit" take one step every dt; "rk45", "dop853" and, for stiff problems, "radau",
             "bdf" and "lsoda" take as many as keep the error below rtol and atol.
         external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them.
+        gravity: (..., 3) array, m/s^2 in world axes, for all robots or one for each. None: that of the model.
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
         ground: freeflyer.sim.Ground, which the contacts may touch; without events.
         contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
+        every: Time between the samples that are kept, a multiple of dt; the last one is kept, too. None: all.
+        record: An empty or new folder to which the run is written in pieces of 64 MB while it goes on. The result is then the last
+            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process.
+        executor: Of concurrent.futures (threads, processes), or a Client of dask.distributed, to which parts of the batch are
+            given. The bits are the same. Arguments must be such as can be pickled.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
             samples.
-    Raises: InputError for bad arguments, and for a start that violates the constraints.
+    Raises: FileError for a folder that holds anything; InputError for bad arguments, and for a start that violates the constraints.
 
     Examples:
         A satellite without gravity: whatever its arm does, the momentum stays zero.
@@ -85,6 +99,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         >>> print(f"{np.abs(run.v[-1]).max():.1f} rad/s, {np.abs(momentum).max():.6f} N s")
         1.6 rad/s, 0.000000 N s
     """
+    given = dict(locals())
     h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
     if ground is None and instances("contacts", contacts, Contact | Rolling, "freeflyer.contacts.point(frame)"):
         raise InputError("contacts touch a ground: give ground=freeflyer.sim.Ground() as well, or constraints= that hold")
@@ -95,9 +110,16 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         lead = np.broadcast_shapes(q0.shape[:-1], v0.shape[:-1])
     except ValueError:
         raise InputError(f"the leading axes of q and v do not broadcast together: {q0.shape} and {v0.shape}") from None
-    _check_batch(lead, watched, stepper)
     q0, v0 = (np.broadcast_to(x, (*lead, x.shape[-1])) for x in (q0, v0))
-    gravity = None if gravity is None else np.array(gravity_vector(gravity))
+    if gravity is not None:
+        gravity = np.array(gravity_rows(gravity) if np.ndim(gravity) > 1 else gravity_vector(gravity))
+        check_each("gravity", gravity.shape[:-1], lead)
+    kept = stride(every, h)
+    alone = bool(watched) or not stepper.fixed
+    if executor is not None:
+        return spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone)
+    if lead and alone:
+        return in_parts(simulate, given | {"q": q0, "v": v0}, lead, count)
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
     expression(expressed)
     sensing = check_sensing(model, sensing, h)
@@ -113,28 +135,27 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if sensing is None else asdict(sensing),
+        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
     }  # fmt: skip
-    record = Recorder(model, settings, digest(model))
+    keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
     if on_ground is not None:
-        return _run_on_ground(record, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
+        return _run_on_ground(keeper, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
     if not watched and input_law.held and constraints is None and external is None:
-        steps = compiled_steps(model, integrator, gravity)
+        steps = None if np.ndim(gravity) > 1 else compiled_steps(model, integrator, gravity)  # type: ignore[arg-type]
         if steps is not None:
-            return _run_compiled(record, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
-    return _run(record, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
+            return _run_compiled(keeper, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
+    return _run(keeper, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
 def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
          sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Progress) -> Run:  # fmt: skip
-    states: list[tuple[np.ndarray, np.ndarray]] = []
+    senses = Senses(equations.model, sensing, dt)
     values: list[float] | None = None
     for k in range(count + 1):
         t = min(k * dt, duration)
         try:
-            states.append((q, v))
-            law = _law(input_law, sensing, equations.model, states, t, dt)
+            law = _law(input_law, senses.see(k, q, v), t)
             state = EventState(equations, t, q, v, law)
             if k == 0:
                 state = _apply_start_events(events, state, record)
@@ -158,13 +179,11 @@ def _run_compiled(record: Recorder, equations: Equations, steps: Steps, stepper:
                   sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
                   progress: Progress) -> Run:  # fmt: skip
     """Held forces: as many steps in one call as they are held for."""
-    states: list[tuple[np.ndarray, np.ndarray]] = []
-    k = 0
+    senses, k = Senses(equations.model, sensing, dt), 0
     while k <= count:
         t = min(k * dt, duration)
         try:
-            states.append((q, v))
-            tau = _law(input_law, sensing, equations.model, states, t, dt)(t, q, v)
+            tau = input_law.tau(t, *senses.see(k, q, v))
             record.sample(t, q, v, tau, {})
             if k == count:
                 break
@@ -193,14 +212,12 @@ def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray
 
 def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw, sensing: Sensing | None, q: np.ndarray,
                    v: np.ndarray, dt: float, count: int, duration: float, progress: Progress) -> Run:  # fmt: skip
-    states: list[tuple[np.ndarray, np.ndarray]] = []
+    senses = Senses(record.model, sensing, dt)
     kept = stepper.no_impulses(q)
     for k in range(count + 1):
         t = min(k * dt, duration)
         try:
-            states.append((q, v))
-            seen = (q, v) if sensing is None else sensing.measure(record.model, states, dt)
-            tau = input_law.tau(t, *seen)
+            tau = input_law.tau(t, *senses.see(k, q, v))
             end = min((k + 1) * dt, duration) if k < count else t + dt  # the last one shows the forces there
             step = stepper.advance(t, q, v, tau, end - t, kept)
         except (Exception, KeyboardInterrupt) as error:
@@ -212,14 +229,9 @@ def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw
     return record.run()
 
 
-def _law(input_law: InputLaw, sensing: Sensing | None, model: Model, states: Sequence[tuple[np.ndarray, np.ndarray]], t: float,
-         dt: float) -> Forces:  # fmt: skip
+def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> Forces:
     """The forces from the time t on: the law itself, or its value at t, held."""
-    if not input_law.held:
-        return input_law.tau
-    q, v = states[-1] if sensing is None else sensing.measure(model, states, dt)
-    tau = input_law.tau(t, q, v)
-    return lambda _, x, u: tau
+    return partial(_held, input_law.tau(t, *seen)) if input_law.held else input_law.tau
 
 
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
@@ -244,33 +256,23 @@ def sample_count(dt: float, duration: float) -> int:
     return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
 
 
-def _check_batch(lead: tuple[int, ...], events: tuple[Event, ...], stepper: Stepper) -> None:
-    if lead and events:
-        raise InputError(f"events are watched in one motion at a time: give q and v without leading axes, got {lead}")
-    if lead and not stepper.fixed:
-        raise InputError(
-            f"{stepper.integrator!r} chooses its steps for one motion at a time: give q and v without leading axes, or take 'rk4'"
-        )
-
-
 def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     """The equations with their set held somewhere; InputError for a start that violates it."""
     constraints = equations.constraints
     if constraints is None:
         return equations
     check_set(equations.model, instance("constraints", constraints, ConstraintSet))
-    if q.ndim > 1:
-        raise InputError("constraints hold in one motion at a time: give q (nq,) and v (nv,) without leading axes")
     equations = equations.with_constraints(anchor(constraints, q))
     gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
-    rate = np.abs(constraints.jacobian(q) @ v)
+    rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])
     speed = max(1.0, float(np.abs(v).max(initial=0.0)))
     for what, values, size, cure in (("q", gap, 1.0, "project_configuration"), ("v", rate, speed, "project_velocity")):
         if values.max(initial=0.0) > VELOCITY_TOLERANCE * size:
             names = equations.without_rolling.row_names if what == "q" else constraints.row_names
+            row_name = names[int(values.argmax()) % values.shape[-1]]
             raise InputError(
-                f"{what} violates the constraints: row {names[int(values.argmax())]!r} by {values.max():.3g}. Start from "
-                f"freeflyer.{cure}(...)", row=names[int(values.argmax())],
+                f"{what} violates the constraints: row {row_name!r} by {values.max():.3g}. Start from freeflyer.{cure}(...)",
+                row=row_name,
             )  # fmt: skip
     return equations
 
@@ -310,6 +312,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
         sensing = None if settings["sensing"] is None else Sensing(**settings["sensing"])
     except (TypeError, KeyError) as error:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
+    settings.setdefault("every", None)  # older runs have none
     if unknown := settings.keys() ^ SETTINGS:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
     settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "ground": ground,
@@ -321,17 +324,18 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
 
 def _state_at_the_start(run: Run) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) with which the run was begun: sample 0 is recorded after the changes of Event.start, which are made again."""
-    first = run.events[0] if run.events else None
-    if first is None or first.name != START or first.t != run.t[0]:
-        return run.q[0], run.v[0]
-    return first.q, first.v
+    q, v = run.q[0].copy(), run.v[0].copy()
+    for event in reversed(run.events):
+        if event.name == START and event.t == run.t[0]:
+            q[event.robot], v[event.robot] = event.q, event.v
+    return q, v
 
 
 def _compare(run: Run, again: Run) -> None:
     n = min(len(run.t), len(again.t))
     for name in ("t", "q", "v"):
         a, b = getattr(run, name), getattr(again, name)
-        differs = np.flatnonzero((a[:n] != b[:n]).reshape(n, -1).any(axis=1))
+        differs = np.flatnonzero(((a[:n] != b[:n]) & ~(np.isnan(a[:n]) & np.isnan(b[:n]))).reshape(n, -1).any(axis=1))
         if len(differs):
             k = int(differs[0])
             raise ReplayError(

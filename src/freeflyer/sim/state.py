@@ -15,6 +15,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
@@ -132,7 +133,7 @@ class Equations:
 
 
 def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
-    """The set, held at q where it is held nowhere yet."""
-    held = constraints.anchored(q)
-    contacts = tuple([new if c.at is None else c for c, new in zip(constraints.contacts, held.contacts)])
-    return replace(constraints, contacts=contacts, posture=held.posture if constraints.posture is None else constraints.posture)
+    """The set, held at q (..., nq) where it is held nowhere yet; each robot of a batch at its own."""
+    poses = [frame_pose(constraints.model, q, c.frame) for c in constraints.contacts]
+    contacts = tuple([replace(c, at=X) if c.at is None else c for c, X in zip(constraints.contacts, poses)])
+    return replace(constraints, contacts=contacts, posture=frozen_array(q) if constraints.posture is None else constraints.posture)

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
-from typing import Any, NamedTuple, Protocol, runtime_checkable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -20,6 +20,7 @@ from freeflyer.model.inputs import finite_array, finite_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.parts import Executor
 from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.entries import HOP_STEPS
@@ -29,15 +30,6 @@ TRIES = 256  # of a call
 MOST_TRIES = 40_000  # a second of a run
 OUTCOMES = {L.RUNNING: "standstill", L.ENDED: "ended", L.FALLEN: "fallen", L.SETTLED: "settled", L.STUCK: "failed",
     L.CHATTERING: "chattering", L.COUNTED: "counted"}  # fmt: skip
-
-
-@runtime_checkable
-class Executor(Protocol):
-    """What runs blocks: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors, such as
-    that of a worker which was killed, are raised as they are."""
-
-    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
-        """A future."""
 
 
 class HopEnds(NamedTuple):

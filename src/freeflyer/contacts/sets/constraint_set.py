@@ -86,19 +86,19 @@ def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarra
     if contact.at is None:
         raise _no_held_pose(contact.name)
     X = frame_pose(constraints.model, q, contact.frame)
-    R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[:3, :3]
+    R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[..., :3, :3]
     points = surface_points(constraints.model.tree, contact)
     middle = np.zeros(3) if contact.kind == "surface" else points.mean(axis=0)
-    way = X[..., :3, 3] + R @ middle - (contact.at[:3, 3] + S @ middle)
+    way = X[..., :3, 3] + R @ middle - (contact.at[..., :3, 3] + S @ middle)
     linear = (back @ way[..., None])[..., 0]
     if contact.kind == "point":
         return linear
     if contact.kind == "surface":
-        turn = rotation_vector(S.T @ R)
+        turn = rotation_vector(np.swapaxes(S, -1, -2) @ R)
         return np.concatenate([linear, turn], axis=-1)
     d = points[1] - points[0]
     d = d / np.linalg.norm(d)
-    held = back @ (S @ d)  # where the line was, in the frame's axes
+    held = (back @ (S @ d)[..., None])[..., 0]  # where the line was, in the frame's axes
     axis, cosine = np.cross(held, d), held @ d
     sine = np.linalg.norm(axis, axis=-1)
     angle = np.arctan2(sine, cosine)

@@ -12,9 +12,9 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.evaluate import leading_axes, singular
+from freeflyer.dynamics.evaluate import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, run_chunks, singular
 from freeflyer.errors import InputError
-from freeflyer.kernels.compiler.calls.running import bare_topology, batch, handle, state
+from freeflyer.kernels.compiler.calls.running import Result, bare_topology, batch, batch_lanes, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import layout as L
@@ -23,6 +23,8 @@ from freeflyer.model.inputs import finite_array
 from freeflyer.model.model import Model
 
 Pair = tuple[Any, Any]
+SOLVED: Result = (OK, ())
+SHORT = 64  # systems that one thread solves sooner than several
 
 
 @lru_cache(maxsize=256)
@@ -49,7 +51,10 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
         status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)
     elif packed.size:
         flat = tuple(x.reshape(len(packed), -1) if x.size else np.empty((len(packed), 0)) for x in made)
-        status, where = batch(SOLVE_SYSTEM, system_handle(n, r, free), (packed,), (), flat, 0, len(packed))
+        system, threads = system_handle(n, r, free), get_threads() if len(packed) > SHORT else 1
+        found = run_chunks(lambda a, b: batch(SOLVE_SYSTEM, system, (packed,), (), flat, a, b), len(packed),
+                           batch_lanes(SOLVE_SYSTEM), threads, STATES_UNTIL_INTERRUPT)  # fmt: skip
+        status, where = min((x for x in found if x[0] != OK), key=lambda x: x[1][STATE], default=SOLVED)
     else:
         return made
     if status != OK:
@@ -97,14 +102,21 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
         A, b = user_rows(model, constraints)
         return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), np.zeros((0, 3)), 0, ())
     check_set(model, constraints)
-    J, bias, wrenches, axes = all_rows(constraints, q, v)
-    scale, at = np.eye(J.shape[-2]), constraints.table.free
+    (J, bias, wrenches, axes), scale = all_rows(constraints, q, v), row_scale(constraints)
+    return MatrixRows(
+        scale.T @ J, (bias[..., None, :] @ scale)[..., 0, :], scale, wrenches, axes[..., 6:], constraints.table.free,
+        constraints.item_rows)
+
+
+@lru_cache(maxsize=64)
+def row_scale(constraints: ConstraintSet) -> np.ndarray:
+    """(r, r): multipliers of the public rows by those of the scaled ones."""
+    scale, at = np.eye(constraints.table.rows), constraints.table.free
     for item, count in zip(constraints.items, constraints.item_rows):
         if isinstance(item, Contact):
-            scale[at : at + count, at : at + count] = wrenches_of(model.tree, item).multipliers
+            scale[at : at + count, at : at + count] = wrenches_of(constraints.model.tree, item).multipliers
         at += count
-    return MatrixRows(
-        scale.T @ J, bias @ scale, scale, wrenches, axes[..., 6:], constraints.table.free, constraints.item_rows)
+    return frozen_array(scale)
 
 
 def item_forces(multipliers: np.ndarray, wrenches: np.ndarray, free: int, counts: tuple[int, ...]) -> np.ndarray:

@@ -223,20 +223,21 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     copy_entries(x, nv, a)
 
 
-@kernel
-def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
-    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
-    (items,), verdict."""
+@inlined
+def solve_rates(topology, parameters, q, v, given, r, x, impulses, multipliers, normal_impulses, verdict):
+    """x (nv,) = M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows' scaled form."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, to = row_width(q, rows), load_int(topology, FREE_AT)
     _, _, _, _, end = areas(topology)
     work = motions_workspace(topology, parameters, q, end - to)
     body_motions(topology, work, v, to)
-    x, diagonal = zeros_workspace(topology, q), workspace(q, nv + 1)
+    diagonal = workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
     wrenches = items_workspace(topology, q)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
+    if given:
+        copy_entries(r, rows, b)
     total = 0.0 * load(v, 0)
     for j in range(nv):
         total = total + load(diagonal, j) * load(v, j) * load(v, j)
@@ -246,6 +247,22 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_
         store(b, i, -1.0 * load(b, i))
     whiten(topology, L, X, width)
     put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
-    for j in range(nv):
+
+
+@kernel
+def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
+    """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
+    (items,), verdict."""
+    x = zeros_workspace(topology, q)
+    solve_rates(topology, parameters, q, v, False, v, x, impulses, multipliers, normal_impulses, verdict)
+    for j in range(load_int(topology, N_V)):
         store(after, j, load(v, j) + load(x, j))
+
+
+@kernel
+def set_step(topology, parameters, q, rates, step, impulses, multipliers, normal_impulses, verdict):
+    """The shortest step (nv,) in the kinetic metric by which the scaled rows lose `rates` (r,); the rest as of set_impact."""
+    x, rest = zeros_workspace(topology, q), zeros_workspace(topology, q)
+    solve_rates(topology, parameters, q, rest, True, rates, x, impulses, multipliers, normal_impulses, verdict)
+    copy_entries(x, load_int(topology, N_V), step)
 

@@ -35,6 +35,7 @@ def move_closed(topology, parameters, q, du, out):
     copy_entries(here, nq, out)
     J, inverses, residual = linkage_buffers(topology, work)
     rest, closing = zero_vector(work, nv), zero_vector(work, nv)
+    still = 1.0 + 0.0 * load(q, 0)  # of a pack, those that are closed stay: none depends on its neighbours
     for _ in range(STEPS):
         kinematics(topology, parameters, out, work)
         constraints_of(topology, parameters, out, work, residual, J)
@@ -43,12 +44,13 @@ def move_closed(topology, parameters, q, du, out):
         complete_rates(topology, J, inverses, residual, x)
         largest = load(rest, 0)
         for j in range(nv):
-            step = load(x, j)
+            step = still * load(x, j)
             store(closing, j, load(closing, j) + step)
             largest = select_less(largest, step * step, step * step, largest)
         integrate(topology, parameters, here, closing, out)
         if all_below(largest, SMALL * SMALL):
             break
+        still = select_less(largest, SMALL * SMALL, 0.0, still)
     kinematics(topology, parameters, out, work)
     constraints_of(topology, parameters, out, work, residual, J)
     verdict = closed_or_nan(topology, residual)

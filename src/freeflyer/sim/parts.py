@@ -1,0 +1,150 @@
+"""A batch in parts: each part is a run of its own, and the runs of all become that of the batch."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import asdict, replace
+from pickle import PicklingError
+from typing import Any, Protocol, runtime_checkable
+
+import numpy as np
+
+from freeflyer.errors import InputError
+from freeflyer.progress import no_progress, part_of
+from freeflyer.sim.batches import Place, taken
+from freeflyer.sim.events import Occurrence
+from freeflyer.sim.inputs import PartSensing, Sensing, is_table
+from freeflyer.sim.records import stride
+from freeflyer.sim.run import Run
+
+Simulate = Callable[..., Run]
+INTERRUPTED = "interrupted"
+PARTS_PER_WORKER, LANES = 4, 8
+
+
+@runtime_checkable
+class Executor(Protocol):
+    """What runs parts of a batch: `submit` of concurrent.futures, whose futures have `result`; a Dask client has both. Its errors,
+    such as that of a worker which was killed, are raised as they are."""
+
+    def submit(self, function: Callable[..., Any], /, *arguments: Any) -> Any:
+        """A future."""
+
+
+def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int) -> Run:
+    """The run of robots that are simulated one after the other. given: arguments of simulate by name; count: its steps."""
+    if given["record"] is not None:
+        raise InputError("record= takes a batch without events, and an integrator of one step every dt: give each "
+                         "robot a folder of its own otherwise")  # fmt: skip
+    runs: list[Run] = []
+    for k in range(lead[0]):
+        progress = part_of(given["progress"], "simulating", k / lead[0], 1.0 / lead[0])
+        runs.append(simulate(**part_of_arguments(given, lead, k) | {"progress": progress}))
+        if (runs[-1].failure or "").endswith(INTERRUPTED):
+            break
+    return gather(runs, list(range(len(runs))), lead, grid(given, count), True)
+
+
+def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Executor,
+           alone: bool) -> Run:  # fmt: skip
+    """The run of robots that the workers of an executor simulate."""
+    if not lead:
+        raise InputError("executor= spreads a batch: give q and v leading axes")
+    if given["record"] is not None:
+        raise InputError("record= and executor= exclude each other: give the parts of the batch folders of their own")
+    given, progress = dict(given) | {"executor": None, "progress": no_progress}, given["progress"]
+    size = max(1, -(-lead[0] // (PARTS_PER_WORKER * _workers(executor) * LANES))) * LANES  # whole packs of lanes
+    places = [slice(k, min(k + size, lead[0])) for k in range(0, lead[0], size)]
+    unshared = {"pure": False} if hasattr(executor, "nthreads") else {}  # Dask keeps results of equal calls otherwise
+    waiting: list[Any] = []
+    try:
+        for place in places:
+            waiting.append(executor.submit(_part, simulate, part_of_arguments(given, lead, place), **unshared))
+        runs = []
+        for k, future in enumerate(waiting):
+            runs.append(future.result())
+            progress((k + 1) / len(waiting), "simulating")
+    except BaseException as error:
+        for future in waiting:
+            future.cancel()
+        if isinstance(error, PicklingError | AttributeError | TypeError) and "pickle" in str(error).lower():
+            raise InputError(f"the arguments cannot be sent to other processes ({error}): give functions of a module") from None
+        raise
+    return gather(runs, places, lead, grid(given, count), alone)
+
+
+def _part(simulate: Simulate, arguments: dict[str, Any]) -> Run:
+    return simulate(**arguments)
+
+
+def _workers(executor: Any) -> int:
+    if callable(getattr(executor, "nthreads", None)):
+        return max(1, sum(executor.nthreads().values()))
+    return int(getattr(executor, "_max_workers", None) or os.cpu_count() or 1)
+
+
+def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
+    """Times of the samples that are kept."""
+    kept = np.r_[np.arange(0, count, stride(given.get("every"), float(given["dt"]))), count]
+    return np.minimum(kept * float(given["dt"]), float(given["duration"]))
+
+
+def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place) -> dict[str, Any]:
+    """Arguments of simulate for a part of the batch; functions are those of the batch."""
+    made, sensing, inputs, loads, ground = dict(given), *(given[name] for name in ("sensing", "inputs", "external", "ground"))
+    for name, axes in (("q", 1), ("v", 1), ("gravity", 1)):
+        made[name] = taken(given[name], axes, lead, place)
+    if is_table(inputs):
+        made["inputs"] = inputs[0], [taken(x, 1, lead, place) for x in np.asarray(inputs[1])]
+    elif inputs is not None and not callable(inputs) and not hasattr(inputs, "tau") and not hasattr(inputs, "tau_at"):
+        made["inputs"] = taken(inputs, 1, lead, place)
+    if isinstance(loads, Mapping):
+        made["external"] = {name: taken(x, 1, lead, place) for name, x in loads.items()}
+    if ground is not None:
+        made["ground"] = replace(ground, **{name: taken(x, 0, lead, place) for name, x in ground.of_each().items()})
+    if isinstance(sensing, PartSensing):
+        made["sensing"] = replace(sensing, places=(*sensing.places, place))
+    elif isinstance(sensing, Sensing):
+        made["sensing"] = PartSensing(**asdict(sensing), lead=lead, places=(place,))
+    return made
+
+
+def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], times: np.ndarray, alone: bool) -> Run:
+    """The run of a batch from those of its parts at `places` of the first axis. alone: a part that ends early has NaN from there
+    on; otherwise the first failure ends all."""
+    right = [int(np.isin(run.t, times).sum()) for run in runs]
+    count = (max if alone else min)(right)
+    longest = runs[right.index(count)]
+
+    def joined(values: Sequence[np.ndarray | None]) -> np.ndarray:
+        known = next(x for x in values if x is not None)
+        own = known.shape[1 + len(lead) - (1 if isinstance(places[0], int) else 0) :]
+        found = np.full((count, *lead, *own), np.nan)
+        for x, n, place in zip(values, right, places):
+            if x is not None:
+                found[: min(n, count), place] = x[: min(n, count)]
+        return found
+
+    def by_name(tables: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+        return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
+
+    failures = [f"{_named(place)}: {run.failure}" for place, run in zip(places, runs) if run.failure]
+    if failures and not alone:
+        failures = [str(longest.failure)]
+    events = sorted((e for run, place in zip(runs, places) for e in _moved(run.events, place)), key=lambda e: e.t)
+    q, v, tau = (joined([getattr(run, name) for run in runs]) for name in ("q", "v", "tau"))
+    return replace(
+        longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs]), events=tuple(events),
+        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs]),
+    )  # fmt: skip
+
+
+def _named(place: Place) -> str:
+    return f"robot {place}" if isinstance(place, int) else f"of robots {place.start} to {place.stop - 1}"
+
+
+def _moved(events: Sequence[Occurrence], place: Place) -> list[Occurrence]:
+    if isinstance(place, int):
+        return [replace(e, robot=(place, *e.robot)) for e in events]
+    return [replace(e, robot=(e.robot[0] + place.start, *e.robot[1:])) for e in events]

@@ -1,0 +1,114 @@
+"""Records of runs while they go on: samples at a chosen period, kept in memory or written to a folder in pieces.
+
+Each piece is a file of `Run.save`, so that it can be loaded alone; the last one has "end" in its name."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+
+from freeflyer.errors import FileError, FreeflyerError, InputError
+from freeflyer.files import check_path
+from freeflyer.model.inputs import positive
+from freeflyer.model.model import Model
+from freeflyer.sim.events import Occurrence
+from freeflyer.sim.run import Run, write_run
+
+PIECE = 2**26  # bytes of samples that wait for being written
+NO_FACTS: Mapping[str, Any] = {}
+
+
+class Recorder:
+    """Lists that grow with the run, or a folder that does. every: one of how many samples is kept, besides the last one."""
+
+    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, every: int = 1, folder: Path | None = None) -> None:
+        self.model, self.settings, self.digest, self.every, self.folder = model, settings, digest, every, folder
+        self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]] = []
+        self.events: list[Occurrence] = []
+        self.count = self.pieces = self.waiting = 0
+
+    def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
+               facts: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
+        if self.every > 1 and (self.count - 1) % self.every:  # the one before was kept only as the last one so far
+            self.samples[-1:] = []
+        elif self.folder is not None:
+            if self.waiting > PIECE:
+                self._write("")
+            self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
+        self.count += 1
+        self.samples.append((t, q, v, tau, forces, facts))
+
+    def ended_by(self, error: BaseException, t: float) -> Run:
+        """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
+        functions are raised, these with the run so far as `error.run`."""
+        if not self.count or (t == 0.0 and isinstance(error, InputError)):
+            raise error
+        if isinstance(error, KeyboardInterrupt):
+            return self.run(f"at {t:.6g} s: interrupted")
+        if isinstance(error, FreeflyerError):
+            return self.run(f"at {t:.6g} s: {error}")
+        until = self.samples[-1][0]
+        error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
+        error.add_note(f"the simulation up to {until:.6g} s is the attribute `run` of this error")
+        raise error
+
+    def run(self, failure: str | None = None) -> Run:
+        """The samples in memory as a run; of one on disk these are its last piece."""
+        return self._made(failure) if self.folder is None else self._write("_end", failure)
+
+    def _write(self, mark: str, failure: str | None = None) -> Run:
+        assert self.folder is not None
+        run = self._made(failure)
+        write_run(run, self.folder / f"piece_{self.pieces:06d}{mark}.npz", packed=False)
+        self.pieces, self.waiting = self.pieces + 1, 0
+        self.samples.clear()
+        self.events.clear()
+        return run
+
+    def _made(self, failure: str | None) -> Run:
+        t, q, v, tau, forces, facts = zip(*self.samples)
+        if q[0].ndim > 1:  # forces may be the same for all
+            tau = [np.broadcast_to(x, v[0].shape) for x in tau]
+        return Run(
+            np.array(t), np.stack(q), np.stack(v), np.stack(tau),
+            _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+            {name: np.array([x[name] for x in facts]) for name in facts[0]},
+        )  # fmt: skip
+
+
+def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
+    """{name: (T, 6)}, NaN where a constraint does not hold."""
+    names = dict.fromkeys(name for f in forces for name in f)
+    absent = np.full(6, np.nan)
+    return {name: np.stack([f.get(name, absent) for f in forces]) for name in names}
+
+
+def stride(every: Any, dt: float) -> int:
+    """How many steps there are from one kept sample to the next."""
+    if every is None:
+        return 1
+    count = round(positive("every", every) / dt)
+    if count < 1 or abs(every / dt - count) > 1e-6:
+        raise InputError(f"every must be a multiple of dt = {dt:g} s, got {every:g}")
+    return count
+
+
+def record_folder(path: str | os.PathLike[str] | None) -> Path | None:
+    """A folder for pieces, made if it is not there. Errors: FileError for one that holds anything."""
+    if path is None:
+        return None
+    try:
+        shown, folder = check_path(path), Path(path)
+    except FreeflyerError as error:
+        raise type(error)(f"record: {error}") from None
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        if any(folder.iterdir()):
+            raise FileError(f"record: {shown} holds files already, give an empty folder, or a new name", path=str(path))
+    except OSError as error:
+        raise FileError(f"record: {shown} cannot be used as a folder: {error.strerror or error}", path=str(path)) from None
+    return folder

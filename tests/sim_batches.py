@@ -1,0 +1,33 @@
+"""A batch of robots for tests of simulations, and the comparison of two runs bit by bit."""
+
+import freeflyer as ff
+import numpy as np
+from freeflyer import sim
+
+N = 11
+
+
+def falling(rng: np.random.Generator):
+    """Arguments of a batch of quadrupeds that fall onto ground of their own, under a table of forces."""
+    model = ff.robots.quadruped()
+    names = [n for n in model.frame_names if n.endswith("_foot")]
+    q = np.tile(model.neutral, (N, 1))
+    lowest = min(ff.frame_pose(model, model.neutral, n)[2, 3] for n in names)
+    height, friction, restitution = lowest - rng.uniform(0.0, 1e-3, N), rng.uniform(0.1, 1.0, N), rng.uniform(0.0, 0.5, N)
+    ground = sim.Ground(height=height, friction=friction, restitution=restitution)
+    gravity = np.c_[rng.normal(0.0, 0.1, (N, 2)), rng.uniform(-12.0, -9.0, N)]
+    table = np.arange(4) * 0.02, rng.normal(0.0, 1.0, (4, N, model.nv))
+    v = rng.normal(0.0, 0.2, (N, model.nv))
+    v[:, 2] -= 0.5
+    return {"model": model, "q": q, "v": v, "inputs": table, "gravity": gravity, "ground": ground, "dt": 1e-3, "duration": 0.06,
+            "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
+
+
+def check_equal(a: sim.Run, b: sim.Run) -> None:
+    for name in ("t", "q", "v", "tau"):
+        assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
+    for x, y in ((a.forces, b.forces), (a.ground, b.ground)):
+        assert x.keys() == y.keys()
+        assert all(np.array_equal(x[name], y[name], equal_nan=True) for name in x)
+    assert [(e.t, e.name, e.robot) for e in a.events] == [(e.t, e.name, e.robot) for e in b.events]
+    assert a.failure == b.failure
