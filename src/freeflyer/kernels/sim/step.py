@@ -169,7 +169,7 @@ def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
     h, gravity = load(settings, STEP), load3(settings, GRAVITY)
     slow = REST * h * sqrt(dot(gravity, gravity))
     for k in range(limits):
-        store(b, k, load(b, k) + max(load(gaps, k), 0.0) / h)
+        store(b, k, load(b, k) + (load(gaps, k) if load(gaps, k) > SUNK else 0.0) / h)
     for n in range(table_int(topology, N_POINTS)):
         if load(near, n) > 0.0:
             rate, gap, k = load(gaps, row), load(gaps, row + 2), row + 2
@@ -182,7 +182,7 @@ def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
             elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
                 store(b, k, load(b, k) + bounce * rate)
             else:
-                store(b, k, load(b, k) + max(gap, 0.0) / h)
+                store(b, k, load(b, k) + (gap if gap > SUNK else 0.0) / h)
             row += 3
 
 
