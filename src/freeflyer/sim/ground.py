@@ -72,6 +72,9 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
+OF_GROUND = -1.0  # friction or restitution of points that have none of their own
+
+
 class Point(NamedTuple):
     """A point that may touch: its contact and frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
 
@@ -85,18 +88,18 @@ class Point(NamedTuple):
     restitution: float
 
 
-def touching_points(model: Model, contacts: Sequence[Contact | Rolling], ground: Ground) -> list[Point]:
+def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list[Point]:
     """The points of contacts: corners of surfaces, ends of lines, balls and edges of discs."""
     found, none = [], np.zeros(3)
     for c in contacts:
         model.frame(c.frame)
         if isinstance(c, Rolling):
             kind, axis = (G.BALL, none) if c.axis is None else (G.DISC, c.axis)
-            found.append(Point(c.name, c.frame, kind, none, c.radius, axis, ground.friction, ground.restitution))
+            found.append(Point(c.name, c.frame, kind, none, c.radius, axis, OF_GROUND, OF_GROUND))
             continue
-        friction = ground.friction if c.friction is None else c.friction
+        friction = OF_GROUND if c.friction is None else c.friction
         for place in surface_points(model, c):
-            found.append(Point(c.name, c.frame, G.TIP, place, 0.0, none, friction, ground.restitution))
+            found.append(Point(c.name, c.frame, G.TIP, place, 0.0, none, friction, OF_GROUND))
     return found
 
 

@@ -58,7 +58,7 @@ class GroundStepper:
 
     @cached_property
     def points(self) -> list[Point]:
-        return touching_points(self.equations.model.tree, self.contacts, self.ground)
+        return touching_points(self.equations.model.tree, self.contacts)
 
     @cached_property
     def problem(self) -> Problem:
@@ -70,6 +70,7 @@ class GroundStepper:
         made, gravity = np.zeros(self.problem.settings), self.equations.gravity
         made[G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
         made[G.HEIGHT] = self.ground.height if isinstance(self.ground.height, float) else 0.0
+        made[G.GROUND_FRICTION], made[G.GROUND_RESTITUTION] = self.ground.friction, self.ground.restitution
         return made
 
     def no_impulses(self, q: np.ndarray) -> np.ndarray:

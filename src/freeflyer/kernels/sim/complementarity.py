@@ -11,15 +11,17 @@ of its diagonal is added to Newton's matrix, which changes the steps and not the
 path of rounded conditions, y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to small eps, and starts again from there.
 """
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace, zero_entries,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import eliminate
+from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
 LEAST = 1e-9  # m/s: smaller residuals are none
-STEPS, POLISHING, POLISHED = 20, 2, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
+STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
 PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
@@ -125,8 +127,8 @@ def put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h):
 
 
 @kernel
-def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, share, A, stride):
-    """The step of Newton's method in column `rows` of A; whether its equations have an answer."""
+def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, share, A, stride, x):
+    """The step x (rows,) of Newton's method; whether its equations have an answer. A: room."""
     at = limits
     for k in range(rows):
         for j in range(rows, stride):
@@ -158,28 +160,28 @@ def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, share, A, st
                 put_equation(A, stride, k + 1, G, width, rows, load(u, k + 1), share * own)
             else:
                 put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h)
-    return eliminate(A, 0, rows, row_width(A, rows + 1), stride, 0.0) > 0.0
+    return solve_one(A, rows, stride, x)
 
 
 @kernel
-def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, A, z, w):
+def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w):
     """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
-    is returned. The last steps polish what counts as none. A, z, w: room."""
+    is returned. The last `polishing` steps polish what counts as none. A, x, z, w: room."""
     stride, turn, polished = row_width(G, rows + 1), 0, 0
     copy_entries(y, rows, z)
     velocities(G, width, rows, y, b, u)
     copy_entries(u, width, w)
     missing = residual(G, width, y, u, limits, boxes, cones, bounds)
     least = missing
-    while missing > (POLISHED * enough if polished < POLISHING else enough) and turn < STEPS:
+    while missing > (POLISHED * enough if polished < polishing else enough) and turn < STEPS:
         turn += 1
         share = PROXIMAL
         if missing <= enough:
             polished += 1
             share = FINE
-        if newton_step(G, width, z, w, rows, limits, boxes, cones, bounds, share, A, stride):
+        if newton_step(G, width, z, w, rows, limits, boxes, cones, bounds, share, A, stride, x):
             for k in range(rows):
-                store(z, k, load(z, k) + load(A, stride * k + rows))
+                store(z, k, load(z, k) + load(x, k))
             velocities(G, width, rows, z, b, w)
             missing = residual(G, width, z, w, limits, boxes, cones, bounds)
         if missing < least:
@@ -244,8 +246,8 @@ def put_slip_row(A, stride, k, G, width, rows, i, gain, cross, j, own, r, scale)
 
 
 @kernel
-def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride):
-    """The step of Newton's method for `smoothed` in column `rows` of A; whether its equations have an answer."""
+def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x):
+    """The step x (rows,) of Newton's method for `smoothed`; whether its equations have an answer. A: room."""
     first = limits + boxes
     for k in range(rows):
         for j in range(rows, stride):
@@ -257,8 +259,8 @@ def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, s
         share = 0.5 + 0.5 * a / sqrt(a * a + 4.0 * eps * eps)
         put_slip_row(A, stride, k, G, width, rows, k, share, 0.0, k, (1.0 - share) * own, load(r, k), 1.0)
     for n in range(boxes):
-        k, x = limits + n, load(u, limits + n)
-        own, size = load(G, width * k + k), sqrt(x * x + eps * eps)
+        k, slip = limits + n, load(u, limits + n)
+        own, size = load(G, width * k + k), sqrt(slip * slip + eps * eps)
         rate = own * load(bounds, n) * eps * eps / (size * size * size)
         put_slip_row(A, stride, k, G, width, rows, k, rate, 0.0, k, own, load(r, k), 1.0 / (1.0 + rate))
     for n in range(cones):
@@ -271,12 +273,12 @@ def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, s
         put_slip_row(A, stride, k + 1, G, width, rows, k + 1, rate * (1.0 - h * h), -rate * g * h, k, own, load(r, k + 1), scale)
         store(A, stride * k + k + 2, load(A, stride * k + k + 2) + scale * own * mu * g)
         store(A, stride * (k + 1) + k + 2, load(A, stride * (k + 1) + k + 2) + scale * own * mu * h)
-    return eliminate(A, 0, rows, row_width(A, rows + 1), stride, 0.0) > 0.0
+    return solve_one(A, rows, stride, x)
 
 
 @kernel
-def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, A, r, z, w):
-    """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b. A, r, z, w: room."""
+def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, A, x, r, z, w):
+    """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b. A, x, r, z, w: room."""
     stride, eps, turn = row_width(G, rows + 1), ROUND * size, 0
     for k in range(rows):
         normal = k < limits or (k >= limits + boxes and (k - limits - boxes) % 3 == 2)
@@ -288,11 +290,11 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, 
             eps = shrink * eps
         else:
             turn += 1
-            share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride) else 0.0
+            share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x) else 0.0
             found = missing
             while share > LEAST_SHARE and not found < (1.0 - LEAST_SHARE * share) * missing:
                 for k in range(rows):
-                    store(z, k, load(y, k) + share * load(A, stride * k + rows))
+                    store(z, k, load(y, k) + share * load(x, k))
                 velocities(G, width, rows, z, b, w)
                 found = smoothed(G, width, z, w, limits, boxes, cones, bounds, eps, r)
                 share = 0.5 * share
@@ -302,21 +304,22 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, 
 
 
 @kernel
-def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy):
+def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy, polishing):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and how many paths were followed."""
     A, size, count = workspace(G, rows * row_width(G, rows + 1) + 8), 0.0, 0
     z, w, r = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8)
-    found, left = workspace(G, rows + 8), workspace(G, width + 8)
+    found, left, x = workspace(G, rows + 8), workspace(G, width + 8), workspace(G, row_width(G, rows + 1) + 8)
+    zero_entries(x, row_width(G, rows + 1))
     for k in range(rows):
         size = max(size, abs(load(b, k)))
     enough = accuracy * size + LEAST
-    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, A, z, w)
+    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
     while least > enough and count < PATHS:
         count += 1
         shrink = SHRINK if count == 1 else sqrt(SHRINK)
-        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size, shrink, A, r, z, w)
-        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, b, enough, A, z, w)
+        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size, shrink, A, x, r, z, w)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
         if missing < least:
             copy_entries(found, rows, y)
             least = missing
@@ -342,7 +345,7 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
         store(found, i, load(problem, rows * rows + rows + i))
     for k in range(boxes + cones):
         store(bounds, k, load(problem, rows * rows + 2 * rows + k))
-    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY)
+    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY, POLISHING)
     copy_entries(found, rows, y)
     copy_entries(left, rows, u)
     store(facts, 0, missing)

@@ -27,8 +27,9 @@ LIMITED_INTS = 2
 LIMITED_V, LIMITED_Q = 0, 1
 GRID_FLOATS = 4  # before the heights: the first x and y, then from one to the next
 
-# settings: the step, gravity, the height of the plane or above the grid's, then planes (normal, offset) if given, then impulses
-STEP, GRAVITY, HEIGHT, PLANES = 0, 1, 4, 5
+# settings: the step, gravity, the height of the plane or above the grid's, friction and restitution of points that have none of
+# their own, then planes (normal, offset) if given, then impulses
+STEP, GRAVITY, HEIGHT, GROUND_FRICTION, GROUND_RESTITUTION, PLANES = 0, 1, 4, 5, 6, 7
 PLANE_FLOATS = 4
 
 FACTS = 5
