@@ -112,7 +112,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         (True, robot("point"), [sole("l03", POINTS)], state(robot("point"), rng, 0.02).q),
     ):
         for ground in (ff.sim.Ground(), ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.ones((2, 2))))):
-            problem = make_problem(ff.ConstraintSet(model, loops=loops), touching_points(model, contacts, ground), ground)
+            problem = make_problem(ff.ConstraintSet(model, loops=loops), touching_points(model, contacts), ground)
             made = subject(ENTRIES["ground_step"], model, rng, problem.handle, q, label=f"ground below {model.name}")
             made.inputs[-1][:] = np.r_[1e-3, 0.0, 0.0, -9.81, 1.0, np.zeros(problem.settings - 5)]
             found.append(made)

@@ -22,13 +22,14 @@ from typing import Any, ClassVar
 
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.layout import N_INDEPENDENT
+from freeflyer.kernels.sim.layout import GROUND
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(9)
 SCRATCH, STATES, ROWS = 0, 1, 2  # in sizes
 ARGUMENT, STATE, TAKEN, WHERE = 0, 1, 2, 3  # in where, and its length
 UNIT_TOLERANCE = 1e-6  # of a quaternion's squared norm
 SMALL_WORK = 100_000  # numbers read and made: one thread does a batch of no more at once, keeping the interpreter lock
-LOOPS_WEIGH = 50  # times as much, the work on a state of a closed linkage
+HEAVY = 50  # times as much, the work on a state of a closed linkage, or of a robot on ground
 
 Dimension = int | str
 Formula = tuple[int, int, int]  # factor, entry of topology's header (-1 - k: entry k of its table), addend
@@ -142,7 +143,7 @@ class Entry:
     @property
     def weight(self) -> int:
         """How much work a number that it reads or makes is, roughly."""
-        return LOOPS_WEIGH if self.closed else 1
+        return HEAVY if self.closed or self.table == GROUND else 1
 
     @property
     def input_count(self) -> int:

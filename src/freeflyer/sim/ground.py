@@ -80,6 +80,9 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
+OF_GROUND = -1.0  # friction or restitution of points that have none of their own
+
+
 class Point(NamedTuple):
     """A point that may touch: its contact and frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
 
@@ -93,18 +96,18 @@ class Point(NamedTuple):
     restitution: float
 
 
-def touching_points(model: Model, contacts: Sequence[Contact | Rolling], ground: Ground) -> list[Point]:
+def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list[Point]:
     """The points of contacts: corners of surfaces, ends of lines, balls and edges of discs."""
     found, none = [], np.zeros(3)
     for c in contacts:
         model.frame(c.frame)
         if isinstance(c, Rolling):
             kind, axis = (G.BALL, none) if c.axis is None else (G.DISC, c.axis)
-            found.append(Point(c.name, c.frame, kind, none, c.radius, axis, ground.friction, ground.restitution))
+            found.append(Point(c.name, c.frame, kind, none, c.radius, axis, OF_GROUND, OF_GROUND))
             continue
-        friction = ground.friction if c.friction is None else c.friction
+        friction = OF_GROUND if c.friction is None else c.friction
         for place in surface_points(model, c):
-            found.append(Point(c.name, c.frame, G.TIP, place, 0.0, none, friction, ground.restitution))
+            found.append(Point(c.name, c.frame, G.TIP, place, 0.0, none, friction, OF_GROUND))
     return found
 
 
@@ -124,7 +127,6 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
     dry = np.flatnonzero(m.friction > 0.0)
     surface, grid, sizes = G.LEVEL, (), (0, 0)
-    below = (ground.stiffness, ground.damping) if ground.kind == "compliant" else (0.0, 0.0)
     if isinstance(ground.height, tuple):
         x, y, z = ground.height
         surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
@@ -132,7 +134,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface = G.GIVEN
     lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
     numbers += [
-        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution, *below) for p in points]).ravel(),
+        np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
     ]  # fmt: skip
     kept = len(limited) + len(dry) + 3 * len(points)

@@ -49,7 +49,6 @@ class GroundStepper:
     equations: Equations
     ground: Ground
     contacts: Sequence[Contact | Rolling]
-    lead: tuple[int, ...] = ()
 
     @cached_property
     def held(self) -> ConstraintSet:
@@ -61,31 +60,20 @@ class GroundStepper:
 
     @cached_property
     def points(self) -> list[Point]:
-        return touching_points(self.equations.model.tree, self.contacts, self.ground)
+        return touching_points(self.equations.model.tree, self.contacts)
 
     @cached_property
     def problem(self) -> Problem:
-        return self.problems[0][1]
-
-    @cached_property
-    def problems(self) -> list[tuple[Any, Problem]]:
-        """Robots and their problem: all of them, or those with equal numbers of the ground."""
-        numbers = {name: x for name, x in self.ground.of_each().items() if name != "height"}
-        if not numbers:
-            return [(..., make_problem(self.held, self.points, self.ground))]
-        rows = np.stack(np.broadcast_arrays(*numbers.values(), np.empty(self.lead))[:-1], axis=-1).reshape(-1, len(numbers))
-        found, which = np.unique(rows, axis=0, return_inverse=True)
-        grounds = [replace(self.ground, **dict(zip(numbers, row.tolist()))) for row in found]
-        tree = self.equations.model.tree
-        made = [make_problem(self.held, touching_points(tree, self.contacts, ground), ground) for ground in grounds]
-        which = which.reshape(self.lead)
-        return [(np.nonzero(which == k), problem) for k, problem in enumerate(made)]
+        return make_problem(self.held, self.points, self.ground)
 
     def settings(self, lead: tuple[int, ...]) -> np.ndarray:
         """Settings (..., k) of steps but for their length and the impulses before."""
-        made, gravity, height = np.zeros((*lead, self.problem.settings)), self.equations.gravity, self.ground.height
+        made, gravity, ground = np.zeros((*lead, self.problem.settings)), self.equations.gravity, self.ground
         made[..., G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
-        made[..., G.HEIGHT] = height if isinstance(height, float | np.ndarray) else 0.0
+        made[..., G.HEIGHT] = ground.height if isinstance(ground.height, float | np.ndarray) else 0.0
+        made[..., G.GROUND_FRICTION], made[..., G.GROUND_RESTITUTION] = ground.friction, ground.restitution
+        if ground.kind == "compliant":
+            made[..., G.STIFFNESS], made[..., G.DAMPING] = ground.stiffness, ground.damping
         return made
 
     def no_impulses(self, q: np.ndarray) -> np.ndarray:
@@ -107,8 +95,12 @@ class GroundStepper:
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
+        given: Any = q, whole, forces, settings
         try:
-            found = self._solve(q, whole, forces, settings)
+            found = GROUND_STEP.call(self.problem.handle, *given, None)
+            if found is None:
+                problem: Any = self.problem
+                found = evaluate(GROUND_STEP, tree, given, ("q", "v", "tau", "settings"), frames=problem)
         except InputError as error:
             if np.abs(whole).max() < BLOWN_UP:
                 raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
@@ -120,22 +112,6 @@ class GroundStepper:
         for k, point in enumerate(self.points):
             sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
         return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept)
-
-    def _solve(self, *given: np.ndarray) -> Sequence[np.ndarray]:
-        """Outputs of the compiled step; robots on unlike ground one after the other."""
-        found: Any = None
-        for robots, problem in self.problems:
-            part = given if robots is ... else [np.broadcast_to(x, (*self.lead, x.shape[-1]))[robots] for x in given]
-            done = GROUND_STEP.call(problem.handle, *part, None)
-            if done is None:
-                frames: Any = problem
-                done = evaluate(GROUND_STEP, self.equations.model.tree, tuple(part), ("q", "v", "tau", "settings"), frames=frames)
-            if robots is ...:
-                return done
-            found = found or [np.empty((*self.lead, *x.shape[1:])) for x in done]
-            for x, y in zip(found, done):
-                x[robots] = y
-        return found
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Without the drift of loops and of what holds."""
@@ -183,7 +159,7 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
         raise InputError(f"contacts must have names of their own, got {names}: name= of freeflyer.contacts.point", names=names)
     for name, x in ground.of_each().items():
         check_each(f"{name} of the ground", x.shape, q.shape[:-1])
-    made = GroundStepper(equations, ground, given, q.shape[:-1])
+    made = GroundStepper(equations, ground, given)
     rest = np.zeros((*q.shape[:-1], equations.model.nv))
     try:
         depths = made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"]

@@ -24,12 +24,19 @@ from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
 
-@kernel
+@inlined
 def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D; see put_factored_mass."""
+    L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
+    put_factored_mass(topology, parameters, work, diagonal, L)
+    return L
+
+
+@kernel
+def put_factored_mass(topology, parameters, work, diagonal, L):
     """L and the inverses of D, given the kinematics in `work`; the diagonal (nv,) of M."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     inertias, S, F, _, _ = areas(topology)
-    L = workspace(diagonal, nv * stride + 8)
     subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
     if load_int(topology, N_COLUMNS) == nv:
@@ -43,7 +50,6 @@ def factored_mass(topology, parameters, work, diagonal):
     for i in range(nv):
         store(diagonal, i, load(L, stride * i + i))
     factor(topology, L)
-    return L
 
 
 @inlined

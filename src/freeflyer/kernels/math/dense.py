@@ -5,7 +5,8 @@ matrix that is singular to working precision is detected by its pivots, and neve
 """
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_width, select_less, store, store_row,
+    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store,
+    store_row,
 )
 
 NAN = float("nan")
@@ -72,6 +73,30 @@ def eliminate(work, at, n, end, stride, largest):
             for k in range(start, end, step):
                 store_row(work, row + k, load_row(work, row + k) - x * load_row(work, pivot_row + k))
     return smallest / largest
+
+
+@kernel
+def solve_one(work, n, stride, x):
+    """x (n,) = A^-1 b of one state, with partial pivoting, from [A, b] in n rows of `stride` numbers; entries of x and of the rows
+    behind these, up to a whole row, must be zero. Whether A is regular."""
+    step, end = row_step(work), row_width(work, n + 1)
+    for c in range(n):
+        pivot, start = load(work, stride * c + c), c - c % step
+        if pivot == 0.0:
+            return False
+        inverse = 1.0 / pivot
+        store(x, c, 0.0)
+        for i in range(c + 1, n):
+            s = inverse * load(work, stride * i + c)
+            if s != 0.0:
+                for k in range(start, end, step):
+                    store_row(work, stride * i + k, load_row(work, stride * i + k) - s * load_row(work, stride * c + k))
+    for i in range(n - 1, -1, -1):
+        total = load_row(work, stride * i + end - step) * load_row(x, end - step)
+        for k in range(i - i % step, end - step, step):
+            total = total + load_row(work, stride * i + k) * load_row(x, k)
+        store(x, i, (load(work, stride * i + n) - row_total(x, total)) / load(work, stride * i + i))
+    return True
 
 
 @kernel

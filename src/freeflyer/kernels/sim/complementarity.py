@@ -6,34 +6,27 @@ Rows stand in the order: limits (y >= 0, u >= 0, y u = 0); dry friction (|y| <= 
 is not 0); contacts, three rows each: two tangents and the normal (a limit), the tangential impulse being the friction of greatest
 dissipation, |y_t| <= mu y_n, y_t = -mu y_n u_t / |u_t| where they slide. Stewart and Trinkle (1996), Anitescu and Potra (1997).
 
-Sweeps of projected Gauss-Seidel, a contact at a time, find which contacts are open, stick and slide. Newton's method on the natural
-map (Alart and Curnier 1991) then reaches rounding. G may be singular: a share of its diagonal is added to Newton's matrix, which
-changes the steps and not their end.
+Newton's method on the natural map (Alart and Curnier 1991) starts from the impulses of the step before. G may be singular: a share
+of its diagonal is added to Newton's matrix, which changes the steps and not their end. If this fails, Newton's method follows a
+path of rounded conditions, y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to small eps, and starts again from there.
 """
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace, zero_entries,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import eliminate
+from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
-LEAST, TOLERATED = 1e-10, 10.0  # m/s: smaller residuals are none; times that, which the last rounds do not lessen
-POLISH = 1e-4  # of what counts as none: residuals that one step of Newton's method still lessens
-PROXIMAL = 1e-9  # of G's diagonal, added to Newton's matrix
-CLOSE = 0.1  # of the largest velocity: guesses with smaller residuals are left to Newton's method at once
-ROUNDS, FIRST_SWEEPS, SWEEPS, STEPS = 4, 2, 16, 12  # rounds of so many sweeps and at most so many steps of Newton's method
-SPLITS, EVERY, FIRST_SHARE, NEAR = 4000, 50, 0.05, 1e-12  # turns of the last round, its weight beside G, when it ends
-TURNS = 3  # directions of sliding that a sweep tries for a contact
-
-
-@inlined
-def change(G, width, y, u, k, value):
-    """Impulse k becomes `value`, and u follows."""
-    step = value - load(y, k)
-    if step != 0.0:
-        store(y, k, value)
-        add_scaled_row(u, 0, step, G, width * k, 0, width)
+LEAST = 1e-9  # m/s: smaller residuals are none
+STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
+FIXED = 1e-9  # of the gain along a normal: less along tangents is none
+PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
+PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
+ROUND, SHARP, NEAR = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; of rounding: residuals on the path
+TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
 
 
 @inlined
@@ -51,59 +44,10 @@ def unit2(x, y):
 
 @inlined
 def tangential_gain(G, width, k):
-    """The largest eigenvalue of G's block of the tangents k, k + 1."""
+    """The largest eigenvalue of G's block of the tangents k, k + 1; not zero if the point moves along its normal alone."""
     a, b, c = load(G, width * k + k), load(G, width * k + k + 1), load(G, width * (k + 1) + k + 1)
     half = 0.5 * (a - c)
-    return 0.5 * (a + c) + sqrt(half * half + b * b)
-
-
-@kernel
-def solve_contact(G, width, y, u, k, mu):
-    """The impulse of the contact whose rows begin at k, all others held: open, sticking or sliding."""
-    i, j = k + 1, k + 2
-    a, b, c = load(G, width * k + k), load(G, width * k + i), load(G, width * i + i)
-    d, e, f = load(G, width * k + j), load(G, width * i + j), load(G, width * j + j)
-    x, w, n = load(y, k), load(y, i), load(y, j)
-    p, r, s = (
-        load(u, k) - (a * x + b * w + d * n), load(u, i) - (b * x + c * w + e * n), load(u, j) - (d * x + e * w + f * n),
-    )  # fmt: skip
-    if s >= 0.0:  # it opens
-        x, w, n = 0.0, 0.0, 0.0
-    else:
-        minor, first, second = c * f - e * e, d * e - b * f, b * e - c * d
-        determinant = a * minor + b * first + d * second
-        scale = -1.0 / determinant if determinant > 0.0 else 0.0
-        g, h = scale * (minor * p + first * r + second * s), scale * (first * p + (a * f - d * d) * r + (b * d - a * e) * s)
-        m = scale * (second * p + (b * d - a * e) * r + (a * c - b * b) * s)
-        if m > 0.0 and g * g + h * h <= mu * mu * m * m:
-            x, w, n = g, h, m
-        else:
-            along, across, length = unit2(-x, -w)
-            if length == 0.0:
-                along, across, length = unit2(p - s / f * d, r - s / f * e)
-            for _ in range(TURNS):
-                reduced = f - mu * (d * along + e * across)
-                n = -s / (reduced if reduced > 0.1 * f else f)
-                along, across, length = unit2(
-                    p + n * (d - mu * (a * along + b * across)), r + n * (e - mu * (b * along + c * across)),
-                )  # fmt: skip
-            x, w = -mu * n * along, -mu * n * across
-    change(G, width, y, u, k, x)
-    change(G, width, y, u, i, w)
-    change(G, width, y, u, j, n)
-
-
-@kernel
-def sweep(G, width, y, u, limits, boxes, cones, bounds):
-    """One turn of Gauss-Seidel over all rows; bounds: of dry friction, then coefficients of friction."""
-    for k in range(limits):
-        change(G, width, y, u, k, max(load(y, k) - load(u, k) / load(G, width * k + k), 0.0))
-    at = limits
-    for n in range(boxes):
-        k = at + n
-        change(G, width, y, u, k, clamped(load(y, k) - load(u, k) / load(G, width * k + k), load(bounds, n)))
-    for n in range(cones):
-        solve_contact(G, width, y, u, at + boxes + 3 * n, load(bounds, boxes + n))
+    return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
 @inlined
@@ -143,11 +87,11 @@ def residual(G, width, y, u, limits, boxes, cones, bounds):
 
 
 @inlined
-def put_equation(A, stride, k, G, width, rows, value):
+def put_equation(A, stride, k, G, width, rows, value, more):
     """Row k of Newton's equations: u_k + its change = 0."""
     for j in range(rows):
         store(A, stride * k + j, load(G, width * k + j))
-    store(A, stride * k + k, (1.0 + PROXIMAL) * load(G, width * k + k))
+    store(A, stride * k + k, load(G, width * k + k) + more)
     store(A, stride * k + rows, -value)
 
 
@@ -183,15 +127,15 @@ def put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h):
 
 
 @kernel
-def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
-    """The step of Newton's method in column `rows` of A; whether its equations have an answer."""
+def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, share, A, stride, x):
+    """The step x (rows,) of Newton's method; whether its equations have an answer. A: room."""
     at = limits
     for k in range(rows):
         for j in range(rows, stride):
             store(A, stride * k + j, 0.0)
     for k in range(at):
         if load(y, k) - load(u, k) / load(G, width * k + k) > 0.0:
-            put_equation(A, stride, k, G, width, rows, load(u, k))
+            put_equation(A, stride, k, G, width, rows, load(u, k), share * load(G, width * k + k))
         else:
             put_value(A, stride, k, rows, -load(y, k))
     for n in range(boxes):
@@ -200,7 +144,7 @@ def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
         if abs(aim) > bound:
             put_value(A, stride, k, rows, clamped(aim, bound) - load(y, k))
         else:
-            put_equation(A, stride, k, G, width, rows, load(u, k))
+            put_equation(A, stride, k, G, width, rows, load(u, k), share * load(G, width * k + k))
     for n in range(cones):
         k, mu = at + boxes + 3 * n, load(bounds, boxes + n)
         aim = load(y, k + 2) - load(u, k + 2) / load(G, width * (k + 2) + k + 2)
@@ -210,84 +154,43 @@ def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
         else:
             own = tangential_gain(G, width, k)
             g, h = load(y, k) - load(u, k) / own, load(y, k + 1) - load(u, k + 1) / own
-            put_equation(A, stride, k + 2, G, width, rows, load(u, k + 2))
+            put_equation(A, stride, k + 2, G, width, rows, load(u, k + 2), share * load(G, width * (k + 2) + k + 2))
             if g * g + h * h <= mu * mu * aim * aim:
-                put_equation(A, stride, k, G, width, rows, load(u, k))
-                put_equation(A, stride, k + 1, G, width, rows, load(u, k + 1))
+                put_equation(A, stride, k, G, width, rows, load(u, k), share * own)
+                put_equation(A, stride, k + 1, G, width, rows, load(u, k + 1), share * own)
             else:
                 put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h)
-    return eliminate(A, 0, rows, row_width(A, rows + 1), stride, 0.0) > 0.0
+    return solve_one(A, rows, stride, x)
 
 
 @kernel
-def put_shorter(A, stride, rows, y, limits, first, cones, z):
-    """z = y and as much of Newton's step as leaves limits and normals pushing: the first that would pull opens. Whether one would.
-
-    Contacts that depend on each other with gaps that do not fit have no step at which all of them hold; one of them is open."""
-    share, opens, of_contact = 1.0, -1, 0
-    for n in range(limits + cones):
-        k = n if n < limits else first + 3 * (n - limits) + 2
-        step = load(A, stride * k + rows)
-        if load(y, k) > 0.0 and load(y, k) + share * step < 0.0:
-            share, opens, of_contact = -load(y, k) / step, k, (0 if n < limits else 1)
-    if opens < 0:
-        return False
-    for k in range(rows):
-        store(z, k, load(y, k) + share * load(A, stride * k + rows))
-    store(z, opens, 0.0)
-    if of_contact > 0:
-        store(z, opens - 1, 0.0)
-        store(z, opens - 2, 0.0)
-    return True
-
-
-@kernel
-def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough):
-    """Steps of Newton's method from a point whose residual is `missing`; y and u become those of the least residual, which is
-    returned. The first step polishes what counts as none. A, z, w, best: room."""
-    stride, turn, least, opened = row_width(G, rows + 1), 0, missing, 0
-    copy_entries(y, rows, best)
-    while missing > (enough if turn > 0 else POLISH * enough) and turn < STEPS + opened:
+def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w):
+    """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
+    is returned. The last `polishing` steps polish what counts as none. A, x, z, w: room."""
+    stride, turn, polished = row_width(G, rows + 1), 0, 0
+    copy_entries(y, rows, z)
+    velocities(G, width, rows, y, b, u)
+    copy_entries(u, width, w)
+    missing = residual(G, width, y, u, limits, boxes, cones, bounds)
+    least = missing
+    while missing > (POLISHED * enough if polished < polishing else enough) and turn < STEPS:
         turn += 1
-        then, shorter = missing, False
-        if newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, A, stride):
+        share = PROXIMAL
+        if missing <= enough:
+            polished += 1
+            share = FINE
+        if newton_step(G, width, z, w, rows, limits, boxes, cones, bounds, share, A, stride, x):
             for k in range(rows):
-                store(z, k, load(y, k) + load(A, stride * k + rows))
+                store(z, k, load(z, k) + load(x, k))
             velocities(G, width, rows, z, b, w)
-            then = residual(G, width, z, w, limits, boxes, cones, bounds)
-            if not then < missing and opened < limits + cones:
-                shorter = put_shorter(A, stride, rows, y, limits, limits + boxes, cones, z)
-        if shorter:
-            opened += 1
-            velocities(G, width, rows, z, b, w)
-            then = residual(G, width, z, w, limits, boxes, cones, bounds)
-        if then < missing or shorter:
+            missing = residual(G, width, z, w, limits, boxes, cones, bounds)
+        if missing < least:
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
-            missing = then
-            if missing < least:
-                copy_entries(y, rows, best)
-                least = missing
-        else:
-            turn = STEPS + opened
-    copy_entries(best, rows, y)
-    velocities(G, width, rows, y, b, u)
+            least = missing
+        elif polished > 0:
+            turn = STEPS
     return least
-
-
-@inlined
-def put_inverse(G, width, rows, weights, share, A, W):
-    """W (rows, width) = (G + share diag(weights))^-1. A: room."""
-    stride = row_width(G, 2 * rows)
-    for i in range(rows):
-        for j in range(stride):
-            store(A, stride * i + j, load(G, width * i + j) if j < rows else 0.0)
-        store(A, stride * i + i, load(G, width * i + i) + share * load(weights, i))
-        store(A, stride * i + rows + i, 1.0)
-    eliminate(A, 0, rows, stride, stride, 0.0)
-    for i in range(rows):
-        for j in range(width):
-            store(W, width * i + j, load(A, stride * i + rows + j) if j < rows else 0.0)
 
 
 @kernel
@@ -310,81 +213,116 @@ def project(y, limits, boxes, cones, bounds):
 
 
 @kernel
-def split(G, width, rows, limits, boxes, cones, bounds, b, y, u, share, A, x, w):
-    """y by the alternating direction method of multipliers (Carpentier, Le Lidec and Montaut 2024), from a guess, until both of its
-    residuals are NEAR beside b: slow and steady. share: its first weight beside G's diagonal. A, x, w: room."""
-    at, size = limits + boxes, 0.0
-    weights, W, before = workspace(G, rows + 8), workspace(G, rows * width + 8), workspace(G, rows + 8)
-    for k in range(rows):
-        size = max(size, abs(load(b, k)))
-        store(weights, k, load(G, width * k + k))
-        store(u, k, 0.0)
+def smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r):
+    """Residuals r (rows,), as velocities, of conditions that `eps` (m/s) rounds off: y u = eps^2 / G_kk of limits and normals, and
+    friction against the direction of u_t / sqrt(u_t^2 + eps^2). Returns their sum of squares."""
+    total, first = 0.0, limits + boxes
+    for n in range(limits + cones):
+        k = n if n < limits else first + 3 * (n - limits) + 2
+        own = load(G, width * k + k)
+        a = own * load(y, k) - load(u, k)
+        store(r, k, own * load(y, k) - 0.5 * (a + sqrt(a * a + 4.0 * eps * eps)))
+    for n in range(boxes):
+        k, x = limits + n, load(u, limits + n)
+        store(r, k, load(G, width * k + k) * (load(y, k) + load(bounds, n) * x / sqrt(x * x + eps * eps)))
     for n in range(cones):
-        k = at + 3 * n
-        mean = (load(weights, k) + load(weights, k + 1) + load(weights, k + 2)) / 3.0
-        for i in range(3):
-            store(weights, k + i, mean)
-    turn = 0
-    put_inverse(G, width, rows, weights, share, A, W)
-    while turn < SPLITS:
-        turn += 1
-        for k in range(width):
-            store(x, k, 0.0)
-        for n in range(cones):
-            k = at + 3 * n + 2
-            store(w, k, load(bounds, boxes + n) * sqrt(load(u, k - 2) * load(u, k - 2) + load(u, k - 1) * load(u, k - 1)))
-        for k in range(rows):
-            shift = load(w, k) if k >= at and (k - at) % 3 == 2 else 0.0
-            value = share * load(weights, k) * load(y, k) + load(u, k) - load(b, k) - shift
-            add_scaled_row(x, 0, value, W, width * k, 0, width)
-            store(before, k, load(y, k))
-        for k in range(rows):
-            store(y, k, load(x, k) - load(u, k) / (share * load(weights, k)))
-        project(y, limits, boxes, cones, bounds)
-        primal, dual = 0.0, 0.0
-        for k in range(rows):
-            r = share * load(weights, k)
-            gap = r * (load(x, k) - load(y, k))
-            store(u, k, load(u, k) - gap)
-            primal = max(primal, load(weights, k) * abs(load(x, k) - load(y, k)))
-            dual = max(dual, r * abs(load(y, k) - load(before, k)))
-        if max(primal, dual) < NEAR * size:
-            turn = SPLITS
-        elif turn % EVERY == 0 and (primal > 10.0 * dual or dual > 10.0 * primal):
-            share = share * (2.0 if primal > dual else 0.5)
-            put_inverse(G, width, rows, weights, share, A, W)
+        k = first + 3 * n
+        own, g, h, most = tangential_gain(G, width, k), load(u, k), load(u, k + 1), load(bounds, boxes + n) * load(y, k + 2)
+        share = most / sqrt(g * g + h * h + eps * eps)
+        store(r, k, own * (load(y, k) + share * g))
+        store(r, k + 1, own * (load(y, k + 1) + share * h))
+    for k in range(first + 3 * cones):
+        total = total + load(r, k) * load(r, k)
+    return total
+
+
+@inlined
+def put_slip_row(A, stride, k, G, width, rows, i, gain, cross, j, own, r, scale):
+    """Row k of `smooth_step`: own y_k changes by `gain` times velocity i and `cross` times velocity j besides."""
+    for m in range(rows):
+        store(A, stride * k + m, scale * (gain * load(G, width * i + m) + cross * load(G, width * j + m)))
+    store(A, stride * k + k, load(A, stride * k + k) + scale * own)
+    store(A, stride * k + rows, -scale * r)
 
 
 @kernel
-def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy):
+def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x):
+    """The step x (rows,) of Newton's method for `smoothed`; whether its equations have an answer. A: room."""
+    first = limits + boxes
+    for k in range(rows):
+        for j in range(rows, stride):
+            store(A, stride * k + j, 0.0)
+    for n in range(limits + cones):
+        k = n if n < limits else first + 3 * (n - limits) + 2
+        own = load(G, width * k + k)
+        a = own * load(y, k) - load(u, k)
+        share = 0.5 + 0.5 * a / sqrt(a * a + 4.0 * eps * eps)
+        put_slip_row(A, stride, k, G, width, rows, k, share, 0.0, k, (1.0 - share) * own, load(r, k), 1.0)
+    for n in range(boxes):
+        k, slip = limits + n, load(u, limits + n)
+        own, size = load(G, width * k + k), sqrt(slip * slip + eps * eps)
+        rate = own * load(bounds, n) * eps * eps / (size * size * size)
+        put_slip_row(A, stride, k, G, width, rows, k, rate, 0.0, k, own, load(r, k), 1.0 / (1.0 + rate))
+    for n in range(cones):
+        k, mu = first + 3 * n, load(bounds, boxes + n)
+        own, g, h = tangential_gain(G, width, k), load(u, k), load(u, k + 1)
+        size = sqrt(g * g + h * h + eps * eps)
+        rate = own * mu * load(y, k + 2) / size
+        scale, g, h = 1.0 / (1.0 + abs(rate)), g / size, h / size
+        put_slip_row(A, stride, k, G, width, rows, k, rate * (1.0 - g * g), -rate * g * h, k + 1, own, load(r, k), scale)
+        put_slip_row(A, stride, k + 1, G, width, rows, k + 1, rate * (1.0 - h * h), -rate * g * h, k, own, load(r, k + 1), scale)
+        store(A, stride * k + k + 2, load(A, stride * k + k + 2) + scale * own * mu * g)
+        store(A, stride * (k + 1) + k + 2, load(A, stride * (k + 1) + k + 2) + scale * own * mu * h)
+    return solve_one(A, rows, stride, x)
+
+
+@kernel
+def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, A, x, r, z, w):
+    """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b. A, x, r, z, w: room."""
+    stride, eps, turn = row_width(G, rows + 1), ROUND * size, 0
+    for k in range(rows):
+        normal = k < limits or (k >= limits + boxes and (k - limits - boxes) % 3 == 2)
+        store(y, k, eps / load(G, width * k + k) if normal else 0.0)
+    velocities(G, width, rows, y, b, u)
+    missing = smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r)
+    while eps > SHARP * size and turn < TURNS:
+        if missing < NEAR * NEAR * eps * eps:
+            eps = shrink * eps
+        else:
+            turn += 1
+            share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x) else 0.0
+            found = missing
+            while share > LEAST_SHARE and not found < (1.0 - LEAST_SHARE * share) * missing:
+                for k in range(rows):
+                    store(z, k, load(y, k) + share * load(x, k))
+                velocities(G, width, rows, z, b, w)
+                found = smoothed(G, width, z, w, limits, boxes, cones, bounds, eps, r)
+                share = 0.5 * share
+            copy_entries(z, rows, y)
+            copy_entries(w, width, u)
+        missing = smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r)
+
+
+@kernel
+def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy, polishing):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
-    counts as none, and how many rounds there were."""
-    A = workspace(G, rows * row_width(G, 2 * rows + 1) + 8)
-    z, w, found, best = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8), workspace(G, rows + 8)
-    size = 0.0
+    counts as none, and how many paths were followed."""
+    A, size, count = workspace(G, rows * row_width(G, rows + 1) + 8), 0.0, 0
+    z, w, r = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8)
+    found, left, x = workspace(G, rows + 8), workspace(G, width + 8), workspace(G, row_width(G, rows + 1) + 8)
+    zero_entries(x, row_width(G, rows + 1))
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough, count = accuracy * size + LEAST, 0
-    velocities(G, width, rows, y, b, u)
-    missing = residual(G, width, y, u, limits, boxes, cones, bounds)
-    if missing < CLOSE * size:
-        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough)
-    while missing > (enough if count < ROUNDS else TOLERATED * enough) and count < ROUNDS + 2:
-        if count < ROUNDS:
-            for _ in range(FIRST_SWEEPS if count == 0 else SWEEPS):
-                sweep(G, width, y, u, limits, boxes, cones, bounds)
-        else:
-            again = count > ROUNDS  # from nothing, with another weight
-            for k in range(rows):
-                store(found, k, 0.0 if again else load(y, k))
-            split(G, width, rows, limits, boxes, cones, bounds, b, found, u, 1.0 if again else FIRST_SHARE, A, z, w)
-            velocities(G, width, rows, found, b, u)
-            if residual(G, width, found, u, limits, boxes, cones, bounds) < missing:
-                copy_entries(found, rows, y)
-        velocities(G, width, rows, y, b, u)
-        missing = residual(G, width, y, u, limits, boxes, cones, bounds)
-        missing = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, A, z, w, best, missing, enough)
+    enough = accuracy * size + LEAST
+    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
+    while least > enough and count < PATHS:
         count += 1
+        shrink = SHRINK if count == 1 else sqrt(SHRINK)
+        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size, shrink, A, x, r, z, w)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
+        if missing < least:
+            copy_entries(found, rows, y)
+            least = missing
     project(y, limits, boxes, cones, bounds)  # what rounding left outside
     velocities(G, width, rows, y, b, u)
     return residual(G, width, y, u, limits, boxes, cones, bounds), enough, count
@@ -407,7 +345,7 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
         store(found, i, load(problem, rows * rows + rows + i))
     for k in range(boxes + cones):
         store(bounds, k, load(problem, rows * rows + 2 * rows + k))
-    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY)
+    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY, POLISHING)
     copy_entries(found, rows, y)
     copy_entries(left, rows, u)
     store(facts, 0, missing)

@@ -4,7 +4,9 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, sqrt, store
+from freeflyer.kernels.backend import (
+    LANES, inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane,
+)
 from freeflyer.kernels.contacts.rows import add_power, table_int
 from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
@@ -35,6 +37,13 @@ def point_number(topology, parameters, n, k):
 
 
 @inlined
+def point_share(topology, parameters, settings, n, k, ground):
+    """Friction or restitution of point n, if it has its own, else that of the ground in the settings."""
+    own = point_number(topology, parameters, n, k)
+    return own if own >= 0.0 else load(settings, ground)
+
+
+@inlined
 def cell_of(x, first, step, count):
     """(cell of a grid's axis, how far in it) of a coordinate; beyond the grid its nearest edge."""
     place = min(max((x - first) / step, 0.0), 1.0 * (count - 1))
@@ -46,7 +55,7 @@ def cell_of(x, first, step, count):
 
 @kernel
 def grid_plane(topology, parameters, height, x, y):
-    """(normal, offset) of the plane that touches the grid's surface above (x, y): heights are bilinear in a cell."""
+    """Normal and offset of the plane that touches the grid's surface above (x, y): heights are bilinear in a cell."""
     at, nx, ny = table_int(topology, GRID_NUMBERS), table_int(topology, GRID_X), table_int(topology, GRID_Y)
     x0, y0, dx, dy = load(parameters, at), load(parameters, at + 1), load(parameters, at + 2), load(parameters, at + 3)
     i, s = cell_of(x, x0, dx, nx)
@@ -59,7 +68,17 @@ def grid_plane(topology, parameters, height, x, y):
     slope_y = ((1.0 - s) * (b - a) + s * (d - c)) / dy if y0 <= y <= y0 + dy * (ny - 1) else 0.0
     size = 1.0 / sqrt(1.0 + slope_x * slope_x + slope_y * slope_y)
     n = (-slope_x * size, -slope_y * size, size)
-    return n, dot(n, (x, y, z))
+    return *n, dot(n, (x, y, z))
+
+
+@inlined
+def grid_planes(topology, parameters, height, x, y):
+    """(normal, offset) of `grid_plane` in every lane."""
+    a, b, c, d = like(x, 0.0), like(x, 0.0), like(x, 0.0), like(x, 0.0)
+    for i in range(lanes(x)):
+        found = grid_plane(topology, parameters, lane(height, i), lane(x, i), lane(y, i))
+        a, b, c, d = with_lane(a, i, found[0]), with_lane(b, i, found[1]), with_lane(c, i, found[2]), with_lane(d, i, found[3])
+    return (a, b, c), d
 
 
 @kernel
@@ -69,11 +88,12 @@ def plane_below(topology, parameters, settings, n, p):
     if surface == GIVEN:
         at = PLANES + PLANE_FLOATS * n
         return load3(settings, at), load(settings, at + 3)
-    normal, offset = (0.0, 0.0, 1.0), height
+    zero = 0.0 * p[0]
+    normal, offset = (zero, zero, 1.0 + zero), height + zero
     if surface == GRID:
         x, y = p[0], p[1]
         for _ in range(FOOTS):
-            normal, offset = grid_plane(topology, parameters, height, x, y)
+            normal, offset = grid_planes(topology, parameters, height + zero, x, y)
             away = dot(normal, p) - offset
             x, y = p[0] - away * normal[0], p[1] - away * normal[1]
     return normal, offset
@@ -101,16 +121,16 @@ def touching_point(topology, parameters, n, R, p, normal):
         a = rotate(R, load3(parameters, table_int(topology, POINT_NUMBERS) + POINT_FLOATS * n + AXIS))
         out = subtract(normal, scale(dot(a, normal), a))
         size = sqrt(dot(out, out))
-        down = scale(-radius / size, out) if size > EDGE_ON else (0.0, 0.0, 0.0)
+        down = scale(select_less(EDGE_ON, size, -radius / size, 0.0 * size), out)
     return p if kind == TIP else add(p, down)
 
 
 @inlined
 def tangents(n):
     """Two unit vectors at right angles to n and to each other; x and y for the vertical."""
-    x = (1.0 - n[0] * n[0], -n[0] * n[1], -n[0] * n[2])
-    if n[0] * n[0] > 0.8:
-        x = (-n[1] * n[0], 1.0 - n[1] * n[1], -n[1] * n[2])
+    steep = n[0] * n[0]
+    x = select_less(0.8, steep, -n[1] * n[0], 1.0 - steep)
+    x = x, select_less(0.8, steep, 1.0 - n[1] * n[1], -n[0] * n[1]), select_less(0.8, steep, -n[1] * n[2], -n[0] * n[2])
     first = scale(1.0 / sqrt(dot(x, x)), x)
     return first, cross(n, first)
 
@@ -118,7 +138,7 @@ def tangents(n):
 @kernel
 def put_point(topology, parameters, work, settings, n, record):
     """Writes RECORD numbers of point n: gap, then in world axes from the root body's origin where it touches, the normal, two
-    tangents, and where its frame's origin is."""
+    tangents, where its frame's origin is, and the frame's rotation."""
     _, R, x, p, out = point_place(topology, parameters, work, n)
     normal, offset = plane_below(topology, parameters, settings, n, add(p, out))
     c = touching_point(topology, parameters, n, R, p, normal)
@@ -130,9 +150,11 @@ def put_point(topology, parameters, work, settings, n, record):
     store3(record, at + FIRST, first)
     store3(record, at + SECOND, second)
     store3(record, at + ORIGIN, x)
+    for k, x in enumerate(R):
+        store(record, at + TURN + k, x)
 
 
-TOUCH, NORMAL, FIRST, SECOND, ORIGIN, RECORD = 1, 4, 7, 10, 13, 16
+TOUCH, NORMAL, FIRST, SECOND, ORIGIN, TURN, RECORD = 1, 4, 7, 10, 13, 16, 25
 
 
 @kernel
@@ -161,8 +183,8 @@ def world_force(record, n, y, k):
 
 
 @inlined
-def put_wrench(topology, parameters, work, record, n, f, wrenches):
+def put_wrench(record, n, f, wrenches):
     """Wrench n: of the force f (world axes) on point n's frame, in its axes at its origin."""
-    _, R, x, _, _ = point_place(topology, parameters, work, n)
-    arm = subtract(load3(record, RECORD * n + TOUCH), x)
+    at = RECORD * n
+    R, arm = tuple(load(record, at + TURN + k) for k in range(9)), subtract(load3(record, at + TOUCH), load3(record, at + ORIGIN))
     store_spatial(wrenches, 6 * n, spatial_of((*rotate_back(R, f), *rotate_back(R, cross(arm, f)))))

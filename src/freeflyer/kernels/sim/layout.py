@@ -20,15 +20,15 @@ LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a pl
 POINT_INTS = 2
 POINT_FRAME, POINT_KIND = 0, 1
 TIP, BALL, DISC = 0, 1, 2  # kinds of points: itself; the lowest point of a ball about it, and of a disc's edge
-POINT_FLOATS = 11
+POINT_FLOATS = 9
 PLACE, RADIUS, AXIS, FRICTION, RESTITUTION = 0, 3, 4, 7, 8  # in the frame's axes
-STIFFNESS, DAMPING = 9, 10  # of the ground below it; no stiffness: rigid
 LIMITED_INTS = 2
 LIMITED_V, LIMITED_Q = 0, 1
 GRID_FLOATS = 4  # before the heights: the first x and y, then from one to the next
 
-# settings: the step, gravity, the height of the plane or above the grid's, then planes (normal, offset) if given, then impulses
-STEP, GRAVITY, HEIGHT, PLANES = 0, 1, 4, 5
+# settings: the step, gravity, the height of the plane or above the grid's, friction and restitution of points that have none of
+# their own, springs and dampers below the points (no stiffness: rigid), then planes (normal, offset) if given, then impulses
+STEP, GRAVITY, HEIGHT, GROUND_FRICTION, GROUND_RESTITUTION, STIFFNESS, DAMPING, PLANES = 0, 1, 4, 5, 6, 7, 8, 9
 PLANE_FLOATS = 4
 
 FACTS = 5

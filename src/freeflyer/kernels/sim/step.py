@@ -11,25 +11,26 @@ with a larger gain of y on u and another target.
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+    LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_total, sqrt, store, workspace,
+    zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import factored_mass, items_workspace, outward, path_of, whiten
+from freeflyer.kernels.contacts.dynamics import items_workspace, outward, path_of, put_factored_mass, whiten
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row, put_gram
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import (
-    COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_SET_ROWS, N_V, TABLE_AT,
+    COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V, TABLE_AT,
 )
-from freeflyer.kernels.sim.complementarity import ACCURACY, ROUGH, solve_impulses
+from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.ground import (
-    FIRST, NORMAL, RECORD, SECOND, point_number, put_point, put_point_rows, put_wrench, world_force,
+    FIRST, NORMAL, RECORD, SECOND, point_share, put_point, put_point_rows, put_wrench, world_force,
 )
 from freeflyer.kernels.sim.layout import (
-    DAMPING, DRY_AT, DRY_NUMBERS, ENOUGH, FRICTION, GIVEN, GRAVITY, LIMITED_AT, LIMITED_INTS, LIMITED_Q, LIMITED_V,
-    LIMIT_NUMBERS, MISSING, MOST_ROWS, N_DRY, N_LIMITED, N_POINTS, PENETRATION, PLANES, PLANE_FLOATS, RESTITUTION, ROUNDS,
-    STEP, STIFFNESS, SURFACE, TOUCHING,
+    DAMPING, DRY_AT, DRY_NUMBERS, ENOUGH, FRICTION, GIVEN, GRAVITY, GROUND_FRICTION, GROUND_RESTITUTION, LIMITED_AT, LIMITED_INTS,
+    LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, PLANES, PLANE_FLOATS,
+    RESTITUTION, ROUNDS, STEP, STIFFNESS, SURFACE, TOUCHING,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.factor import solve, zeros_workspace
@@ -93,74 +94,135 @@ def listed(topology, at, n):
     return load_int(topology, load_int(topology, TABLE_AT) + table_int(topology, at) + n)
 
 
-@kernel
-def put_limit_rows(topology, parameters, q, v, settings, X, width, held, y, gaps, near):
-    """Rows of coordinates near one of their limits, that way counted positive; near (limited,): 1 for the lower limit, -1 for the
-    upper, 0 if it has no row. Returns how many rows there are; in X `held` rows stand before them."""
-    h, first, row = load(settings, STEP), kept_at(topology), 0
-    for n in range(table_int(topology, N_LIMITED)):
-        j = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V)
-        x = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q))
-        at = table_int(topology, LIMIT_NUMBERS) + 2 * n
-        below, above = x - load(parameters, at), load(parameters, at + 1) - x
-        gap = min(below, above)
-        side = 1.0 if below < above else -1.0
-        if gap < NEAR + 2.0 * h * abs(load(v, j)):
-            store(X, width * j + held + row, side)
-            store(gaps, row, gap)
-            store(near, n, side)
-            store(y, row, max(side * load(settings, first + n), 0.0))
-            row += 1
-        else:
-            store(near, n, 0.0)
-    return row
+@inlined
+def whole(n):
+    """n numbers, as many more as fill rows."""
+    return (n + LANES - 1) // LANES * LANES
+
+
+@inlined
+def point_width(topology):
+    """Numbers of a row of columns of what holds and of all points."""
+    return whole(table_int(topology, N_SET_ROWS) + 3 * table_int(topology, N_POINTS))
+
+
+@inlined
+def table_sizes(topology):
+    """Of L, columns, records of points, and of what else the second stage takes."""
+    nv, points = load_int(topology, N_V), table_int(topology, N_POINTS)
+    other = load_int(topology, N_Q) + 2 * nv + table_int(topology, N_SETTINGS)
+    return nv * load_int(topology, COLUMN_ROW), nv * point_width(topology), RECORD * points + 1, other
 
 
 @kernel
-def put_dry_rows(topology, parameters, settings, X, width, before, row, y, bounds):
-    """Rows of coordinates with dry friction; in X `before` rows stand before them, in y `row`."""
-    first = kept_at(topology) + table_int(topology, N_LIMITED)
-    for n in range(table_int(topology, N_DRY)):
-        store(X, width * listed(topology, DRY_AT, n) + before + n, 1.0)
-        store(bounds, n, load(settings, STEP) * load(parameters, table_int(topology, DRY_NUMBERS) + n))
-        store(y, row + n, load(settings, first + n))
-
-
-@kernel
-def put_ground_rows(topology, parameters, v, work, settings, record, X, width, held, row, y, gaps, bounds, near):
-    """Rows of points near the ground; near (points,): 1 if a point has rows, else 0. `gaps` gets normal rates at the first row of
-    each point, its gap at the last. Returns how many points have rows."""
-    h, points = load(settings, STEP), table_int(topology, N_POINTS)
-    nv, dry, tall = load_int(topology, N_V), table_int(topology, N_DRY), workspace(X, 56)
-    first = kept_at(topology) + table_int(topology, N_LIMITED) + dry
-    cones, speed, rates = 0, 0.0, workspace(X, 11)
+def step_tables(topology, parameters, q, v, tau, settings, L, X, record, other):
+    """First stage: L, columns of what holds and of all points, records of the points; other: the velocity after a step without
+    contacts, q, v, settings."""
+    nv, nq, to = load_int(topology, N_V), load_int(topology, N_Q), load_int(topology, FREE_AT)
+    points, held, width = table_int(topology, N_POINTS), table_int(topology, N_SET_ROWS), point_width(topology)
+    _, _, _, _, end = areas(topology)
+    work = motions_workspace(topology, parameters, q, end - to)
+    body_motions(topology, work, v, to)
+    put_factored_mass(topology, parameters, work, workspace(q, nv + 8), L)
+    put_free_velocity(topology, parameters, q, v, tau, settings, L, other)
+    copy_entries(q, nq, from_entry(other, nv))
+    copy_entries(v, nv, from_entry(other, nv + nq))
+    copy_entries(settings, table_int(topology, N_SETTINGS), from_entry(other, 2 * nv + nq))
+    zero_entries(X, nv * width)
+    put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), X, width, workspace(q, held + 8),
+                 workspace(q, held + 8))  # fmt: skip
+    tall = workspace(q, 6 * LANES + 8)
     for n in range(points):
         put_point(topology, parameters, work, settings, n, record)
-    for n in range(points):
-        put_point_rows(topology, work, n, record, tall, X, width, held + row)
-        for i in range(3):
-            rate = 0.0
-            for j in range(nv):
-                rate = rate + load(X, width * j + held + row + i) * load(v, j)
-            store(rates, i, rate)
-        speed = max(speed, sqrt(dot(load3(rates, 0), load3(rates, 0))))
-        if load(record, RECORD * n) < NEAR + 2.0 * h * speed:
-            f, at = load3(settings, first + 3 * n), RECORD * n
-            store(gaps, row, load(rates, 2))
-            store(gaps, row + 2, load(record, at))
-            store(bounds, dry + cones, point_number(topology, parameters, n, FRICTION))
-            store(y, row, dot(f, load3(record, at + FIRST)))
-            store(y, row + 1, dot(f, load3(record, at + SECOND)))
-            store(y, row + 2, dot(f, load3(record, at + NORMAL)))
-            store(near, n, 1.0)
-            row += 3
-            cones += 1
+        put_point_rows(topology, work, n, record, tall, X, width, held + 3 * n)
+
+
+@inlined
+def put_rates_of(X, width, nv, v, rates):
+    """rates (width,) = J v."""
+    zero_entries(rates, width)
+    for j in range(nv):
+        add_scaled_row(rates, 0, load(v, j), X, width * j, 0, width)
+
+
+@kernel
+def choose_rows(topology, parameters, q, v, settings, record, rates, near):
+    """near (limited + points,): 1 or -1 for coordinates near their lower or upper limit, 1 for points near the ground, else 0.
+    Returns how many limits and how many points. rates: of the points along their axes."""
+    h, limited, limits, cones, speed = load(settings, STEP), table_int(topology, N_LIMITED), 0, 0, 0.0
+    for n in range(limited):
+        j, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
+        side = 1.0 if below < above else -1.0
+        if min(below, above) < NEAR + 2.0 * h * abs(load(v, j)):
+            limits += 1
         else:
-            store(near, n, 0.0)
+            side = 0.0
+        store(near, n, side)
+    for n in range(table_int(topology, N_POINTS)):
+        rate = load3(rates, 3 * n)
+        speed = max(speed, dot(rate, rate))
+    reach = NEAR + 2.0 * h * sqrt(speed)
+    for n in range(table_int(topology, N_POINTS)):
+        touches = 0.0
+        if load(record, RECORD * n) < reach:
+            cones += 1
+            touches = 1.0
+        store(near, limited + n, touches)
+    return limits, cones
+
+
+@inlined
+def room_of(topology, parameters, q, n):
+    """How far limited coordinate n is from its lower and its upper limit."""
+    x = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q))
+    at = table_int(topology, LIMIT_NUMBERS) + 2 * n
+    return x - load(parameters, at), load(parameters, at + 1) - x
+
+
+@kernel
+def put_rows(topology, parameters, q, free, settings, near, record, rates, wide, of_points, X, width, b, y, gaps, bounds):
+    """Columns X of the rows that take part, velocities b (rows,) without impulses, impulses y to begin with, gaps, bounds. From
+    those of what holds and of all points, `wide`, their rates before the step and without impulses, `of_points`."""
+    held, limited, dry = table_int(topology, N_SET_ROWS), table_int(topology, N_LIMITED), table_int(topology, N_DRY)
+    nv, first, row, all_width = load_int(topology, N_V), kept_at(topology), 0, point_width(topology)
+    zero_entries(X, nv * width)
+    copy_entries(of_points, held, b)
+    for j in range(nv):
+        for k in range(held):
+            store(X, width * j + k, load(wide, all_width * j + k))
+    for n in range(limited):
+        side = load(near, n)
+        if side != 0.0:
+            j, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
+            store(X, width * j + held + row, side)
+            store(b, held + row, side * load(free, j))
+            store(gaps, row, min(below, above))
+            store(y, row, max(side * load(settings, first + n), 0.0))
+            row += 1
+    first += limited
+    for n in range(dry):
+        j = listed(topology, DRY_AT, n)
+        store(X, width * j + held + row, 1.0)
+        store(b, held + row, load(free, j))
+        store(bounds, n, load(settings, STEP) * load(parameters, table_int(topology, DRY_NUMBERS) + n))
+        store(y, row, load(settings, first + n))
+        row += 1
+    first += dry
+    cone = dry
+    for n in range(table_int(topology, N_POINTS)):
+        if load(near, limited + n) > 0.0:
+            f, at, place = load3(settings, first + 3 * n), RECORD * n, held + 3 * n
             for j in range(nv):
                 for i in range(3):
-                    store(X, width * j + held + row + i, 0.0)
-    return cones
+                    store(X, width * j + held + row + i, load(wide, all_width * j + place + i))
+            for i in range(3):
+                store(b, held + row + i, load(of_points, place + i))
+                store(y, row + i, dot(f, load3(record, at + (FIRST if i == 0 else (SECOND if i == 1 else NORMAL)))))
+            store(gaps, row, load(rates, place + 2))
+            store(gaps, row + 2, load(record, at))
+            store(bounds, cone, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
+            cone += 1
+            row += 3
 
 
 @kernel
@@ -169,20 +231,21 @@ def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
     h, gravity = load(settings, STEP), load3(settings, GRAVITY)
     slow = REST * h * sqrt(dot(gravity, gravity))
     for k in range(limits):
-        store(b, k, load(b, k) + max(load(gaps, k), 0.0) / h)
+        store(b, k, load(b, k) + (load(gaps, k) if load(gaps, k) > SUNK else 0.0) / h)
     for n in range(table_int(topology, N_POINTS)):
         if load(near, n) > 0.0:
             rate, gap, k = load(gaps, row), load(gaps, row + 2), row + 2
-            bounce, stiffness = point_number(topology, parameters, n, RESTITUTION), point_number(topology, parameters, n, STIFFNESS)
+            bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
+            stiffness = load(settings, STIFFNESS)
             store(gaps, row, 0.0)
             if stiffness > 0.0 and gap < 0.0:
-                both = h * stiffness + point_number(topology, parameters, n, DAMPING)
+                both = h * stiffness + load(settings, DAMPING)
                 store(b, k, load(b, k) + stiffness * gap / both)
                 store(gaps, k, 0.0)
             elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
                 store(b, k, load(b, k) + bounce * rate)
             else:
-                store(b, k, load(b, k) + max(gap, 0.0) / h)
+                store(b, k, load(b, k) + (gap if gap > SUNK else 0.0) / h)
             row += 3
 
 
@@ -208,35 +271,34 @@ def eliminate_held(G, held, rows, width, b, inverses, C, stride):
             store(C, stride * (i - held) + j - held, load(G, width * min(i, j) + max(i, j)))
 
 
-@kernel
-def add_compliance(topology, parameters, h, row, near, C, stride):
+@inlined
+def add_compliance(settings, row, cones, C, stride):
     """The gain of normal impulses on compliant ground, in which the next velocity counts."""
-    for n in range(table_int(topology, N_POINTS)):
-        if load(near, n) > 0.0:
-            stiffness, k = point_number(topology, parameters, n, STIFFNESS), row + 2
-            if stiffness > 0.0:
-                gain = 1.0 / (h * (h * stiffness + point_number(topology, parameters, n, DAMPING)))
-                store(C, stride * k + k, load(C, stride * k + k) + gain)
-            row += 3
+    h, stiffness = load(settings, STEP), load(settings, STIFFNESS)
+    if stiffness > 0.0:
+        for k in range(row + 2, row + 3 * cones, 3):
+            store(C, stride * k + k, load(C, stride * k + k) + 1.0 / (h * (h * stiffness + load(settings, DAMPING))))
 
 
 @kernel
 def put_changes(topology, L, X, width, G, held, rows, b, inverses, y, changes):
     """changes (nv,) = M^-1 J^T y of the impulses y of all rows but the first `held`, and those with which these stay as b asks. X:
     whitened columns."""
-    whole = workspace(X, rows + 8)
-    for k in range(held, rows):
-        store(whole, k, load(y, k - held))
+    impulses, step = workspace(X, width + 8), row_step(X)
+    zero_entries(impulses, width)
+    copy_entries(y, rows - held, from_entry(impulses, held))
     for c in range(held - 1, -1, -1):
         total = load(b, c)
         for j in range(c + 1, rows):
-            total = total + load(G, width * c + j) * load(whole, j)
-        store(whole, c, -load(inverses, c) * total)
+            total = total + load(G, width * c + j) * load(impulses, j)
+        store(impulses, c, -load(inverses, c) * total)
     for j in range(load_int(topology, N_V)):
-        total = 0.0
-        for k in range(rows):
-            total = total + load(X, width * j + k) * load(whole, k)
-        store(changes, j, total)
+        store(changes, j, 0.0)
+        if width > 0:
+            total = load_row(X, width * j) * load_row(impulses, 0)
+            for k in range(step, width, step):
+                total = total + load_row(X, width * j + k) * load_row(impulses, k)
+            store(changes, j, row_total(X, total))
     outward(topology, L, changes)
 
 
@@ -259,12 +321,12 @@ def put_depths(C, stride, limits, dry, cones, bounds, gaps, left, h, y):
         for k in range(rows):
             if k < limits or (k >= first and (k - first) % 3 == 2):
                 store(b, k, load(left, k) + RETURN / h * min(load(gaps, k), 0.0))
-        solve_impulses(C, stride, rows, limits, dry, cones, free, b, y, u, ROUGH)
+        solve_impulses(C, stride, rows, limits, dry, cones, free, b, y, u, ROUGH, 0)
     return depth
 
 
 @kernel
-def put_kept(topology, parameters, work, record, limited, dry, y, near, h, kept, wrenches):
+def put_kept(topology, record, limited, dry, y, near, h, kept, wrenches):
     """Impulses for the next step, and the mean wrenches on the points' frames; how many points push."""
     row, touching, at = 0, 0.0, limited + dry
     for n in range(limited):
@@ -282,47 +344,39 @@ def put_kept(topology, parameters, work, record, limited, dry, y, near, h, kept,
             touching = touching + (1.0 if load(y, row + 2) > 0.0 else 0.0)
             row += 3
         store3(kept, at + 3 * n, f)
-        put_wrench(topology, parameters, work, record, n, scale(1.0 / h, f), wrenches)
+        put_wrench(record, n, scale(1.0 / h, f), wrenches)
     return touching
 
 
 @kernel
-def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
-    """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
-    wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
-    nv, coordinates, to = load_int(topology, N_V), load_int(topology, COLUMN_ROW), load_int(topology, FREE_AT)
-    h, points, limited = load(settings, STEP), table_int(topology, N_POINTS), table_int(topology, N_LIMITED)
-    dry, held, most = table_int(topology, N_DRY), table_int(topology, N_SET_ROWS), table_int(topology, MOST_ROWS)
-    width, stride = row_width(q, most), row_width(q, most - held)
-    _, _, _, _, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
-    body_motions(topology, work, v, to)
-    diagonal, free = workspace(q, nv + 8), workspace(q, nv + 8)
-    L = factored_mass(topology, parameters, work, diagonal)
-    put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
-    X, b, y, u = workspace(q, nv * width + 16), workspace(q, width + 8), workspace(q, stride + 8), workspace(q, stride + 8)
-    gaps, bounds, near = workspace(q, stride + 8), workspace(q, dry + points + 8), workspace(q, limited + points + 8)
-    record, inverses = workspace(q, RECORD * points + 8), workspace(q, held + 8)
-    put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), X, width, b, inverses)
-    zero_entries(gaps, stride)
-    limits = put_limit_rows(topology, parameters, q, v, settings, X, width, held, y, gaps, near)
-    put_dry_rows(topology, parameters, settings, X, width, held + limits, limits, y, bounds)
-    row, of_points = limits + dry, from_entry(near, limited)
-    cones = put_ground_rows(topology, parameters, v, work, settings, record, X, width, held, row, y, gaps, bounds, of_points)
-    rows = held + row + 3 * cones
-
+def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_next, kept, wrenches, facts):
+    """Second stage: the state after a step; see ground_step."""
+    nv, nq = load_int(topology, N_V), load_int(topology, N_Q)
+    held, dry = table_int(topology, N_SET_ROWS), table_int(topology, N_DRY)
+    free, q, v, settings = other, from_entry(other, nv), from_entry(other, nv + nq), from_entry(other, 2 * nv + nq)
+    h, limited, all_width = load(settings, STEP), table_int(topology, N_LIMITED), point_width(topology)
+    rates, of_points = workspace(q, all_width + 8), workspace(q, all_width + 8)
+    near = workspace(q, limited + table_int(topology, N_POINTS) + 8)
+    put_rates_of(wide, all_width, nv, v, rates)
+    put_rates_of(wide, all_width, nv, free, of_points)
+    limits, cones = choose_rows(topology, parameters, q, v, settings, record, from_entry(rates, held), near)
+    row, own = limits + dry, limits + dry + 3 * cones
+    rows, width, stride = held + own, whole(held + own), whole(own)
+    X, b, y, u = workspace(q, nv * width + 8), workspace(q, width + 8), workspace(q, stride + 8), workspace(q, stride + 8)
+    gaps, bounds, inverses = workspace(q, stride + 8), workspace(q, dry + cones + 8), workspace(q, held + 8)
     zero_entries(b, width)
-    for j in range(nv):
-        add_scaled_row(b, 0, load(free, j), X, width * j, 0, width)
-    wanted = from_entry(b, held)
-    put_targets(topology, parameters, settings, limits, row, wanted, gaps, of_points)
+    zero_entries(gaps, stride)
+    put_rows(topology, parameters, q, free, settings, near, record, rates, wide, of_points, X, width, b, y, gaps, bounds)
+
+    wanted, near_points = from_entry(b, held), from_entry(near, limited)
+    put_targets(topology, parameters, settings, limits, row, wanted, gaps, near_points)
     path, count = path_of(topology)
-    G, C = workspace(q, most * width + 8), workspace(q, most * stride + 8)
+    G, C = workspace(q, rows * width + 8), workspace(q, own * stride + 8)
     whiten(topology, L, X, width)
-    put_gram(topology, path, count, X, L, coordinates + 1, rows, width, G)
+    put_gram(topology, path, count, X, L, load_int(topology, COLUMN_ROW) + 1, rows, width, G)
     eliminate_held(G, held, rows, width, b, inverses, C, stride)
-    add_compliance(topology, parameters, h, row, of_points, C, stride)
-    missing, enough, turns = solve_impulses(C, stride, rows - held, limits, dry, cones, bounds, wanted, y, u, ACCURACY)
+    add_compliance(settings, row, cones, C, stride)
+    missing, enough, turns = solve_impulses(C, stride, own, limits, dry, cones, bounds, wanted, y, u, ACCURACY, POLISHING)
     put_changes(topology, L, X, width, G, held, rows, b, inverses, y, v_next)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
@@ -334,9 +388,20 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     for j in range(nv):
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
-    touching = put_kept(topology, parameters, work, record, limited, dry, y, near, h, kept, wrenches)
+    touching = put_kept(topology, record, limited, dry, y, near, h, kept, wrenches)
     store(facts, MISSING, missing)
     store(facts, ENOUGH, enough)
     store(facts, ROUNDS, 1.0 * turns)
     store(facts, PENETRATION, depth)
     store(facts, TOUCHING, touching)
+
+
+@kernel
+def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
+    """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
+    wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
+    sizes = table_sizes(topology)
+    L, X = workspace(q, sizes[0] + 8), workspace(q, sizes[1] + 8)
+    record, other = workspace(q, sizes[2] + 8), workspace(q, sizes[3] + 8)
+    step_tables(topology, parameters, q, v, tau, settings, L, X, record, other)
+    step_from_tables(topology, parameters, L, X, record, other, q_next, v_next, kept, wrenches, facts)
