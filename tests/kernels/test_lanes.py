@@ -33,7 +33,7 @@ print(json.dumps([batch_lanes(RNEA), {name: x.tolist() for name, x in found.item
 
 def results(cpu: str = "") -> tuple[int, dict[str, np.ndarray]]:
     """(lanes, results) of a process that compiles for a CPU, by default this one."""
-    environment = {"NUMBA_CPU_NAME": cpu, "NUMBA_CPU_FEATURES": ""} if cpu else {}
+    environment = {"FREEFLYER_CPU": cpu} if cpu else {}
     lanes, found = json.loads(python(PROGRAM, PYTHONPATH=os.pathsep.join(sys.path), **environment).stdout)
     return lanes, {name: np.array(x) for name, x in found.items()}
 
