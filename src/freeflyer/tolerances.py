@@ -82,7 +82,7 @@ NAMED_JOINT_SHARE = 1e-3  # joints with less of the unit motion that takes no fo
 
 # estimation
 CALIBRATION_TOLERANCE = 1e-4  # norm of closure and encoder errors, m and rad: Kangaroo paper
-MAX_ERROR_RATIO = 0.9999  # with more encoders than motors: a step that reduces the error by less ends the least squares
+LEAST_GAIN = 1e-4  # with more encoders than motors: a step that lessens the error by less, of it or of the tolerance, is the last
 LOOP_WEIGHT = 1e3  # of loops beside encoders, where there are more encoders than motors
 MIN_CALIBRATION_SENSITIVITY = 1e-6  # smallest singular value of the encoders' view of the motors, relative to the largest
 MIN_CUTOFF = 1e-6  # cutoff of a low-pass filter over the rate of its samples: below, its coefficients are lost in rounding

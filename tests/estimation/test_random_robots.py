@@ -77,7 +77,7 @@ def test_planted_offsets_are_found(k: int) -> None:
     begin[[at[n] for n in motors]] = 0.0  # other motors stand where they are
     shown = {n: float(truth[s.model.joint(n).iq]) for n in passive}
     q = ff.integrate(closed, s.partition.q, begin)
-    c = estimation.calibrate(s.model, shown, readings, q, motors=motors, tolerance=1e-9)
+    c = estimation.calibrate(s.model, shown, readings, q, motors=motors, tolerance=1e-9, limit=10)
     close(readings + c.offsets, truth[[s.model.joint(n).iq for n in motors]], 1e-7 * condition)
 
 

@@ -177,28 +177,34 @@ def _newton(
     model: Model, x: np.ndarray, columns: np.ndarray, look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
     lower: np.ndarray, upper: np.ndarray, tolerance: float, limit: int, rows: int,
 ) -> tuple[np.ndarray, list[float]]:
-    """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure."""
+    """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure.
+
+    Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused.
+    """
     e, J = look(x)
-    square = J.shape[0] <= J.shape[1]
-    w = np.where(np.arange(len(e)) < rows, 1.0 if square else tol.LOOP_WEIGHT, 1.0)
-    errors, merits, damping = [float(np.linalg.norm(e))], [float(np.linalg.norm(w * e))], 0.0
-    while errors[-1] > tolerance or not (square or (len(errors) > 1 and merits[-1] > tol.MAX_ERROR_RATIO * merits[-2])):
-        if len(errors) > limit:
-            raise _disagree(errors, limit)
-        for _ in range(40):
-            tried = np.clip(integrate(model, x, _step(model, w[:, None] * J, w * e, columns, damping)), lower, upper)
-            e_new, J_new = look(tried)
-            merit = float(np.linalg.norm(w * e_new))
-            if merit < merits[-1]:
-                break
-            damping = max(8.0 * damping, 1e-6)
-        else:
-            if errors[-1] <= tolerance:
-                break
-            raise _disagree(errors, limit)
-        x, e, J, damping = tried, e_new, J_new, 0.0 if damping < 1e-5 else damping / 10.0
-        errors.append(float(np.linalg.norm(e)))
-        merits.append(merit)
+    square, errors = J.shape[0] <= J.shape[1], [float(np.linalg.norm(e))]
+    for weight in (1.0,) if square else (1.0, tol.LOOP_WEIGHT):
+        w, last = np.where(np.arange(len(e)) < rows, weight, 1.0), square or weight > 1.0
+        merits, damping = [float(np.linalg.norm(w * e))], 0.0
+        while (last and errors[-1] > tolerance) or not (
+            square or (len(merits) > 1 and merits[-2] - merits[-1] < tol.LEAST_GAIN * max(merits[-2], tolerance))
+        ):
+            if len(errors) > limit:
+                raise _disagree(errors, limit)
+            for _ in range(40):
+                tried = np.clip(integrate(model, x, _step(model, w[:, None] * J, w * e, columns, damping)), lower, upper)
+                e_new, J_new = look(tried)
+                merit = float(np.linalg.norm(w * e_new))
+                if merit < merits[-1]:
+                    break
+                damping = max(8.0 * damping, 1e-6)
+            else:
+                if errors[-1] <= tolerance or not last:
+                    break
+                raise _disagree(errors, limit)
+            x, e, J, damping = tried, e_new, J_new, 0.0 if damping < 1e-5 else damping / 10.0
+            errors.append(float(np.linalg.norm(e)))
+            merits.append(merit)
     return x, errors
 
 
