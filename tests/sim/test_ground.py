@@ -216,20 +216,70 @@ def test_free_flight_is_straight_and_spins_keep_their_energy():
     assert np.ptp(turning) < 1e-5 * turning[0]
 
 
+@pytest.mark.parametrize(("slope", "turn"), [(0.1, 0.0), (0.2, 2.0), (3.0, -0.6)])
 @pytest.mark.parametrize("shape", ["plane", "grid", "function"])
-def test_ground_of_every_kind_is_the_same_slope(shape):
-    slope, x = 0.1, np.linspace(-3.0, 3.0, 7)
-    height = {"plane": 0.0, "grid": (x, x, np.add.outer(slope * x, 0.0 * x)), "function": lambda x, y: slope * x}[shape]
-    angle = np.arctan(slope)
-    half = np.array([0.0, -np.sin(angle / 2), 0.0, np.cos(angle / 2)])
-    q, gravity, down = np.r_[0.1 * np.array([-np.sin(angle), 0.0, np.cos(angle)]), half], None, -1.0
+def test_ground_of_every_kind_is_the_same_slope(shape, slope, turn):
+    x, up, angle = np.linspace(-3.0, 3.0, 7), np.array([np.cos(turn), np.sin(turn)]), np.arctan(slope)
+    height = {
+        "plane": 0.0, "grid": (x, x, slope * np.add.outer(up[0] * x, up[1] * x)), "function": lambda x, y: slope * (up @ (x, y)),
+    }[shape]  # fmt: skip
+    q = np.r_[0.1 * np.r_[-np.sin(angle) * up, np.cos(angle)],
+              np.sin(angle / 2) * np.array([up[1], -up[0], 0.0]), np.cos(angle / 2)]  # fmt: skip
+    gravity = None
     if shape == "plane":
-        q, gravity = UPRIGHT + np.eye(7)[2] * 0.1, G * np.array([-np.sin(angle), 0.0, -np.cos(angle)])
-    run = simulate(body(2.0), q, np.zeros(6), corners(0.2, 0.15, -0.1), friction=0.05, height=height, gravity=gravity)
-    assert np.isclose(run.v[-1, 0], down * G * (np.sin(angle) - 0.05 * np.cos(angle)), rtol=1e-6)
-    assert np.abs(run.v[-1, 1:]).max() < 1e-6
-    touch = run.forces["1 1"][-1, :3]
-    assert np.isclose(abs(touch[0]), 0.05 * touch[2], rtol=1e-6)
+        q, gravity = UPRIGHT + np.eye(7)[2] * 0.1, G * np.r_[-np.sin(angle) * up, -np.cos(angle)]
+    qs = np.tile(q, (3, 1))
+    run = simulate(body(2.0), qs, np.zeros((3, 6)), corners(0.2, 0.15, -0.1), friction=0.05, height=height, gravity=gravity,
+                   duration=0.4)  # fmt: skip
+    expected = -0.4 * G * (np.sin(angle) - 0.05 * np.cos(angle))
+    assert np.allclose(run.v[-1, :, :2], expected * up, rtol=1e-6, atol=1e-8)
+    assert np.abs(run.v[-1, :, 2:]).max() < 1e-6
+    touch = run.forces["1 1"][-1, 0, :3]
+    assert np.isclose(np.linalg.norm(touch[:2]), 0.05 * touch[2], rtol=1e-6)
+
+
+def test_a_contact_s_own_friction_comes_before_the_ground_s():
+    slope = G * np.array([np.sin(0.3), 0.0, -np.cos(0.3)])
+    for own, ground, slides in ((0.8, 0.1, False), (0.1, 0.8, True), (None, 0.1, True)):
+        feet = [ff.contacts.point("body", c.points[0], name=c.name, friction=own) for c in corners(0.2, 0.15, -0.1)]
+        run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), feet, friction=ground, gravity=slope, duration=0.2)
+        assert np.isclose(run.v[-1, 0], slides * 0.2 * G * (np.sin(0.3) - 0.1 * np.cos(0.3)), atol=1e-8)
+
+
+def test_viscoelastic_ground_swings_sideways_until_friction_gives_way():
+    k, d = 4e3, 20.0
+    rest = UPRIGHT - np.eye(7)[2] * 2.0 * G / (4.0 * k)
+    ground = {"kind": "viscoelastic", "stiffness": k, "damping": d}
+    run = simulate(body(2.0), rest, np.zeros(6), corners(0.2, 0.15, 0.0), 5.0 * np.eye(6)[0], dt=1e-4, duration=0.2, friction=10.0,
+                   **ground)  # fmt: skip
+    found = solve_ivp(lambda t, y: [y[1], (5.0 - 4.0 * (k * y[0] + d * y[1])) / 2.0], (0.0, 0.2), [0.0, 0.0], rtol=1e-10,
+                      t_eval=run.t, atol=1e-14).y  # fmt: skip
+    assert np.abs(run.q[:, 0] - found[0]).max() < 0.02 * found[0].max()
+    assert np.abs(np.diff(run.q[:, 0])).max() > 0.0
+    run = simulate(body(2.0), rest, np.zeros(6), corners(0.2, 0.15, 0.0), 2.0 * G * np.eye(6)[0], duration=0.5, friction=0.5,
+                   **ground)  # fmt: skip
+    assert np.isclose(run.v[-1, 0], 0.5 * G * 0.5, rtol=0.02)
+
+
+def test_soft_ground_gives_way_as_mujoco_s(tmp_path):
+    mujoco = pytest.importorskip("mujoco")
+    xml = """<mujoco><option timestep="0.0005" cone="elliptic" integrator="Euler" impratio="1"/><worldbody>
+    <geom type="plane" size="5 5 .1" friction="0.5 0 0" solimp="0.9 0.9 0.001" solref="0.02 1"/>
+    <body pos="0 0 0.13"><freejoint/><geom type="sphere" size="0.1" mass="1" friction="0.5 0 0" condim="3"
+    solimp="0.9 0.9 0.001" solref="0.02 1"/></body></worldbody></mujoco>"""
+    plant = mujoco.MjModel.from_xml_string(xml)
+    data, theirs = mujoco.MjData(plant), []
+    data.qvel[0] = 1.0
+    for _ in range(600):
+        theirs.append(data.qpos[2])
+        mujoco.mj_step(plant, data)
+    model = body(1.0, (0.4 * 0.01,) * 3)
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * 0.13, np.eye(6)[0],
+                   ff.contacts.rolling("body", 0.1, axis=None), dt=5e-4, duration=0.3, kind="soft", friction=0.5)  # fmt: skip
+    sunk = 0.1 - np.array(theirs).min()
+    assert sunk > 1e-3
+    assert np.abs(run.q[:600, 2] - theirs).max() < 0.15 * sunk
+    assert np.allclose(world_velocity(model, run.q[-1], run.v[-1])[0], data.qvel[0], atol=0.02)
 
 
 def test_joints_stop_at_their_limits():

@@ -32,8 +32,12 @@ class Ground:
         friction: float or (...,) array, coefficient, for contacts that have none of their own.
         restitution: float or (...,) array, share of the approach velocity with which points bounce back from rigid ground, 0 to 1;
             slow approaches come to rest.
-        kind: "rigid", or "compliant": springs and dampers below each point, which push and never pull.
-        stiffness, damping: float or (...,) array, spring and damper of compliant ground below each point, N/m, N s/m.
+        kind: "rigid", "compliant", "viscoelastic" or "soft". Compliant ground has a spring and damper below each point, which push
+            and never pull. Viscoelastic ground has them along tangents, too, bounded by friction: the floor of the decoupling
+            thesis, (4.13) to (4.15). Soft ground asks for the accelerations that MuJoCo's contacts ask for.
+        stiffness, damping: float or (...,) array, spring and damper of compliant and viscoelastic ground, N/m, N s/m.
+        time_constant, damping_ratio: float or (...,) array, of soft ground, s and share: the numbers of MuJoCo's solref.
+        impedance: float or (...,) array, of soft ground, the number of MuJoCo's solimp.
             Arrays (...,) hold a number for each robot of a batch; their axes are the leading axes of q and v.
     Raises: InputError for other numbers, and for grids that are not even.
 
@@ -49,9 +53,12 @@ class Ground:
     kind: str = "rigid"
     stiffness: Any = 5e4
     damping: Any = 5e2
+    time_constant: Any = 0.02
+    damping_ratio: Any = 1.0
+    impedance: Any = 0.9
 
     def __post_init__(self) -> None:
-        choice("kind", self.kind, ("rigid", "compliant"))
+        choice("kind", self.kind, KINDS)
         for name, (least, most) in NUMBERS.items():
             object.__setattr__(self, name, each(name, getattr(self, name), least, most))
         if isinstance(self.height, tuple | list) and any(np.ndim(x) for x in self.height):
@@ -59,12 +66,24 @@ class Ground:
         elif not callable(self.height):
             object.__setattr__(self, "height", each("height", self.height))
 
+    @property
+    def yielding(self) -> tuple[Any, Any, Any]:
+        """Spring, damper and share of the gain, as compiled steps take them; a soft ground's by MuJoCo's formulas of solref."""
+        if self.kind != "soft":
+            return (0.0, 0.0, 0.0) if self.kind == "rigid" else (self.stiffness, self.damping, 0.0)
+        d, t, ratio = self.impedance, self.time_constant, self.damping_ratio
+        return 1.0 / (d * t * ratio) ** 2, 2.0 / (d * t), (1.0 - d) / d
+
     def of_each(self) -> dict[str, np.ndarray]:
         """Numbers (...,) of each robot by name."""
         return {name: x for name in (*NUMBERS, "height") if isinstance(x := getattr(self, name), np.ndarray)}
 
 
-NUMBERS = {"stiffness": (SMALLEST, LARGEST), "damping": (0.0, LARGEST), "friction": (0.0, LARGEST), "restitution": (0.0, 1.0)}
+KINDS = {"rigid": G.RIGID, "compliant": G.COMPLIANT, "viscoelastic": G.VISCOELASTIC, "soft": G.SOFT}
+NUMBERS = {
+    "stiffness": (SMALLEST, LARGEST), "damping": (0.0, LARGEST), "friction": (0.0, LARGEST), "restitution": (0.0, 1.0),
+    "time_constant": (1e-6, LARGEST), "damping_ratio": (SMALLEST, LARGEST), "impedance": (1e-4, 0.9999),
+}
 
 
 def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -141,7 +160,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(limited), len(dry), surface, *at[:3], *places, *sizes
+    header = len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
     table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]

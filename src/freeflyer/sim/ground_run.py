@@ -72,8 +72,7 @@ class GroundStepper:
         made[..., G.GRAVITY : G.GRAVITY + 3] = self.equations.model.gravity if gravity is None else gravity
         made[..., G.HEIGHT] = ground.height if isinstance(ground.height, float | np.ndarray) else 0.0
         made[..., G.GROUND_FRICTION], made[..., G.GROUND_RESTITUTION] = ground.friction, ground.restitution
-        if ground.kind == "compliant":
-            made[..., G.STIFFNESS], made[..., G.DAMPING] = ground.stiffness, ground.damping
+        made[..., G.STIFFNESS], made[..., G.DAMPING], made[..., G.SHARE] = ground.yielding
         return made
 
     def no_impulses(self, q: np.ndarray) -> np.ndarray:

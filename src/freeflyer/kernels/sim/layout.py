@@ -14,8 +14,10 @@ N_SETTINGS, N_KEPT, N_POINTS, MOST_ROWS = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS
 N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER, SET_HEADER + 6)
 POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 6, SET_HEADER + 10)
 GRID_X, GRID_Y = SET_HEADER + 10, SET_HEADER + 11  # points of the grid of heights
-GROUND_HEADER = 12  # numbers behind the set's header
+YIELDING = SET_HEADER + 12  # how the ground yields
+GROUND_HEADER = 13  # numbers behind the set's header
 
+RIGID, COMPLIANT, VISCOELASTIC, SOFT = 0, 1, 2, 3  # springs along the normal; along all axes; accelerations as MuJoCo's contacts
 LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings
 POINT_INTS = 2
 POINT_FRAME, POINT_KIND = 0, 1
@@ -27,8 +29,9 @@ LIMITED_V, LIMITED_Q = 0, 1
 GRID_FLOATS = 4  # before the heights: the first x and y, then from one to the next
 
 # settings: the step, gravity, the height of the plane or above the grid's, friction and restitution of points that have none of
-# their own, springs and dampers below the points (no stiffness: rigid), then planes (normal, offset) if given, then impulses
-STEP, GRAVITY, HEIGHT, GROUND_FRICTION, GROUND_RESTITUTION, STIFFNESS, DAMPING, PLANES = 0, 1, 4, 5, 6, 7, 8, 9
+# their own, springs and dampers below the points (of soft ground as accelerations, and its share of the gain), then planes (normal,
+# offset) if given, then impulses
+STEP, GRAVITY, HEIGHT, GROUND_FRICTION, GROUND_RESTITUTION, STIFFNESS, DAMPING, SHARE, PLANES = 0, 1, 4, 5, 6, 7, 8, 9, 10
 PLANE_FLOATS = 4
 
 FACTS = 5

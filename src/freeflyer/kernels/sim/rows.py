@@ -8,7 +8,8 @@ from freeflyer.kernels.model.layout import N_SET_ROWS, N_V, TABLE_AT
 from freeflyer.kernels.sim.ground import FIRST, NORMAL, RECORD, SECOND, point_share
 from freeflyer.kernels.sim.layout import (
     DAMPING, DRY_AT, DRY_NUMBERS, FRICTION, GIVEN, GRAVITY, GROUND_FRICTION, GROUND_RESTITUTION, LIMITED_AT, LIMITED_INTS,
-    LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, N_DRY, N_LIMITED, N_POINTS, PLANES, PLANE_FLOATS, RESTITUTION, STEP, STIFFNESS, SURFACE,
+    LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, N_DRY, N_LIMITED, N_POINTS, PLANES, PLANE_FLOATS, RESTITUTION, RIGID, SHARE, SOFT, STEP,
+    STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
 )
 
 NEAR = 1e-3  # m or rad: points and limits nearer than that, or than two steps at their speed, take part
@@ -83,9 +84,9 @@ def room_of(topology, parameters, q, n):
 
 
 @kernel
-def put_rows(topology, parameters, q, free, settings, near, record, rates, wide, of_points, X, width, b, y, gaps, bounds):
+def put_rows(topology, parameters, q, free, settings, near, record, wide, of_points, X, width, b, y, gaps, bounds):
     """Columns X of the rows that take part, velocities b (rows,) without impulses, impulses y to begin with, gaps, bounds. From
-    those of what holds and of all points, `wide`, their rates before the step and without impulses, `of_points`."""
+    those of what holds and of all points, `wide`, and their velocities without impulses, `of_points`."""
     held, limited, dry = table_int(topology, N_SET_ROWS), table_int(topology, N_LIMITED), table_int(topology, N_DRY)
     nv, first, row, all_width = load_int(topology, N_V), kept_at(topology), 0, point_width(topology)
     zero_entries(X, nv * width)
@@ -121,7 +122,6 @@ def put_rows(topology, parameters, q, free, settings, near, record, rates, wide,
             for i in range(3):
                 store(b, held + row + i, load(of_points, place + i))
                 store(y, row + i, dot(f, load3(record, at + (FIRST if i == 0 else (SECOND if i == 1 else NORMAL)))))
-            store(gaps, row, load(rates, place + 2))
             store(gaps, row + 2, load(record, at))
             store(bounds, cone, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
             cone += 1
@@ -129,24 +129,46 @@ def put_rows(topology, parameters, q, free, settings, near, record, rates, wide,
 
 
 @kernel
-def put_targets(topology, parameters, settings, limits, row, b, gaps, near):
-    """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get."""
+def put_targets(topology, parameters, settings, limits, row, rates, y, b, gaps, near):
+    """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
+    by what yielding ground asks. rates: of the points before the step; y: impulses of the step before."""
     h, gravity = load(settings, STEP), load3(settings, GRAVITY)
     slow = REST * h * sqrt(dot(gravity, gravity))
+    yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
     for k in range(limits):
         store(b, k, load(b, k) + (load(gaps, k) if load(gaps, k) > SUNK else 0.0) / h)
     for n in range(table_int(topology, N_POINTS)):
         if load(near, n) > 0.0:
-            rate, gap, k = load(gaps, row), load(gaps, row + 2), row + 2
+            rate, gap, k = load(rates, 3 * n + 2), load(gaps, row + 2), row + 2
             bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
-            stiffness = load(settings, STIFFNESS)
-            store(gaps, row, 0.0)
-            if stiffness > 0.0 and gap < 0.0:
-                both = h * stiffness + load(settings, DAMPING)
-                store(b, k, load(b, k) + stiffness * gap / both)
+            if yielding != RIGID and gap < 0.0:
+                for i in range(3):
+                    slip = load(rates, 3 * n + i)
+                    pressed = gap if i == 2 else 0.0
+                    if yielding == SOFT:
+                        store(b, row + i, load(b, row + i) - slip + h * (damper * slip + spring * pressed))
+                    elif i == 2 or yielding == VISCOELASTIC:
+                        if i < 2 and load(y, k) > 0.0:  # how far the spring is stretched: y = -h (spring x + damper slip)
+                            pressed = -(load(y, row + i) / h + damper * slip) / spring
+                        store(b, row + i, load(b, row + i) + spring * pressed / (h * spring + damper))
                 store(gaps, k, 0.0)
             elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
                 store(b, k, load(b, k) + bounce * rate)
             else:
                 store(b, k, load(b, k) + (gap if gap > SUNK else 0.0) / h)
             row += 3
+
+
+@inlined
+def add_compliance(topology, settings, row, cones, C, stride):
+    """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
+    axes; on soft ground a share of each row's own gain."""
+    h, yielding = load(settings, STEP), table_int(topology, YIELDING)
+    if yielding != RIGID:
+        for k in range(row, row + 3 * cones):
+            own, gain = load(C, stride * k + k), 0.0
+            if yielding == SOFT:
+                gain = load(settings, SHARE) * own
+            elif yielding == VISCOELASTIC or (k - row) % 3 == 2:
+                gain = 1.0 / (h * (h * load(settings, STIFFNESS) + load(settings, DAMPING)))
+            store(C, stride * k + k, own + gain)

@@ -7,7 +7,8 @@ only if the gap closes in this step. w moves points out of what they have sunk i
 problem for the gaps alone and changes no velocity.
 
 Compliant ground pushes by k (-gap) - d u at the end of the step: u + y / (h (h k + d)) + k gap / (h k + d) = 0. It is rigid ground
-with a larger gain of y on u and another target.
+with a larger gain of y on u and another target. Viscoelastic ground has such springs along the tangents, too, stretched from where
+a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's contacts: u = v - h (d v + k gap) - share G_ii y.
 """
 
 from freeflyer.kernels.backend import (
@@ -26,9 +27,9 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.ground import RECORD, put_point, put_point_rows, put_wrench, world_force
 from freeflyer.kernels.sim.layout import (
-    DAMPING, ENOUGH, GRAVITY, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, ROUNDS, STEP, STIFFNESS, TOUCHING,
+    ENOUGH, GRAVITY, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, ROUNDS, STEP, TOUCHING,
 )
-from freeflyer.kernels.sim.rows import SUNK, choose_rows, point_width, put_rates_of, put_rows, put_targets, whole
+from freeflyer.kernels.sim.rows import SUNK, add_compliance, choose_rows, point_width, put_rates_of, put_rows, put_targets, whole
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.factor import solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
@@ -129,15 +130,6 @@ def eliminate_held(G, held, rows, width, b, inverses, C, stride):
             store(C, stride * (i - held) + j - held, load(G, width * min(i, j) + max(i, j)))
 
 
-@inlined
-def add_compliance(settings, row, cones, C, stride):
-    """The gain of normal impulses on compliant ground, in which the next velocity counts."""
-    h, stiffness = load(settings, STEP), load(settings, STIFFNESS)
-    if stiffness > 0.0:
-        for k in range(row + 2, row + 3 * cones, 3):
-            store(C, stride * k + k, load(C, stride * k + k) + 1.0 / (h * (h * stiffness + load(settings, DAMPING))))
-
-
 @kernel
 def put_changes(topology, L, X, width, G, held, rows, b, inverses, y, changes):
     """changes (nv,) = M^-1 J^T y of the impulses y of all rows but the first `held`, and those with which these stay as b asks. X:
@@ -224,16 +216,16 @@ def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_nex
     gaps, bounds, inverses = workspace(q, stride + 8), workspace(q, dry + cones + 8), workspace(q, held + 8)
     zero_entries(b, width)
     zero_entries(gaps, stride)
-    put_rows(topology, parameters, q, free, settings, near, record, rates, wide, of_points, X, width, b, y, gaps, bounds)
+    put_rows(topology, parameters, q, free, settings, near, record, wide, of_points, X, width, b, y, gaps, bounds)
 
     wanted, near_points = from_entry(b, held), from_entry(near, limited)
-    put_targets(topology, parameters, settings, limits, row, wanted, gaps, near_points)
+    put_targets(topology, parameters, settings, limits, row, from_entry(rates, held), y, wanted, gaps, near_points)
     path, count = path_of(topology)
     G, C = workspace(q, rows * width + 8), workspace(q, own * stride + 8)
     whiten(topology, L, X, width)
     put_gram(topology, path, count, X, L, load_int(topology, COLUMN_ROW) + 1, rows, width, G)
     eliminate_held(G, held, rows, width, b, inverses, C, stride)
-    add_compliance(settings, row, cones, C, stride)
+    add_compliance(topology, settings, row, cones, C, stride)
     missing, enough, turns = solve_impulses(C, stride, own, limits, dry, cones, bounds, wanted, y, u, ACCURACY, POLISHING)
     put_changes(topology, L, X, width, G, held, rows, b, inverses, y, v_next)
     for j in range(nv):
