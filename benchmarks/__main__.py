@@ -1,5 +1,5 @@
 """`python -m benchmarks`: the tables of `freeflyer bench` beside other libraries, solvers of quadratic programs and of recorded
-hierarchies, TALOS beside TSID, pink and mink."""
+hierarchies, TALOS beside TSID, pink and mink, robots on ground."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import freeflyer as ff
+from benchmarks.ground import GroundTiming, ground_table, ground_times
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
 from benchmarks.peers import PEERS, SOLVERS
 from benchmarks.solvers import SolverTiming, solver_times, solvers_table
@@ -23,7 +24,7 @@ from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArg
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
-Part: Any = StrEnum("Part", [*PARTS, "solvers"])
+Part: Any = StrEnum("Part", [*PARTS, "solvers", "ground"])
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
     show_default="all without ROBOT, else robots")]  # fmt: skip
 
@@ -35,11 +36,13 @@ class ComparedBench(Bench):
     solvers: tuple[SolverTiming, ...] = ()
     hierarchies: tuple[HierarchyTiming, ...] = ()
     talos: Standings | None = None
+    ground: tuple[GroundTiming, ...] = ()
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
         found = super().tables() + ([solvers_table(self.solvers)] if self.solvers else [])
         found += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
+        found += [ground_table(self.ground)] if self.ground else []
         return found + (self.talos.tables() if self.talos else [])
 
 
@@ -54,7 +57,8 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
         return ComparedBench(**vars(result),
             solvers=solver_times(blocks, Effort().block_seconds, progress) if qp else (),
             hierarchies=hierarchy_times(progress) if qp else (),
-            talos=talos_times(tsid_contestants, SOLVERS) if "control" in wanted else None)  # fmt: skip
+            talos=talos_times(tsid_contestants, SOLVERS) if "control" in wanted else None,
+            ground=ground_times(progress) if "ground" in wanted else ())  # fmt: skip
 
     try:
         run_bench(robots, wanted, plot, batch, threads, blocks, base, loops, json, PEERS, with_more)
