@@ -38,7 +38,7 @@ from .dynamics.frames import (
     frame_acceleration as frame_acceleration, frame_acceleration_derivatives as frame_acceleration_derivatives,
     frame_bias_acceleration as frame_bias_acceleration, frame_jacobian as frame_jacobian, frame_pose as frame_pose,
     frame_velocity as frame_velocity, frame_velocity_derivatives as frame_velocity_derivatives)
-from .dynamics.integrators import step as step
+from .contacts.steps import step as step
 from .dynamics.manifold import (
     difference as difference, difference_derivatives as difference_derivatives, integrate as integrate,
     integrate_derivatives as integrate_derivatives)

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_derivatives import admissible, constrained_solvers, linearize
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.dynamics import integrators
 from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
 from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
 from freeflyer.dynamics.linearization import FREE, linearized_step
@@ -329,7 +329,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
 def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
                   integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
     tau, external = inputs.forces_and_wrenches(u)
-    there = integrators.step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
+    there = step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
     miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
     bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
     if len(bad):

@@ -13,9 +13,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -24,9 +22,8 @@ from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.kernels.sim.smooth import EXPLICIT, RK4, SEMI_IMPLICIT
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, gravity_vector, positive, row
+from freeflyer.model.inputs import choice, positive
 from freeflyer.model.model import Model
-from freeflyer.model.public import explain
 
 NUMBERS = {"semi-implicit": SEMI_IMPLICIT, "explicit": EXPLICIT, "rk4": RK4}
 
@@ -136,66 +133,6 @@ def moves_of(model: Model, scheme: Scheme, plus: Plus, minus: Plus) -> Plus:
 def steps_of(model: Model, scheme: Scheme) -> Plus:
     """q (+) s of arrays, as the scheme needs it."""
     return moves_of(model, scheme, partial(integrate, model), partial(difference, model))
-
-
-def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
-         external: Wrenches = None, expressed: Expressed = "body",
-         gravity: ArrayLike | None = None) -> tuple[np.ndarray, np.ndarray]:
-    """State (q, v) a time dt later, (..., nq) and (..., nv); tau and the wrenches `external` are held over the step.
-
-    The schemes use h = dt and a = forward_dynamics:
-
-    "explicit": v+ = v + h a(q, v), q+ = q (+) h v; order 1.
-
-    "semi-implicit": v+ = v + h a(q, v), q+ = q (+) h v+; order 1, keeps energy better.
-
-    "rk4": the commutator-free Runge-Kutta method of order 4 with five exponentials of Celledoni, Marthinsen and Owren (2003),
-    Commutator-free Lie group methods. The classical method, written with q (+) h v, loses its order on rotations. Here the last
-    stage starts from the second, and two exponentials reach the end.
-
-    All of them turn quaternions by exponentials, so that their length stays 1. The loops of a closed model are closed again after
-    every move. If a rod between two balls spins, "rk4" takes each move in one, two and three parts and extrapolates.
-
-    Raises: InputError also for a step so long that the state becomes non-finite. LinkageError where the loops of a closed model
-    do not close again after a move.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> rest = np.zeros(model.nv)
-        >>> for integrator in ("explicit", "semi-implicit", "rk4"):
-        ...     q, v = ff.step(model, model.neutral, rest, rest, 0.1, integrator)
-        ...     print(f"{integrator}: {1000 * (q[2] - model.neutral[2]):.2f} mm")  # free fall: -g dt^2 / 2 = -49.05 mm
-        explicit: 0.00 mm
-        semi-implicit: -98.10 mm
-        rk4: -49.05 mm
-    """
-    try:
-        scheme, h = scheme_of(integrator), time_step("dt", dt)
-        under = None if gravity is None else gravity_vector(gravity)
-        if external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under)):
-            found = steps.advance(q, v, tau, h, 1)
-            if found is not None:
-                return found[0][..., 0, :], found[1][..., 0, :]
-        first = forward_dynamics(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
-        q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
-        v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
-
-        def acceleration(x: np.ndarray, y: np.ndarray, _: float) -> np.ndarray:
-            if x is q0 and y is v0:
-                return first
-            return forward_dynamics(model, x, y, tau, external=external, expressed=expressed, gravity=gravity)
-
-        with np.errstate(over="ignore", invalid="ignore"):
-            try:
-                out = scheme(acceleration, steps_of(model, scheme), q0, v0, h)
-            except InputError as error:
-                raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
-        if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
-            raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
-        return out
-    except Exception as error:
-        explain(error, step, locals())
-        raise
 
 
 def scheme_of(integrator: object) -> Scheme:

@@ -9,9 +9,10 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts.steps import anchor
 from freeflyer.errors import EventError, FreeflyerError, InputError, format_value
 from freeflyer.model.inputs import choice, instance, one_row, refuse_repeated, true_or_false
-from freeflyer.sim.state import EventState, anchor
+from freeflyer.sim.state import EventState
 from freeflyer.tolerances import TIME_ACCURACY, VELOCITY_TOLERANCE
 
 MOST_EVALUATIONS = 60  # evaluations of an event for it

@@ -13,6 +13,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import Steps, compiled_steps, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
@@ -28,7 +29,7 @@ from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensin
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, stride
 from freeflyer.sim.run import Run, check_run, digest
-from freeflyer.sim.state import Equations, EventState, Loads, anchor
+from freeflyer.sim.state import Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 

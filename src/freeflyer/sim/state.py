@@ -10,12 +10,12 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_configuration, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.steps import project
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.loads import Expressed, Wrenches
-from freeflyer.model.frozen import frozen_array
 from freeflyer.model.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
@@ -115,11 +115,7 @@ class Equations:
 
     def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state that the constraints admit: the drift of a step is removed."""
-        if self.constraints is None or not self.constraints.names:
-            return q, v
-        if self.without_rolling.names:
-            q = project_configuration(self.model, q, constraints=self.without_rolling)
-        return q, project_velocity(self.model, q, v, constraints=self.constraints)
+        return (q, v) if self.constraints is None else project(self.model, q, v, self.constraints)
 
     def with_constraints(self, constraints: ConstraintSet | None) -> Equations:
         """The same, another set holding."""
@@ -130,10 +126,3 @@ class Equations:
         """The set without what rolls, which holds velocities alone."""
         assert self.constraints is not None
         return replace(self.constraints, rolling=())
-
-
-def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
-    """The set, held at q (..., nq) where it is held nowhere yet; each robot of a batch at its own."""
-    poses = [frame_pose(constraints.model, q, c.frame) for c in constraints.contacts]
-    contacts = tuple([replace(c, at=X) if c.at is None else c for c, X in zip(constraints.contacts, poses)])
-    return replace(constraints, contacts=contacts, posture=frozen_array(q) if constraints.posture is None else constraints.posture)
