@@ -78,8 +78,8 @@ class ControlSolution:
         seconds: Time from the state to the torques.
         iterations: Of the solver; 0 if no limit was active.
         formulation: "full" if the reduced one could not be taken.
-        held: (m,) array or None, -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for those missed and
-            for all others: the first guess of the next cycle.
+        held: (m,) array or None, the first guess of the next cycle: -1 for rows at their lower limit, 1 at their upper one, 2 for
+            equations, 0 for others.
         q: (nq,) array or None, the configuration.
         asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
 
