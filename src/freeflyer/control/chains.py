@@ -30,9 +30,6 @@ class Chains(NamedTuple):
         branches: The unconstrained ones by the link of the other chains that they hang from.
         overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist if a hand
             is held.
-
-    Examples:
-        See `kinematic_chains`.
     """
 
     virtual: np.ndarray
@@ -56,13 +53,6 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
 
     Args:
         compressed: Joints that are to be unconstrained; by default all that no contact needs.
-    Raises: InputError for a compressed joint that a contact, a joint without motor or a joint beyond it needs.
-
-    Examples:
-        >>> model = ff.robots.humanoid(33)
-        >>> hand = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_palm")])
-        >>> ff.control.kinematic_chains(model, contacts=hand).overlapping.size > 0     # waist and shoulder carry the rest
-        True
     """
     check_set(model, instance("contacts", contacts, ConstraintSet))
     # where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's
