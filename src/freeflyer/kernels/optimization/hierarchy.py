@@ -22,13 +22,7 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.layout import (
-    LEVEL_ENDS,
-    METRIC_NUMBERS,
-    N_COLUMNS,
-    N_HELD_ROWS,
-    N_LEVELS,
-)
+from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels,
@@ -49,7 +43,7 @@ LARGEST, INFINITE = 1e300, float("inf")  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TRIES, LOOSER = 3, 10.0  # of moved limits, and by how much farther each moves them
+MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
 
@@ -406,25 +400,23 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
     before = taken(linear)
     put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
-    rounds, size = load(verdict, 0), LOOSE
-    for _ in range(TRIES):
-        if load(verdict, 1) != 0.0:
+    rounds = load(verdict, 0)
+    if load(verdict, 1) != 0.0:
+        for j in range(n):
+            store(near, j, INFINITE)
+        for i in range(m):
+            store(first, i, FREE)
+            store(sizes, i, 0.0)
             for j in range(n):
-                store(near, j, INFINITE)
-            for i in range(m):
-                store(first, i, FREE)
-                store(sizes, i, 0.0)
-                for j in range(n):
-                    store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
-            loosen(lower, upper, sizes, m, size, low, high)
-            release(linear, before)
-            put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, x, held, multipliers, verdict)
-            rounds, size = rounds + load(verdict, 0), LOOSER * size
-            for i in range(m):
-                store(first, i, load(held, i))
-            for j in range(n):
-                store(near, j, load(x, j))
-            release(linear, before)
-            put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, x, held, multipliers, verdict)
-            rounds += load(verdict, 0)
-    store(verdict, 0, rounds)
+                store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
+        loosen(lower, upper, sizes, m, MOVED, low, high)
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, x, held, multipliers, verdict)
+        rounds += load(verdict, 0)
+        for i in range(m):
+            store(first, i, load(held, i))
+        for j in range(n):
+            store(near, j, load(x, j))
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, x, held, multipliers, verdict)
+        store(verdict, 0, rounds + load(verdict, 0))
