@@ -39,7 +39,7 @@ for column, why, room, short in (
     ("batch", ONE, "linkages.", "assemble extract_limb first_singularity follow force_curve manipulability mechanisms partition "
      "reachable_set selected_posture sweep transmission_curve"),
     ("tree", CUT, "control.", "energy_costs equilibrium inverse_kinematics lqr track"),
-    ("batch", ONE, "control.", "energy_costs equilibrium inverse_kinematics lqr track centroidal_jacobians reduced_dynamics"),
+    ("batch", ONE, "control.", "energy_costs equilibrium inverse_kinematics lqr track"),
     ("batch", SET, "control.", "controllability kinematic_chains joint_inputs rotor_inputs thruster_inputs wrench_inputs"),
     ("batch", ONE, "estimation.", "calibrate closed_torques contact_history contact_model passive_state update_passive_state "
      "select_encoders"),
@@ -104,7 +104,7 @@ def arguments(name: str, model: ff.Model, lead: tuple[int, ...]) -> dict[str, An
         "to_mjcf": {"path": None}, "to_urdf": {"path": None}, "constraint_multipliers": {"a": a},
         "manipulability": {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "reachable_set": {"joints": ("r", "d")}, "check": {"seed": 1},
-        **{n: {"contacts": ff.ConstraintSet(model)} for n in ("kinematic_chains", "centroidal_jacobians", "reduced_dynamics")},
+        "kinematic_chains": {"contacts": ff.ConstraintSet(model)},
         "controllability": {"M": np.eye(model.nv), "A": np.eye(2 * model.nv), "B": np.ones((2 * model.nv, 1))},
         "unilateral_accelerations": {"inequalities": (np.eye(model.nv)[:1], [0.0])},
         "unilateral_contacts": {"contacts": [ff.contacts.point("tip")]},

@@ -8,7 +8,8 @@ import pytest
 import threading
 from closeness import close
 from freeflyer import control, decoupling
-from freeflyer.control import DecoupledController, MinimumJerkReference
+from freeflyer.control import MinimumJerkReference
+from freeflyer_papers.printed.decoupled_controller import DecoupledController
 from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
 from seeds import fresh
 

@@ -14,6 +14,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from freeflyer import control
+from freeflyer.optimization.compiled import solve_levels
 from problems import on_disk, program_of
 from robots_on_disk import example, needs_examples
 from scipy.linalg import solve_triangular
@@ -78,15 +79,19 @@ def least_slope(A, lower, upper, weights, ends, H, x):
     return worst
 
 
-def measure(count, rng, names=tuple(ROBOTS)):
-    """Of each case: robot, status, whether torques are finite, time of the cycle, whether the active set ended, least_slope."""
+def measure(count, rng, names=tuple(ROBOTS), repeats=1):
+    """Of each case: robot, status, whether torques are finite, least time of a cycle, whether the active set
+    ended, least_slope."""
     found = []
     for k in range(count):
         name = names[k % len(names)]
         problem, q, v, strict = random_case(rng, standing(name))
-        begin = perf_counter()
-        solution = problem.solve(q, v, weighted=not strict)
-        time, slope, ended = perf_counter() - begin, 0.0, solution.status in ("solved", "relaxed")
+        time = np.inf
+        for _ in range(repeats):  # the first makes the program, and the machine may pause
+            begin = perf_counter()
+            solution = problem.solve(q, v, weighted=not strict)
+            time = min(time, perf_counter() - begin)
+        slope, ended = 0.0, solution.status in ("solved", "relaxed")
         if solution.asked is not None and ended:
             p = program_of(problem, q, v, weighted=not strict)
             slope = least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, solution.asked[2])
@@ -102,8 +107,21 @@ def test_torques_are_finite_and_levels_optimal(name):
     assert sum(case[5] > 1e-6 for case in found) <= 1
 
 
+@needs_examples
+@pytest.mark.parametrize(
+    ("name", "seed"), [("humanoid", 301004995), ("talos", 301002158), ("talos", 302003811), ("talos", 302005923)]
+)
+def test_rounds_that_ran_out_end_beside_moved_limits(name, seed):
+    """States whose active set went in circles until its rounds ran out."""
+    problem, q, v, strict = random_case(np.random.default_rng(seed), standing(name))
+    p = program_of(problem, q, v, weighted=not strict)
+    found = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+    assert found.optimal
+    assert least_slope(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, found.x) < 1e-6
+
+
 if __name__ == "__main__":
-    cases = measure(int(sys.argv[1]), np.random.default_rng())
+    cases = measure(int(sys.argv[1]), np.random.default_rng(), repeats=4)
     print(Counter(case[:2] for case in cases))
     print("torques not finite", sum(not case[2] for case in cases), "rounds ran out", sum(not case[4] for case in cases))
     print("not optimal by more than 1e-6, 1e-4:", [sum(case[5] > x for case in cases) for x in (1e-6, 1e-4)])

@@ -7,6 +7,7 @@ import pytest
 from closeness import close
 from dataclasses import replace
 from freeflyer import control, robots
+from freeflyer_papers.printed.reduced_dynamics import centroidal_jacobians, reduced_dynamics
 from problems import FEET, STANCES, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from seeds import fresh
 
@@ -183,7 +184,7 @@ def branch_links(model, q, branch):
 def test_average_motion_is_that_of_the_links(case):
     """Sums over links: J v is the velocity of their centre, and their angular momentum about it divided by their inertia."""
     _, model, q, v, held = CASES[case]()
-    branches = control.centroidal_jacobians(model, q, v, contacts=held)
+    branches = centroidal_jacobians(model, q, v, contacts=held)
     assert branches
     for branch in branches:
         own = np.zeros(model.nv)
@@ -218,7 +219,7 @@ def test_average_motion_is_that_of_the_links(case):
 def test_rates_are_derivatives_in_time(case):
     _, model, q, v, held = CASES[case]()
     before, now, after = (
-        control.centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0, STEP)
+        centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0, STEP)
     )
     for old, branch, new in zip(before, now, after, strict=True):
         close((new.J - old.J) / (2.0 * STEP), branch.rate, 1e-6, least=max(1.0, np.abs(branch.rate).max()))
@@ -228,7 +229,7 @@ def test_rates_are_derivatives_in_time(case):
 def test_reduced_accelerations_are_those_of_the_robot(case):
     """M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces."""
     rng, model, q, v, held = CASES[case]()
-    r = control.reduced_dynamics(model, q, v, contacts=held)
+    r = reduced_dynamics(model, q, v, contacts=held)
     rows = held.jacobian(q)
     f, F = 20.0 * rng.standard_normal(model.nv), 50.0 * rng.standard_normal(len(rows))
     M = ff.mass_matrix(model, q)
@@ -242,7 +243,7 @@ def test_reduced_accelerations_are_those_of_the_robot(case):
 def test_contacts_load_kept_chains_alone(case):
     """J_cr = [J_c of the kept velocities, 0], (15), and the inner forces of (19) move nothing of the reduced velocities."""
     rng, model, q, v, held = CASES[case]()
-    r = control.reduced_dynamics(model, q, v, contacts=held)
+    r = reduced_dynamics(model, q, v, contacts=held)
     kept, rows = r.chains.kept, held.jacobian(q)
     close(r.contact_jacobian[:, : len(kept)], rows[:, kept], 1e-9, least=np.abs(rows).max())
     close(r.contact_jacobian[:, len(kept) :], np.zeros((len(rows), len(r.jacobian) - len(kept))), 1e-9, least=np.abs(rows).max())
@@ -258,7 +259,7 @@ def test_contacts_load_kept_chains_alone(case):
 def test_short_branches_are_their_own_coordinates():
     """A head of two joints has no six directions of momentum: nothing of it is left out."""
     _, model, q, v, held = standing("all four")
-    r = control.reduced_dynamics(model, q, v, contacts=held)
+    r = reduced_dynamics(model, q, v, contacts=held)
     assert all(len(branch.coordinates) <= 6 for branch in r.branches)
     assert len(r.jacobian) == model.nv
     assert not r.null_space.any() or np.abs(r.null_space).max() < 1e-9
@@ -267,7 +268,7 @@ def test_short_branches_are_their_own_coordinates():
 def test_kinetic_energy_is_shared():
     """1/2 v^T M v = 1/2 v_r^T M_r v_r plus the energy of motions that the reduced velocities do not see."""
     _, model, q, v, held = standing("double")
-    r = control.reduced_dynamics(model, q, v, contacts=held)
+    r = reduced_dynamics(model, q, v, contacts=held)
     v_r, hidden = r.jacobian @ v, r.null_space @ v
     energy = 0.5 * v_r @ r.mass_matrix @ v_r + 0.5 * hidden @ ff.mass_matrix(model, q) @ hidden
     close(energy, ff.kinetic_energy(model, q, v), 1e-10)
@@ -278,9 +279,9 @@ def test_straight_branches_are_refused():
     model = robots.chain(12, base="free")
     held = ff.ConstraintSet(model, contacts=[ff.contacts.point("link_3")])
     with pytest.raises(ff.InputError, match="bend it"):
-        control.reduced_dynamics(model, model.neutral, np.zeros(model.nv), contacts=held)
+        reduced_dynamics(model, model.neutral, np.zeros(model.nv), contacts=held)
     bent = ff.integrate(model, model.neutral, 0.5 * np.ones(model.nv))
-    assert len(control.reduced_dynamics(model, bent, np.zeros(model.nv), contacts=held).jacobian) == 6 + 3 + 6
+    assert len(reduced_dynamics(model, bent, np.zeros(model.nv), contacts=held).jacobian) == 6 + 3 + 6
 
 
 def test_loops_kept_as_rows_hold_all_velocities():

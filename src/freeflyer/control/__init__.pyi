@@ -8,14 +8,7 @@ from .body_tasks import (
     FramePositionTask as FramePositionTask,
     PostureTask as PostureTask,
 )
-from .chains import (
-    CentroidalJacobian as CentroidalJacobian,
-    Chains as Chains,
-    ReducedDynamics as ReducedDynamics,
-    centroidal_jacobians as centroidal_jacobians,
-    kinematic_chains as kinematic_chains,
-    reduced_dynamics as reduced_dynamics,
-)
+from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .dcm import (
     DCMCommand as DCMCommand,
     DCMPlan as DCMPlan,
@@ -23,7 +16,6 @@ from .dcm import (
     track_dcm as track_dcm,
     walking_dcm as walking_dcm,
 )
-from .decoupled import DecoupledController as DecoupledController
 from .equilibria import (
     Controllability as Controllability,
     Equilibrium as Equilibrium,

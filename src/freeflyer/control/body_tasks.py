@@ -70,12 +70,6 @@ class FramePositionTask(FrameTask):
 
     Args:
         target: (3,) array, position in the world, m.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> task = ff.control.FramePositionTask("tip", [0.2, 0.1, 0.3])
-        >>> np.round(task.error(model, model.neutral), 3)     # the chain hangs down, 0.7 m
-        array([-0.2, -0.1, -1. ])
     """
 
     part = slice(0, 3)
@@ -91,12 +85,6 @@ class FrameOrientationTask(FrameTask):
 
     Args:
         target: (3, 3) array, rotation from the frame's axes to the world's.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-        >>> np.round(ff.control.FrameOrientationTask("tip", quarter).error(model, model.neutral), 4) + 0.0
-        array([ 0.    ,  0.    , -1.5708])
     """
 
     part = slice(3, 6)
@@ -116,13 +104,6 @@ class FramePoseTask(FrameTask):
 
     Args:
         target: (4, 4) array, pose of the frame in the world.
-
-    Examples:
-        >>> model = ff.robots.chain(6)
-        >>> X = ff.frame_pose(model, [0.1, 0.2, 0.3, 0.4, 0.5, 0.6], "tip")
-        >>> found = ff.control.inverse_kinematics(model, [ff.control.FramePoseTask("tip", X)], 0.3 * np.ones(6))
-        >>> found.converged, bool(np.allclose(ff.frame_pose(model, found.q, "tip"), X, atol=1e-8))
-        (True, True)
     """
 
     kind, target_shape = (FRAME, 0, 6), (4, 4)
@@ -190,11 +171,6 @@ class PostureTask(Task):
 
     Args:
         target: (nq,) array, configuration; entries of a floating base do not count.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> ff.control.PostureTask(model.neutral).error(model, model.neutral).shape, model.nv
-        ((12,), 18)
     """
 
     target: ArrayLike
@@ -242,12 +218,6 @@ class CentroidalMomentumTask(Task):
         level, weight: As in Task; weight (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
         damping, acceleration: Gain of the momentum's error, 1/s, and the target's rate, N and N m.
         stiffness, velocity: These are not used.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> task = ff.control.CentroidalMomentumTask(damping=5.0, weight=[0, 0, 0, 1, 1, 1])
-        >>> task.jacobian(model, model.neutral).shape
-        (6, 18)
     """
 
     target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)

@@ -40,9 +40,6 @@ class DCMPlan(Record, Reference):
         vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
         height, omega: Height of the VRP above the ZMP, m, and natural frequency, 1/s.
         growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
-
-    Examples:
-        See `dcm_plan`.
     """
 
     times: np.ndarray
@@ -155,9 +152,6 @@ class DCMCommand(NamedTuple):
         acceleration: (..., 3) array of the centre of mass, m/s^2, world axes.
         zmp: (..., 3) array, zero-moment point, in the support polygon where one was given, m.
         dcm: (..., 3) array, measured divergent component of motion, m.
-
-    Examples:
-        See `track_dcm`.
     """
 
     acceleration: np.ndarray
@@ -174,13 +168,6 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
         height: Height of the centre of mass above the soles, m.
         gravity: float, m/s^2.
     Raises: InputError if the ZMP would leave the feet before the first or after the last step, because the rest is too short.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> footsteps = ff.control.walk_forward(ff.contacts.anchored_feet(model, ff.robots.standing_posture(model)), 0.3, steps=6)
-        >>> ff.control.walking_dcm(footsteps, height=0.97)([0.0, 20.0]).target.round(3)[:, :2] + 0.0
-        array([[0.035, 0.   ],
-               [1.535, 0.   ]])
     """
     phases = instance("footsteps", footsteps, FootstepPlan, "control.walk_forward, control.gait_footsteps").phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
@@ -211,12 +198,6 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         position, velocity: (..., 3) array of the centre of mass, m, m/s, world axes.
         gain: float, 1/s.
         polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
-
-    Examples:
-        >>> plan = ff.control.dcm_plan([0.0, 2.0], [[0, 0, 0], [0, 0.1, 0]], height=0.8)
-        >>> c, feet = plan(1.0), [[-0.1, -0.2], [0.1, -0.2], [0.1, 0.2], [-0.1, 0.2]]
-        >>> ff.control.track_dcm(plan, 1.0, c.target, c.velocity + [0.3, 0, 0], polygon=feet).zmp.round(3) + 0.0
-        array([0.1 , 0.05, 0.  ])
     """
     instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
     c, speed = shaped("position", position, "...", 3), shaped("velocity", velocity, "...", 3)

@@ -39,9 +39,6 @@ class Equilibrium:
         balanced: Whether the inputs hold q at rest.
         moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
         sentence: The result in words, with the names of the missing forces.
-
-    Examples:
-        See `equilibrium`.
     """
 
     q: np.ndarray
@@ -66,7 +63,6 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
         search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
         constraints: A set whose forces carry their share; they are bilateral, so contacts pull where they must. Nothing is
             searched then.
-    Raises: InputError for inputs of a robot with another nv, and trees with open loops.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()
@@ -140,9 +136,6 @@ class Controllability:
         modes: (states - rank,) array, eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
         uncontrollable: Names of the motions that inputs cannot steer.
         unstabilizable: Names of those among them that do not decay by themselves either.
-
-    Examples:
-        See `controllability`.
     """
 
     states: int

@@ -34,9 +34,6 @@ class SupportPhase(Record):
         begin, end: float, s.
         feet: Those on the ground, at their poses.
         swings: The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
-
-    Examples:
-        See `FootstepPlan`.
     """
 
     begin: float
@@ -58,9 +55,6 @@ class FootReference(Reference):
         stand: (4, 4) array, its pose before the first step.
         steps: Steps in order of time.
         begins: (k,) array, when each step begins, s.
-
-    Examples:
-        See `FootstepPlan.foot`.
     """
 
     stand: np.ndarray
@@ -132,13 +126,6 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
         clearance: Height of the swing foot half-way, above both its places, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=6)
-        >>> [foot.at[:2, 3].round(3).tolist() for foot in plan.phases[-1].feet]
-        [[1.5, 0.1], [1.5, -0.1]]
     """
     standing = check_held(feet)
     if len(standing) != 2 or standing[0].name == standing[1].name:
@@ -200,11 +187,6 @@ class Gait(Record):
         duty: Share of the period in which a foot is on the ground, between 0 and 1.
         phases: When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left
             foot first. Feet of equal phases swing together; between two swings all feet are on the ground.
-
-    Examples:
-        >>> ff.control.Gait.named("trot", height=0.33).phases         # front left, front right, rear left, rear right
-        (0.0, 0.5, 0.5, 0.0)
-        >>> pace = ff.control.Gait(period=0.6, duty=0.6, phases=(0.0, 0.5, 0.0, 0.5))
     """
 
     period: float
@@ -254,15 +236,6 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
         clearance: Height of a swinging foot half-way, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
         begin: float, s.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> points = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model), points)
-        >>> trot = ff.control.Gait(period=0.5, duty=0.6, phases=(0.0, 0.5, 0.5, 0.0))
-        >>> plan = ff.control.gait_footsteps(feet, trot, speed=0.4, forward=[1.0, 0.0, 0.0])
-        >>> (plan.phases[-1].feet[0].at[:2, 3] - plan.phases[0].feet[0].at[:2, 3]).round(3)    # 0.4 m/s over 9.5 periods
-        array([1.9, 0. ])
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):

@@ -93,14 +93,6 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
 
     Args:
         joints: Names; those of `model.actuated` if not given.
-    Raises: InputError for mimic joints, names given twice, and joints of a closed model that have no velocity of their own.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> ff.control.joint_inputs(model, ["joint_2"]).matrix(model, model.neutral)
-        array([[0.],
-               [1.],
-               [0.]])
     """
     chosen = model.actuated if joints is None else name_list("joints", joints)
     names, at = list[str](), list[int]()
@@ -127,7 +119,6 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
     Args:
         thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
-    Raises: InputError for wrenches that are not six finite numbers, or all zero.
 
     Examples:
         >>> model = ff.robots.chain(1, length=0.5)  # the site `tip` is 0.5 m below the hinge
@@ -152,14 +143,7 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
 @public
 def wrench_inputs(model: Model, frame: str) -> Inputs:
-    """Six inputs on a frame, [force; torque] (N, N m) along its axes at its origin, as of clustered thrusters or reaction wheels.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> inputs = ff.control.wrench_inputs(model, "satellite")
-        >>> inputs.names[0], inputs.names[5]
-        ('satellite force x', 'satellite torque z')
-    """
+    """Six inputs on a frame, [force; torque] (N, N m) along its axes at its origin, as of reaction wheels."""
     model.frame(frame)
     names = tuple(f"{frame} {what} {axis}" for what in ("force", "torque") for axis in AXES)
     return Inputs(names, np.zeros((model.nv, 6)), {frame: np.eye(6)})

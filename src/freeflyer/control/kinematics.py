@@ -30,9 +30,6 @@ class KinematicLevel(NamedTuple):
             to the weighted norms of the errors and their Jacobian, and 0 if the level is met.
         outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
             steps ran out or became too short.
-
-    Examples:
-        See `InverseKinematics`, whose `levels` they are.
     """
 
     level: int
@@ -95,7 +92,6 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         tolerance: Largest error of a task that counts as met, m and rad, at most 1.
         iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
     Returns: InverseKinematics. Targets out of reach are no error; `converged` and `errors` report them.
-    Raises: InputError for tasks of velocities, open loops, and a start beyond its limits.
 
     Examples:
         >>> model = ff.robots.humanoid()

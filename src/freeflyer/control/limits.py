@@ -35,9 +35,6 @@ class LimitRows:
         A: (m, n) array.
         lower, upper: (m,) array.
         contact: Its name, if x are forces.
-
-    Examples:
-        See `Limit`, whose `rows` they are.
     """
 
     space: Space
@@ -87,13 +84,6 @@ class TorqueLimits(Limit):
             the model's effort limits.
         lower: (n,) array or float, by default -upper.
         scale: Share of the limits that is used, positive.
-
-    Examples:
-        >>> model = ff.robots.chain(3)
-        >>> task, limit = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=1e5), ff.control.TorqueLimits(20.0)
-        >>> problem = ff.control.WholeBodyProblem(model, tasks=[task], limits=[limit])
-        >>> bool(np.abs(problem.solve(model.neutral, np.zeros(3)).tau).max() <= 20.0)
-        True
     """
 
     upper: ArrayLike | None = None
@@ -156,11 +146,6 @@ class NormalForceLimits(Limit):
         contact: Its name.
         upper: float, N.
         lower: float, N: a foot that is to stay loaded.
-
-    Examples:
-        A foot that carries at most 200 N, before it is lifted:
-
-        >>> limit = ff.control.NormalForceLimits("left_sole", 200.0)
     """
 
     contact: str
@@ -198,9 +183,6 @@ class JointLimits(Limit):
         acceleration: By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
         margin: Distance that is kept from the position limits, m or rad, 0 or more.
         velocities: Whether the model's velocity limits hold, too.
-
-    Examples:
-        >>> limit = ff.control.JointLimits(dt=2e-3, acceleration=200.0)
     """
 
     dt: float
@@ -284,22 +266,19 @@ class PositionBounds(Limit):
         ends, places = [*self.lower, *self.upper], np.column_stack([self.at, self.coordinates]).ravel().tolist()
         return Piece("contacts", self.name, K.POSITIONS, len(self.names), places, constants=ends)
 
+    def gap(self, q: np.ndarray) -> np.ndarray:
+        """By how much each joint is beyond its limits (m,), negative within them."""
+        return np.maximum(self.lower - q[self.at], q[self.at] - self.upper)
+
     def check(self, q: np.ndarray) -> None:
         """InputError where q is beyond a limit."""
-        beyond = self._beyond(q)
+        beyond = self.gap(q)
         if (beyond > IK_LIMIT_GAP).any():
             k = int(np.argmax(beyond))
             raise InputError(
                 f"the start is {beyond[k]:.3g} beyond the limits of {self.names[k]!r}, {self.lower[k]:g} to {self.upper[k]:g}: "
                 "start within them, or pass limits=False", joint=self.names[k],
             )  # fmt: skip
-
-    def gap(self, q: np.ndarray) -> float:
-        """By how much the worst joint is beyond its limits."""
-        return float(self._beyond(q).max(initial=0.0))
-
-    def _beyond(self, q: np.ndarray) -> np.ndarray:
-        return np.maximum(self.lower - q[self.at], q[self.at] - self.upper)
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""

@@ -51,9 +51,6 @@ class LevelResult:
         met: Whether all its rows hold.
         residuals: For each task, contact or limit of the level, by how much its rows are violated (m,).
         active: Limits and cones of the level that hold the solution back.
-
-    Examples:
-        See `WholeBodyProblem`.
     """
 
     name: str
@@ -82,9 +79,6 @@ class ControlSolution:
             equations that hold. It is 0 for those missed and for all others.
         q: (nq,) array or None, the configuration.
         asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
-
-    Examples:
-        See `WholeBodyProblem`.
     """
 
     tau: np.ndarray
@@ -235,13 +229,6 @@ class Controller:
 
     Attributes:
         solution: Solution of the last cycle: met tasks, active limits, and time.
-
-    Examples:
-        >>> model, rest = ff.robots.chain(2), np.zeros(2)
-        >>> controller = ff.control.WholeBodyProblem(model, [ff.control.PostureTask([0.5, 0.0])]).controller()
-        >>> run = ff.sim.simulate(model, rest, rest, controller, dt=0.01, duration=1.5)
-        >>> bool(np.abs(run.q[-1] - [0.5, 0.0]).max() < 1e-3), controller.solution.status
-        (True, 'solved')
     """
 
     problem: WholeBodyProblem

@@ -46,9 +46,6 @@ class PushBoundary:
         angles: (k,) array, directions, rad from the world's x to its y.
         borne, lost: (k,) array, largest impulse that it bore and least one at which it fell, N s; infinite where it never fell.
         limits: (k,) array, those of the capture point over the support polygon, N s.
-
-    Examples:
-        See `push_boundary`.
     """
 
     angles: np.ndarray

@@ -31,9 +31,6 @@ class TargetMotion(NamedTuple):
         target: (..., n), (..., 3, 3) or (..., 4, 4) array, positions, rotations or poses, in the units of the reference.
         velocity, acceleration: (..., n) array, their rates per s and s^2. Those of rotations (n = 3) are angular, world axes.
             Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
-
-    Examples:
-        See `move_pose`.
     """
 
     target: np.ndarray
@@ -86,10 +83,6 @@ class MinimumJerkReference(Reference):
     Args:
         start, end: (n,) array, in any unit.
         duration, begin: float, s; begin is the time at which it leaves the start.
-
-    Examples:
-        >>> ff.control.MinimumJerkReference([0.0, 1.0], [2.0, 1.0], duration=2.0, begin=1.0)(2.0).target
-        array([1., 1.])
     """
 
     start: ArrayLike
@@ -159,10 +152,6 @@ class SinusoidReference(Reference):
         ramp: s in which the envelope rises from 0 to 1, as a motion of minimum jerk, and falls at the end.
         begin, end: s; it rests at the center before and after. The default goes on for ever.
         phase: float or (n,) array, rad; of a circle (0, pi/2).
-
-    Examples:
-        >>> ff.control.SinusoidReference([0.0, 0.0, 0.8], [0.0, 0.0, 0.1], frequency=0.5, ramp=2.0)(2.5).target
-        array([0. , 0. , 0.9])
     """
 
     center: ArrayLike
@@ -251,9 +240,6 @@ class PoseReference(Reference):
     Args:
         position: Reference of positions (..., 3), m.
         rotation: Reference of rotations (..., 3, 3).
-
-    Examples:
-        See `move_pose`.
     """
 
     position: Reference
@@ -277,10 +263,6 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
     Args:
         start, end: (4, 4) array, poses in the world.
         duration, begin: float, s; begin is the time at which it leaves the start.
-
-    Examples:
-        >>> X = ff.frame_pose(ff.robots.chain(6), [[0.0] * 6, [0.3] * 6], "tip")
-        >>> task = ff.control.FramePoseTask("tip", **ff.control.move_pose(X[0], X[1], duration=2.0)(0.8)._asdict())
     """
     a, b = _pose("start", start), _pose("end", end)
     return PoseReference(

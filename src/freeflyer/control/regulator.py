@@ -40,9 +40,6 @@ class Regulator:
         dt: Sample time, s; None in continuous time.
         basis: (2 nv, k) array, orthonormal columns, the states that constraints admit, less the spins left out; None for all.
         left_out: Names of free spins that the regulator leaves out; see lqr.
-
-    Examples:
-        See `lqr`.
     """
 
     model: Model
@@ -241,9 +238,6 @@ class Tracker:
         u0, K: (N, m) and (N, m, 2 nv) array, inputs, held over each step, and gains.
         P: (N + 1, 2 nv, 2 nv) array, the cost to go from each sample is x^T P x.
         dt: Time between samples, s.
-
-    Examples:
-        See `track`.
     """
 
     model: Model
@@ -290,7 +284,6 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
         bandwidth, integrator: See lqr.
-    Raises: InputError for a trajectory whose samples are not joined by steps, with the sample; for costs and postures as lqr.
 
     Examples:
         >>> model = ff.robots.chain(2, base="fixed")

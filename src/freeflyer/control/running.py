@@ -76,9 +76,6 @@ class ControlRun:
         angles: Which of the errors of each task (m,) are angles.
         pushed: Whether the scenario pushes the robot.
         plant: The simulator, "mujoco" or "freeflyer".
-
-    Examples:
-        See `run_scenario`.
     """
 
     scenario: str
@@ -185,12 +182,6 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
             steps of dt (freeflyer.sim.simulate).
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
             steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
-    Raises: UnknownNameError for other scenarios and robots; InputError for robots without feet or motors, and other options.
-
-    Examples:
-        >>> run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
-        >>> max(max(error) for error in run.largest_errors().values()) < 1e-3
-        True
     """
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):

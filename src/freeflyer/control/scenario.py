@@ -37,9 +37,6 @@ class Stance:
         feet: Feet on the ground, with points, poses and friction.
         base: Link that floats.
         dt: Control period, s.
-
-    Examples:
-        See `Scenario`, whose functions get one.
     """
 
     model: Model

@@ -55,7 +55,6 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> W
     Args:
         path: path.
         q: (nq,) array, the posture, from which tasks take their targets.
-    Raises: FileError for another kind of file, and for tasks, contacts, limits and numbers that the problem refuses.
 
     Examples:
         >>> model = ff.robots.humanoid(20)

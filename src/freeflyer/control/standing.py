@@ -61,9 +61,6 @@ class Standing(NamedTuple):
         model: Model with closed loops, and frames of its soles.
         q: (nq,) array, configuration.
         feet: Their frames have z upwards.
-
-    Examples:
-        See `stand_on_feet`.
     """
 
     model: Model
@@ -91,11 +88,6 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.
     Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
     posture. If no such posture is found, give one near it as q.
-
-    Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> ff.center_of_mass(robot.model, robot.q).round(3) + 0.0           # the soles reach from -0.09 to 0.16 m
-        array([0.035, 0.   , 0.971])
     """
     closed = close_loops(model)
     found = path is not None and feet is None and not any(

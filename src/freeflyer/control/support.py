@@ -144,7 +144,6 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
 
     Args:
         feet: Feet on the ground; the default is contacts.feet_by_name.
-    Raises: InputError for no feet, a centre of mass that is not above them, and gravity that is not along -z.
 
     Examples:
         >>> model = ff.robots.humanoid()
@@ -163,13 +162,6 @@ def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Cont
 
     Args:
         feet: See capture_point.
-    Raises: InputError as capture_point.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> at_1_m_per_s = ff.control.capture_margin(model, ff.robots.standing_posture(model), np.eye(model.nv)[0])
-        >>> bool(at_1_m_per_s < 0.0)
-        True
     """
     point, ground, _, points = _state(model, q, v, feet)
     return np.reshape([signed_distance(convex_polygon(points[k]), point[k]) for k in np.ndindex(ground.shape)], ground.shape)
@@ -187,14 +179,6 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
     Args:
         angles: (k,) array, directions, rad from the world's x to its y.
         feet: See capture_point.
-    Raises: InputError as capture_point.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> limits = ff.control.max_push_impulse(model, q, v, np.radians([0.0, 90.0, 180.0, 270.0]))
-        >>> [f"{x:.0f} N s" for x in limits]                         # forward, left, backward, right
-        ['44 N s', '48 N s', '35 N s', '48 N s']
     """
     turn = shaped("angles", angles, "k", more=", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)

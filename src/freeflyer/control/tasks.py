@@ -43,9 +43,6 @@ class StateTerms:
         q, v: (nq,) and (nv,) array.
         terms: Motions of frames in mixed expression.
         places: The number of each frame in `terms`, by its name.
-
-    Examples:
-        See `Limit`, whose `rows` take one.
     """
 
     model: Model
@@ -98,22 +95,6 @@ class Task(ABC):
         stiffness: 1/s^2, of the error.
         damping: 1/s, of the error's rate; by default critical, 2 sqrt(stiffness).
         velocity, acceleration: (m,) array of the target, in the rows of the error; by default it rests.
-
-    Examples:
-        A task of one's own: the hand of an arm keeps a distance.
-
-        >>> from dataclasses import dataclass
-        >>> @dataclass(frozen=True, eq=False)
-        ... class Reach(ff.control.Task):
-        ...     distance: float
-        ...     def error(self, model, q):
-        ...         return np.array([np.linalg.norm(ff.frame_pose(model, q, "tip")[:3, 3]) - self.distance])
-        ...     def jacobian(self, model, q):
-        ...         p = ff.frame_pose(model, q, "tip")[:3, 3]
-        ...         return (p / np.linalg.norm(p))[None] @ ff.frame_jacobian(model, q, "tip", "mixed")[:3]
-        >>> found = ff.control.inverse_kinematics(ff.robots.chain(4), [Reach(0.25)], 0.1 * np.ones(4))
-        >>> found.converged
-        True
     """
 
     level: int = 1

@@ -9,6 +9,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.sim.simulating import simulate
+from freeflyer_papers.printed.decoupled_controller import DecoupledController
 
 DURATION, STEP = 4.0, 0.05
 CASES = ("external", "internal", "both")
@@ -54,7 +55,7 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     if external:
         turn = np.array([0.0, 0.0, 0.0, TURN, -TURN, TURN])  # as one body about its centre of mass
         v[:6] = np.linalg.solve(ff.decoupling.frame_map(model, start, np.zeros(model.nv)).matrix, turn)
-    controller = ff.control.DecoupledController(
+    controller = DecoupledController(
         model, ff.control.MinimumJerkReference(center, center + np.array(MOVES[name]) * external, duration=0.6 * DURATION),
         ff.control.MinimumJerkReference(joints, joints + away * internal, duration=0.6 * DURATION), 3.0, 3.0)  # fmt: skip
     run = simulate(model, start, v, controller, dt=STEP, duration=DURATION, hold=False, integrator="dop853", rtol=1e-10,

@@ -15,19 +15,14 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 from __future__ import annotations
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace,
+    from_entry, inlined, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.layout import (
-    LEVEL_ENDS,
-    METRIC_NUMBERS,
-    N_COLUMNS,
-    N_HELD_ROWS,
-    N_LEVELS,
-)
+from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels,
@@ -44,11 +39,12 @@ STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit sto
 STALLED = 6  # rounds without a step, after which limits are loosened
 REPEATS = 3  # returns to a solution of the same held rows: then rounds go in a circle, and limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
-LARGEST = 1e300  # a limit beyond is none
+LARGEST, INFINITE = 1e300, float("inf")  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds
+MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
+ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
 
 @inlined
@@ -241,13 +237,8 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
-    """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
-    the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
-
-    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
-    point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
-    """
+def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
+    """As `solve_hierarchy`, whose rounds may run out."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -392,3 +383,40 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
     store(verdict, 1, going)
+
+
+@kernel
+def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
+    """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
+    the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
+
+    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
+    point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
+
+    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits.
+    """
+    n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
+    low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
+    before = taken(linear)
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
+    rounds = load(verdict, 0)
+    if load(verdict, 1) != 0.0:
+        for j in range(n):
+            store(near, j, INFINITE)
+        for i in range(m):
+            store(first, i, FREE)
+            store(sizes, i, 0.0)
+            for j in range(n):
+                store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
+        loosen(lower, upper, sizes, m, MOVED, low, high)
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, x, held, multipliers, verdict)
+        rounds += load(verdict, 0)
+        for i in range(m):
+            store(first, i, load(held, i))
+        for j in range(n):
+            store(near, j, load(x, j))
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, x, held, multipliers, verdict)
+        store(verdict, 0, rounds + load(verdict, 0))

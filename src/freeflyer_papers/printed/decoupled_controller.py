@@ -43,7 +43,8 @@ class DecoupledController:
         >>> model = ff.robots.space_manipulator()
         >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
         >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
-        >>> controller = ff.control.DecoupledController(model, move, ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0))
+        >>> from freeflyer_papers.printed.decoupled_controller import DecoupledController
+        >>> controller = DecoupledController(model, move, ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0))
         >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
         >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
         [0.2 0.  0. ] 0.000000 rad
