@@ -188,8 +188,8 @@ def _newton(
         for _ in range(40):
             tried = np.clip(integrate(model, x, _step(model, w[:, None] * J, w * e, columns, damping)), lower, upper)
             e_new, J_new = look(tried)
-            merit = float(np.linalg.norm(w * e_new))
-            if merit < merits[-1]:
+            merit, error = (float(np.linalg.norm(x)) for x in (w * e_new, e_new))
+            if merit < merits[-1] or error < 0.5 * errors[-1]:  # loops that bend a little do not shorten a good step
                 break
             damping = max(8.0 * damping, 1e-6)
         else:
@@ -197,7 +197,7 @@ def _newton(
                 break
             raise _disagree(errors, limit)
         x, e, J, damping = tried, e_new, J_new, 0.0 if damping < 1e-5 else damping / 10.0
-        errors.append(float(np.linalg.norm(e)))
+        errors.append(error)
         merits.append(merit)
     return x, errors
 
