@@ -180,7 +180,7 @@ def test_grippers_that_a_tendon_drives_are_closed_by_named_joints(tmp_path, coup
     m.opt.tolerance, m.opt.iterations = 0.0, 500
     mujoco.mj_forward(m, d)
     expected = np.array([d.qacc[m.joint(joint.name).dofadr[0]] for joint in tree.joints if joint.nv and joint.mimic is None])
-    close(a, expected, 1e-3, axes=1)  # its constraints give way a little
+    close(a, expected, 1e-3, least=np.abs(d.qacc_smooth).max())  # its constraints give way to 1e-4 of what they hold
 
 
 def test_edits_and_writers_take_closed_models(tmp_path) -> None:
