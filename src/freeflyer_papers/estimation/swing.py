@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.analysis.estimators import Encoder, readings
+from freeflyer_papers.estimation.estimators import Encoder, readings
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.wrenches import express_at
