@@ -7,8 +7,8 @@ import pytest
 from estimation_robots import SPRINGS, encoders_of, sensed
 from freeflyer import robots
 from freeflyer.estimation import CalibrationError, calibrate, select_encoders
-from freeflyer.estimation.stance import random_postures
 from freeflyer_papers.estimation.estimators import calibrations
+from freeflyer_papers.estimation.stance import random_postures
 from seeds import fresh
 
 

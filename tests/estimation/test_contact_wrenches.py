@@ -19,9 +19,9 @@ from freeflyer.estimation import (
     zero_moment_point,
 )
 from freeflyer.estimation.history import METHODS
-from freeflyer.estimation.stance import random_postures
 from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer_papers.estimation.stance import random_postures
 from freeflyer_papers.estimation.swing import Sway, route
 from seeds import fresh
 

@@ -15,7 +15,8 @@ from freeflyer.dynamics.equations import inverse_dynamics
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
 from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.stance import random_postures, reach, strokes
+from freeflyer.estimation.stance import reach, strokes
+from freeflyer_papers.estimation.stance import random_postures
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.linkages.sweeping import motion_map
