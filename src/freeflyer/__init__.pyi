@@ -62,7 +62,7 @@ from .model.edits import (
     with_gravity as with_gravity)
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
-from .model.recorded_states import Keyframe as Keyframe
+from .model.description import Keyframe as Keyframe
 from .model.states.velocities import State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 

@@ -80,8 +80,7 @@ class Reproduction:
         tables: tables(result), a sequence of Table.
         pictures: pictures(result), matplotlib figures by the names of their files, without ending.
         options: Names of files that `compute` also takes, each a path or None.
-        captions: Picture name -> content of the paper's figure, and the reason of differences.
-    """
+        captions: Picture name -> content of the paper's figure, and the reason of differences."""
 
     key: str
     paper: str

@@ -30,8 +30,7 @@ class LinkRow:
         mass: float, kg.
         share: Of all mass.
         com: (3,) array, m, in the link's frame.
-        rotational: (3, 3) array, kg m^2, about the centre of mass, in the link's axes.
-    """
+        rotational: (3, 3) array, kg m^2, about the centre of mass, in the link's axes."""
 
     name: str
     parent: str | None
@@ -80,8 +79,7 @@ class LoopRow:
     Attributes:
         mask: (6,) tuple of 0 and 1, tied directions, x y z rx ry rz in frame_a's axes.
         kind: "point", "hinge" or "weld" for the usual masks, the tied directions otherwise.
-        rows: Number of tied directions.
-    """
+        rows: Number of tied directions."""
 
     name: str
     frame_a: str
@@ -110,8 +108,7 @@ class Overview:
             armature, damping, friction.
         loops: Name, frame_a, frame_b, mask, kind, rows.
         sites: Number of named frames beside the links.
-        notes: Notes of the file's reader.
-    """
+        notes: Notes of the file's reader."""
 
     __repr__ = short_repr
 
@@ -224,8 +221,7 @@ class Matrices:
         q: (nq,) array, the posture.
         mass_matrix: (nv, nv) array, kg, kg m, kg m^2.
         momentum_matrix: (6, nv) array, [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
-        coordinates: The joint of each column.
-    """
+        coordinates: The joint of each column."""
 
     __repr__ = short_repr
 
@@ -246,8 +242,7 @@ class Conditioning:
 
     Attributes:
         condition: (count,) array of M as it stands.
-        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj).
-    """
+        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj)."""
 
     condition: np.ndarray
     unit_free: np.ndarray

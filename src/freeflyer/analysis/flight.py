@@ -39,8 +39,7 @@ class Flight:
         motors: (m,) array, range that each motor went through, m or rad.
         joints: Largest of all other joints' ranges, m or rad.
         gap: Largest opening of a loop at the end, m or rad.
-        stopped: Why the flight ended early.
-    """
+        stopped: Why the flight ended early."""
 
     time: np.ndarray
     energy: np.ndarray
@@ -190,8 +189,7 @@ class Fall:
         dt: float, s.
         time: (steps + 1,) array, s.
         drift: (steps + 1,) array, |energy - initial energy| over the largest kinetic energy; NaN from the time on at which the
-            state became non-finite: the step was too long for this robot.
-    """
+            state became non-finite: the step was too long for this robot."""
 
     dt: float
     time: np.ndarray
@@ -208,8 +206,7 @@ class FallStudy:
 
     Attributes:
         duration: float, s.
-        runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy.
-    """
+        runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy."""
 
     duration: float
     runs: tuple[Fall, ...]

@@ -31,8 +31,7 @@ class Transmission:
         positions: (n,) array of the motor, m or rad, where the loops close.
         joints: Positions (n,) of the joints that move most, m or rad, by name.
         kinds: Their kinds.
-        stroke: (float, float), the motor's limits, or the range tried where it has none.
-    """
+        stroke: (float, float), the motor's limits, or the range tried where it has none."""
 
     __repr__ = short_repr
 
@@ -52,8 +51,7 @@ class Linkages:
     Attributes:
         mechanisms: Sub-mechanisms at the assembled posture.
         links: Links that each sub-mechanism moves, by its name.
-        transmissions: One for each motor of one coordinate in a loop.
-    """
+        transmissions: One for each motor of one coordinate in a loop."""
 
     __repr__ = short_repr
 

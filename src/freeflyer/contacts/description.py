@@ -25,8 +25,7 @@ class Contact(Record):
         points, size: (c, 3) array or None, points of the forces, in the frame's axes, m. If None, those of a surface are
             looked up in the model, or are the corners of a rectangle with these sides.
         at, normal: (4, 4) array or None, pose of the frame where it is held; (3,) array, the touched surface's outward unit
-            normal.
-    """
+            normal."""
 
     kind: str
     frame: str

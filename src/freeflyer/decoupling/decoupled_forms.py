@@ -183,8 +183,7 @@ class Invariance(NamedTuple):
     Attributes:
         residual, coupling: (..., 6) array, C_x v_x + C_xy v_y, and C_xy v_y alone.
         invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without
-            forces.
-    """
+            forces."""
 
     residual: np.ndarray
     coupling: np.ndarray

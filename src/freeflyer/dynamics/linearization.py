@@ -69,8 +69,7 @@ class Linearization:
             (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         dt, integrator: s and its name; None for continuous time.
         basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep
-            them.
-        """
+            them."""
 
     A: np.ndarray
     B: np.ndarray

@@ -179,8 +179,7 @@ def _newton(
 ) -> tuple[np.ndarray, list[float]]:
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure.
 
-    Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused.
-    """
+    Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused."""
     e, J = look(x)
     square, errors = J.shape[0] <= J.shape[1], [float(np.linalg.norm(e))]
     for weight in (1.0,) if square else (1.0, tol.LOOP_WEIGHT):

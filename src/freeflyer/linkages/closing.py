@@ -122,8 +122,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         independent: Joints that keep their velocities, beside the base; by default the motors and joints that no loop determines.
             If the file names no motors of joints, they are the closed model's `actuated`.
     Raises: LinkageError for motors that other motors determine, singular linkages, and independent joints that are tied to each
-    other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops.
-    """
+    other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops."""
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):
             raise InputError(f"independent lists names of joints, got {format_value(independent)}", independent=independent)

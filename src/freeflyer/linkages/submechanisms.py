@@ -39,8 +39,7 @@ class Mechanism:
         mobility, gruebler: passive + motors - constraints; the same with all rows.
         free, strokes: Joints that nothing determines; (n, 2) array, limits of the motors' coordinates, m or rad.
         singularity, condition: 1 / condition: zero at a fold; an upper bound on how far dependent joints outrun the motors
-            (Block).
-    """
+            (Block)."""
 
     __repr__ = short_repr
 

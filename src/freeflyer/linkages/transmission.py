@@ -36,8 +36,7 @@ class Transmission:
 
     Attributes:
         jacobian, q: (..., n, n) array P J_m, velocities of the joints for those of the motors, m/s and rad/s; (..., nq), the
-            postures.
-    """
+            postures."""
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]

@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint, without_joints
 from freeflyer.model.inputs import gravity_vector
 from freeflyer.model.placements import placement, quaternion
 from freeflyer.model.readers.safe_file import read_xml
-from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.validate import validate
 from freeflyer.text import listed
 

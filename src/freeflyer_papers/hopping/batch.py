@@ -41,8 +41,7 @@ class HopEnds(NamedTuple):
         t: (...) array, times, s.
         q, v: (..., nv) arrays, states, m, rad, m/s and rad/s.
         apexes: (...) int array, how many there were.
-        apex_q, apex_v: (..., nv) arrays, the state at the last one.
-    """
+        apex_q, apex_v: (..., nv) arrays, the state at the last one."""
 
     outcome: np.ndarray
     t: np.ndarray
@@ -224,8 +223,7 @@ class HopBasins:
         gait: (A, H, S) int array, number of the gait that a start settles on; -1 where it falls, -2 where neither has come about in
             time.
         gaits: (G, 2, nv) array, q and v at an apex of each gait, the place along x aside; the one with most starts first.
-        ends: Of all runs.
-    """
+        ends: Of all runs."""
 
     angle: np.ndarray
     height: np.ndarray

@@ -34,8 +34,7 @@ class HopGait:
             then v without the one along z.
         multipliers: (2 nv - 2,) complex array, its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait
             is stable.
-        residual: Difference of the apex after one period, m, rad, m/s or rad/s.
-    """
+        residual: Difference of the apex after one period, m, rad, m/s or rad/s."""
 
     q: np.ndarray
     v: np.ndarray

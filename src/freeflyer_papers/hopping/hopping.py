@@ -147,8 +147,7 @@ class HopEnergy:
         touch_down: (T,) array, loss in plastic impacts of the foot, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to
             then.
         radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, parts of `external` and `joint`. The polar
-            spring is that of a controller which begins anew at each touch-down.
-    """
+            spring is that of a controller which begins anew at each touch-down."""
 
     mechanical: np.ndarray
     external: np.ndarray
@@ -204,8 +203,7 @@ class HopRun:
         ended: Why and when the run ended.
         failure: Of a run that could not go on: the reason, the time and the state reached. The samples before are kept.
         works: (T, 6) array at the ports of the compiled steps, J, from which `energy` is made.
-        settings: Model and settings of the simulation.
-    """
+        settings: Model and settings of the simulation."""
 
     experiment: str
     model: ff.Model

@@ -188,8 +188,7 @@ class LinkInertia:
     Args:
         matrix: Lambda_j (3, 3), of twists [vx, vy, omega]; kg, kg m, kg m^2.
         mass: expression, kg.
-        center: Centre of mass (2, 1) in the link's frame, m.
-    """
+        center: Centre of mass (2, 1) in the link's frame, m."""
 
     matrix: sp.ImmutableMatrix
     mass: sp.Expr

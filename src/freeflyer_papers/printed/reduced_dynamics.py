@@ -41,8 +41,7 @@ class ReducedDynamics:
         null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
 
     Examples:
-        See `reduced_dynamics`.
-    """
+        See `reduced_dynamics`."""
 
     chains: Chains
     branches: tuple[CentroidalJacobian, ...]
@@ -129,8 +128,7 @@ class CentroidalJacobian:
         rate: (6, u) array, its exact time derivative.
 
     Examples:
-        See `centroidal_jacobians`.
-    """
+        See `centroidal_jacobians`."""
 
     link: str
     coordinates: np.ndarray

@@ -24,8 +24,7 @@ class Check:
 
     Attributes:
         findings: Worst first.
-        identities: In the velocities of the closed robot, where its loops can be closed.
-    """
+        identities: In the velocities of the closed robot, where its loops can be closed."""
 
     robot: str
     findings: tuple[Finding, ...]

@@ -33,8 +33,7 @@ class Finding:
         code: The kind of finding (several links may share one).
         subject: The link, joint, loop or robot that it is about.
         sentence: The finding, with its numbers.
-        values: The measured numbers behind the sentence, by name.
-    """
+        values: The measured numbers behind the sentence, by name."""
 
     severity: Severity
     code: str
@@ -99,8 +98,7 @@ class Gap:
         loop, frame_a, frame_b: Names.
         position: Distance of the frames' origins along the tied directions, m.
         angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
-            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
-    """
+            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector."""
 
     loop: str
     frame_a: str

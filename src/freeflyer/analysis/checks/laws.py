@@ -35,8 +35,7 @@ class Identity:
         meaning: The same in words.
         residual: Relative residual, the largest difference over the largest compared entry, worst of all states; NaN if the robot
             is refused as singular.
-        tolerance: Largest residual with which the law holds.
-    """
+        tolerance: Largest residual with which the law holds."""
 
     law: str
     meaning: str
