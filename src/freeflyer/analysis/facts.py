@@ -1,9 +1,9 @@
 """What a robot consists of, as rows: links, joints, loops, totals; its matrices at one posture, and the conditioning of its mass
-matrix over many."""
+matrix over many; its tree as lines of text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -295,3 +295,31 @@ def _condition(M: np.ndarray) -> np.ndarray:
     smallest, largest = values[:, 0], values[:, -1]
     positive = smallest > np.finfo(float).eps * largest
     return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)
+
+
+@dataclass(frozen=True)
+class TreeLine:
+    """One link: the guides to its left, and its row."""
+
+    guides: str
+    link: LinkRow
+
+
+def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:
+    """Lines for links given depth first; a link that is its parent's only child continues in the parent's column."""
+    children: dict[str | None, list[LinkRow]] = {}
+    for link in links:
+        children.setdefault(link.parent, []).append(link)
+    lines = []
+    stack = [(root, "", "") for root in reversed(children.get(None, []))]
+    while stack:
+        link, first, rest = stack.pop()  # guides of this line, and of the lines below that continue it
+        lines.append(TreeLine(first, link))
+        below = children.get(link.name, [])
+        if len(below) == 1:
+            stack.append((below[0], rest, rest))
+            continue
+        last = len(below) - 1
+        stack += reversed([(c, rest + ("└─ " if i == last else "├─ "), rest + ("   " if i == last else "│  "))
+            for i, c in enumerate(below)])  # fmt: skip
+    return lines

@@ -16,7 +16,7 @@ from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.report.tree import tree_lines
+from freeflyer.analysis.facts import tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
