@@ -137,7 +137,6 @@ class Overview:
 def overview(model: Model) -> Overview:
     """Facts of a robot, read off its model; nothing is computed but sums.
 
-    Returns: Overview. Links, joints, loops, totals.
 
     Examples:
         >>> facts = ff.analysis.overview(ff.close_loops(ff.robots.kangaroo_like()))
@@ -254,8 +253,6 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
 
     Args:
         seed: Seed of the posture.
-    Returns: Matrices. Both matrices, and the posture.
-    Raises: InputError for a robot whose moving links have no mass, and for a negative seed.
 
     Examples:
         >>> found = ff.analysis.matrices(ff.robots.humanoid())
@@ -275,7 +272,6 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
         count: Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
         seed: Seed of the postures.
     Returns: Conditioning with units and without; 1 for a robot without degrees of freedom.
-    Raises: InputError for less than one posture, and for a negative seed.
 
     Examples:
         >>> found = ff.analysis.conditioning(ff.robots.space_manipulator())

@@ -82,7 +82,6 @@ def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 
         speed: Random motor rates up to this, m/s or rad/s.
         stiffness: Stiffness of the motors' springs, N/m or N m/rad.
         seed: Seed of the motor rates.
-    Returns: Flight. Energy, momentum and ranges of motion.
     Raises: InputError for a robot that does not float as one; LinkageError for a start that is open or singular.
 
     Examples:

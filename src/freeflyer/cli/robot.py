@@ -239,8 +239,8 @@ ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=Tru
 
 
 def export(
-    robot: opt.RobotArgument, functions: FunctionsOption = USUAL, folder: LibraryOption = Path("exported"), cpu: CpuOption = "native",
-    batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
+    robot: opt.RobotArgument, functions: FunctionsOption = USUAL, folder: LibraryOption = Path("exported"),
+    cpu: CpuOption = "native", batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
     controller: ControllerOption = None, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip

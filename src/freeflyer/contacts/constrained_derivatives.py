@@ -243,18 +243,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
     Args:
         constraints: `.basis` then spans the steps x that keep it.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
-    Returns: Linearization.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
-        >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
-        >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
-        >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
-        ((52, 52), (28, 28))
-    """
+    Returns: Linearization."""
     scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), lines.FREE
     named = frames_of(model, frames).names
     if constraints is not None:

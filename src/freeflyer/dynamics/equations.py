@@ -92,17 +92,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
 def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                    gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
-    """Generalised forces (..., nv) that hold the robot at rest: the gradient of the potential energy, less forces of `external`.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> tau = ff.gravity_forces(model, model.neutral)
-        >>> print(f"{tau[2]:.1f} N hold {model.mass:.1f} kg")
-        310.0 N hold 31.6 kg
-        >>> tau = ff.gravity_forces(model, model.neutral, external={"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
-        >>> print(f"{tau[2]:.1f} N beside a wrench of 100 N upwards")
-        210.0 N beside a wrench of 100 N upwards
-    """
+    """Generalised forces (..., nv) that hold the robot at rest: the gradient of the potential energy, less forces of `external`."""
     try:
         if model.reduction:
             return closed.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)

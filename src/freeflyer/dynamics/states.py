@@ -119,18 +119,7 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     Args:
         qpos, qvel, qacc, qfrc: (..., nq) and (..., nv) array of MuJoCo's sizes; qfrc is any of its generalised forces.
     Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed
-    loops require it for bias_forces. MuJoCo must have the base.
-
-    Examples:
-        >>> import mujoco
-        >>> model = ff.robots.quadruped()
-        >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-        >>> data = mujoco.MjData(mj_model)
-        >>> mujoco.mj_forward(mj_model, data)
-        >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
-        >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
-        True
-    """
+    loops require it for bias_forces. MuJoCo must have the base."""
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
     if bias_forces is not None and places.absent_base:

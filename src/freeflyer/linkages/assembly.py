@@ -73,15 +73,7 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
         rng: Generator of the random guesses; reproducible without.
     Returns: Assembly; with `branches` the posture itself, then the other closures, nearest first.
     Raises: AssemblyError with `strict` for a posture that does not close; InputError with `limits` for a joint held outside of
-    its own.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> found = ff.linkages.assemble(leg, ff.configuration(leg, {"left_length_motor": 0.1}), hold="actuated")
-        >>> knee = np.degrees(found.q[leg.joint("left_knee").iq])
-        >>> print(f"knee at {knee:.0f} degrees, loops open by {found.gap:.6f}")
-        knee at 84 degrees, loops open by 0.000000
-    """
+    its own."""
     model = model.tree
     tolerance, redundant = positive("tolerance", tolerance), positive("redundant", redundant)
     guess = file_posture(model) if q is None else row(model, "q", q, "q")

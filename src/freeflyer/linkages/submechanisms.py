@@ -112,15 +112,7 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
 
     Source: Kangaroo paper, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the
-    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
-
-    Examples:
-        >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
-        kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
-        sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
-        left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
-        left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
-    """
+    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints."""
     model = model.tree
     split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)

@@ -126,15 +126,7 @@ class Joint(Record):
         damping, friction, stiffness: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m; springs, N/m or N m/rad. No part of
             the equations of motion: see `freeflyer.passive_forces`.
         initial, spring_reference: (nq,) tuple, position in which the file draws the robot, and in which springs rest; default
-            neutral.
-
-    Examples:
-        >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)
-        >>> model = ff.build(ff.Description("jack", (ff.Link("nut"),), (screw,)))
-        >>> height = ff.frame_pose(model, [2 * np.pi], "nut")[2, 3]
-        >>> print(f"{1000 * height:.2f} mm a turn")
-        12.57 mm a turn
-    """
+            neutral."""
 
     name: str
     kind: str

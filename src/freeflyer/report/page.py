@@ -257,7 +257,6 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
     Args:
         path: path.
         force: Whether a file that is neither empty nor a page of this function may be replaced.
-    Returns: Path of the file.
     Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
 
     Examples:

@@ -31,14 +31,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
         joints: One kind of joint, as in Joint, or several that repeat along the chain.
         base: "fixed" or "free". link_0 stays, or floats: 6 more velocities.
         length: Length of a capsule between its joints, m.
-        mass: Mass of a capsule, kg.
-
-    Examples:
-        >>> ff.robots.chain(3).nv
-        3
-        >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
-        11
-    """
+        mass: Mass of a capsule, kg."""
     n = whole_number("n", n, 1, MOST_LINKS)
     kinds = _kinds(joints)
     choice("base", base, ("fixed", "free"))

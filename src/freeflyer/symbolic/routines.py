@@ -194,22 +194,7 @@ def print_source(routine: Routine, name: str, *, language: Language = "c") -> st
         name: Name of the function.
         language: "numpy": takes arrays with leading batch axes. "numba": takes one state, compiles under numba.njit. "c": C99.
     Returns: str, in Python: the module `numpy`, or `math` and `numpy`, must be there; the function returns its result, several as
-    a tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row.
-
-    Examples:
-        >>> import sympy
-        >>> x, y = sympy.symbols("x y")
-        >>> print(ff.symbolic.print_source(ff.symbolic.routine({"r": sympy.sqrt(x**2 + y**2)}, {"p": (x, y)}), "radius"))
-        #include <math.h>
-        <BLANKLINE>
-        /* p (2,) -> r number */
-        void radius(const double *p, double *r)
-        {
-            const double p_0 = p[0];
-            const double p_1 = p[1];
-            r[0] = sqrt(p_0*p_0 + p_1*p_1);
-        }
-    """
+    a tuple. In C: arguments are `const double *` (arrays), `double` (numbers), then a `double *` for each result, row by row."""
     instance("routine", routine, Routine, "ff.symbolic.routine, kernel_routine")
     choice("language", language, ("numpy", "numba", "c"))
     named("the function", {name: None})

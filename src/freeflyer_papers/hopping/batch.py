@@ -124,16 +124,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
             The default is threads, `freeflyer.get_threads()` of them.
         **changes: Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and
             but for the floor's.
-    Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers.
-
-    Examples:
-        Starts between upright and 60 degrees, and whether they fell:
-
-        >>> q = np.tile(ff.robots.revolute_hopper().keyframes["start"], (4, 1))
-        >>> q[:, 2] += np.radians([0, 20, 40, 60])
-        >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
-        array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
-    """
+    Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers."""
     chosen, robot = setup.chosen_hopper(experiment, model)
     end = time_step("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
@@ -187,15 +178,7 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
         speed: (...) array along x, m/s.
         joint: Positions of the joints; by default those of keyframe "start".
     Returns: tuple of (..., nv) arrays, q and v.
-    Raises: InputError for another model, and numbers that do not broadcast.
-
-    Examples:
-        The start of experiment V, table 4.13:
-
-        >>> q, v = freeflyer_papers.hopping.hop_start(ff.robots.revolute_hopper(), angle=np.radians(30), height=0.3, speed=0.0)
-        >>> print(q.round(4))
-        [ 0.      0.3    -1.9938  1.7802]
-    """
+    Raises: InputError for another model, and numbers that do not broadcast."""
     setup.check_hopper(model)
     upright = np.array(model.keyframes["start"])
     if joint is not None:
@@ -262,13 +245,7 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
         model, executor, progress: See `hop_ends`.
         **changes: Settings; by default the step's tolerance is 1e-6, and a fall is the trunk below 0.06 m. A run has settled
             if five apexes in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
-    Raises: UnknownNameError, InputError as `hop_ends`.
-
-    Examples:
-        >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.0, 1.2], height=[0.3], speed=[0.0], duration=3.0)
-        >>> basins.gait.ravel()[1]                # a leg at 69 degrees falls
-        np.int64(-1)
-    """
+    Raises: UnknownNameError, InputError as `hop_ends`."""
     _, robot = setup.chosen_hopper(experiment, model)
     starts = (("angle", angle), ("height", height), ("speed", speed))
     angles, heights, speeds = (np.atleast_1d(finite_array(name, x)) for name, x in starts)

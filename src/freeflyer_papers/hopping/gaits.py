@@ -104,13 +104,7 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
         q, v: (nv,) arrays, near an apex of the gait; by default the experiment's start.
         model: See `hop`.
         **changes: Settings of `HopSettings`.
-    Raises: GaitError if Newton's method does not converge, or a run on its way has no next apex.
-
-    Examples:
-        >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
-        >>> gait.stable, round(gait.period, 3), round(gait.stride / gait.period, 2)     # s, m/s
-        (True, 0.372, 0.24)
-    """
+    Raises: GaitError if Newton's method does not converge, or a run on its way has no next apex."""
     chosen, robot = chosen_hopper(experiment, model)
     settings = changed(chosen.settings, {"tolerance": ACCURACY} | changes | {"apexes": 1})
     if q is None:

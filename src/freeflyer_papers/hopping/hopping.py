@@ -53,15 +53,7 @@ def hop(experiment: str, *, duration: float | None = None, model: ff.Model | Non
 
     Raises:
         UnknownNameError: For another experiment.
-        InputError: For bad settings, a foot that starts below the ground, a leg of length 0.
-
-    Examples:
-        Works (J) of experiment VI in 20 s; the thesis has 7.15 for the external one:
-
-        >>> run = freeflyer_papers.hopping.hop("revolute-VI")
-        >>> print(f"{run.energy.external[-1]:.2f}")
-        7.15
-    """
+        InputError: For bad settings, a foot that starts below the ground, a leg of length 0."""
     chosen, robot = setup.chosen_hopper(experiment, model)
     length = time_step("duration", chosen.duration if duration is None else duration)
     settings = setup.changed(chosen.settings, changes)

@@ -72,18 +72,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     Args:
         compressed: Joints of the branches that are compressed; by default all that no contact needs.
     Raises: InputError as centroidal_jacobians, and for postures in which a branch cannot have all six directions of momentum,
-    such as arms that hang straight. WholeBodyProblem.solve(..., formulation="reduced") omits these.
-
-    Examples:
-        >>> from freeflyer_papers.printed.reduced_dynamics import reduced_dynamics
-        >>> model = ff.robots.humanoid(33)
-        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> q, v, tau = ff.robots.standing_posture(model), np.linspace(-0.1, 0.1, model.nv), np.linspace(-5.0, 5.0, model.nv)
-        >>> r = reduced_dynamics(model, q, v, contacts=feet)
-        >>> a_r = r.jacobian @ ff.forward_dynamics(model, q, v, tau) + r.jacobian_rate @ v
-        >>> bool(np.allclose(r.mass_matrix @ a_r + r.bias_forces + r.gravity_forces, r.inverse.T @ tau))
-        True
-    """
+    such as arms that hang straight. WholeBodyProblem.solve(..., formulation="reduced") omits these."""
     q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)
     branches = centroidal_jacobians(model, q, v, contacts=contacts, compressed=compressed)

@@ -53,7 +53,6 @@ def check(model: Model, *, seed: int = 0) -> Check:
     Args:
         model: With loops it is evaluated with these closed, if they can be.
         seed: Seed of the random states.
-    Returns: Check. Findings and identities.
 
     Examples:
         >>> ff.analysis.check(ff.robots.humanoid()).verdict()

@@ -57,7 +57,6 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
         seed: Seed of the random states.
         count: Number of states.
     Returns: tuple of Identity, empty for a robot without degrees of freedom.
-    Raises: InputError for less than one state, and for a negative seed.
 
     Examples:
         >>> laws = ff.analysis.identities(ff.robots.humanoid())
