@@ -240,9 +240,9 @@ ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=Tru
 
 def export(
     robot: opt.RobotArgument, functions: FunctionsOption = USUAL, folder: LibraryOption = Path("exported"),
-    cpu: CpuOption = "native", batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
-    controller: ControllerOption = None, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
-    debug: opt.DebugOption = False,
+    cpu: CpuOption = "native", batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False,
+    listed: ListOption = False, controller: ControllerOption = None, base: opt.BaseOption = None, loops: opt.LoopsOption = None,
+    json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
