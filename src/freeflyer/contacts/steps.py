@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_configuration, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
@@ -86,7 +86,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
                 raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
         if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
             raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
-        return out if constraints is None else project(model, *out, constraints)
+        return out if constraints is None else project_state(model, *out, constraints)
     except Exception as error:
         explain(error, step, locals())
         raise
@@ -101,13 +101,3 @@ def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
     poses = [frame_pose(constraints.model, q, c.frame) for c in constraints.contacts]
     contacts = tuple([replace(c, at=X) if c.at is None else c for c, X in zip(constraints.contacts, poses)])
     return replace(constraints, contacts=contacts, posture=frozen_array(q) if constraints.posture is None else constraints.posture)
-
-
-def project(model: Model, q: np.ndarray, v: np.ndarray, constraints: ConstraintSet) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state that a set admits that is held somewhere; what rolls holds velocities alone."""
-    if not constraints.names:
-        return q, v
-    fixed = replace(constraints, rolling=())
-    if fixed.names:
-        q = project_configuration(model, q, constraints=fixed)
-    return q, project_velocity(model, q, v, constraints=constraints)

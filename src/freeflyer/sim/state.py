@@ -10,9 +10,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.steps import project
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.loads import Expressed, Wrenches
@@ -115,7 +114,7 @@ class Equations:
 
     def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state that the constraints admit: the drift of a step is removed."""
-        return (q, v) if self.constraints is None else project(self.model, q, v, self.constraints)
+        return (q, v) if self.constraints is None else project_state(self.model, q, v, self.constraints)
 
     def with_constraints(self, constraints: ConstraintSet | None) -> Equations:
         """The same, another set holding."""
