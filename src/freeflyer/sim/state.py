@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
+from freeflyer.contacts.steps import compiled_steps
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.loads import Expressed, Wrenches
@@ -111,6 +112,12 @@ class Equations:
             return forward_dynamics(self.model, q, v, tau, **loads), NO_FORCES
         found = constrained_dynamics(self.model, q, v, tau, constraints=self.constraints, **loads)
         return found.a, found.forces
+
+    def compiled(self, integrator: str) -> Any:
+        """Compiled steps under held forces, or None."""
+        if self.external is not None or np.ndim(self.gravity) > 1:  # type: ignore[arg-type]
+            return None
+        return compiled_steps(self.model, integrator, self.gravity, self.constraints)
 
     def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state that the constraints admit: the drift of a step is removed."""
