@@ -195,7 +195,8 @@ def apply_change(what: str, change: Any, state: EventState) -> EventState:
                 f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
                 "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
             )  # fmt: skip
-    return replace(state, equations=equations, q=q, v=v)
+    ground = state.ground and state.ground.under(equations)
+    return replace(state, equations=equations, q=q, v=v, ground=ground)
 
 
 def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:

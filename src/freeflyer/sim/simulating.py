@@ -24,7 +24,7 @@ from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
 from freeflyer.sim.ground import Ground
-from freeflyer.sim.ground_run import GroundStepper, ground_stepper
+from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, stride
@@ -79,7 +79,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
-        ground: freeflyer.sim.Ground, which the contacts may touch; without events.
+        ground: freeflyer.sim.Ground, which the contacts may touch.
         contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
         every: Time between the samples that are kept, a multiple of dt; the last one is kept, too. None: all.
         record: An empty or new folder to which the run is written in pieces of 64 MB while it goes on. The result is then the last
@@ -129,9 +129,10 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     input_law = make_input_law(model, inputs, True if sensing is not None or ground is not None else hold)
     on_ground = None
     if ground is not None:
-        if watched or hold is False:
-            raise InputError("on a ground inputs are held and nothing is watched: leave out events= and hold=False")
-        on_ground = ground_stepper(start, ground, contacts, q0)
+        if hold is False:
+            raise InputError("on a ground inputs are held: leave out hold=False")
+        stand = ground_stepper(start, ground, contacts, q0)
+        on_ground = OnGround(stand, h, stand.no_forces(q0))
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
@@ -139,45 +140,44 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
     }  # fmt: skip
     keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
-    if on_ground is not None:
-        return _run_on_ground(keeper, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
-    return _run(keeper, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
+    return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
-def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
+def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
          sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Progress) -> Run:  # fmt: skip
     senses, k = Senses(equations.model, sensing, dt), 0
     values: list[float] | None = None
-    ahead = all(event.leading for event in events) if input_law.constant else not events
+    ahead = ground is None and input_law.held and (all(event.leading for event in events) if input_law.constant else not events)
     while k <= count:
         t = min(k * dt, duration)
         try:
             law = _law(input_law, senses.see(k, q, v), t)
-            state = EventState(equations, t, q, v, law)
+            last = min((k + 1) * dt, duration) - t if k < count else dt  # where the run ends, too, the ground shows its forces
+            state = EventState(equations, t, q, v, law, ground and ground._replace(h=last))
             if k == 0:
                 state = _apply_start_events(events, state, record)
             n = min(CHUNK, count - 1 - k) if input_law.constant else 1
-            n, h = (n, dt) if n > 0 and k + n < count else (1, min((k + 1) * dt, duration) - t)
-            steps = state.equations.compiled(stepper.integrator) if ahead and input_law.held and k < count else None
+            n, h = (n, dt) if n > 0 and k + n < count else (1, last)
+            steps = state.equations.compiled(stepper.integrator) if ahead and k < count else None
             found = steps and steps.advance(state.q, state.v, state.tau, h, n)
             n, values = (0, values) if found is None else _quiet_steps(events, state, found, values, h)
             for i in range(n):
                 record.sample(t + i * h, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in found.forces.items()})
                 state = EventState(state.equations, (k + i + 1) * dt, found.q[..., i, :], found.v[..., i, :], law)
             if n == 0:
-                record.sample(t, state.q, state.v, state.tau, state.forces)
+                record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
                 if k == count:
                     break
-                end, n = min((k + 1) * dt, duration), 1
-                state, values, ended = Stretch(stepper, law, input_law.held, end, events, record.events).run(state, values)
+                n, stretch = 1, Stretch(stepper, law, input_law.held, min((k + 1) * dt, duration), events, record.events)
+                state, values, ended = stretch.run(state, values)
                 if ended:
-                    record.sample(state.t, state.q, state.v, state.tau, state.forces)
+                    record.sample(state.t, state.q, state.v, state.tau, state.forces, state.facts)
                     break
         except (Exception, KeyboardInterrupt) as error:
             return record.ended_by(error, t)
-        k, q, v, equations = k + n, state.q, state.v, state.equations
-        progress(k / count, "simulating")
+        k, q, v, equations, ground = k + n, state.q, state.v, state.equations, state.ground
+        progress(min(k / count, 1.0), "simulating")
     return record.run()
 
 
@@ -201,25 +201,6 @@ def _quiet_steps(events: tuple[Event, ...], state: EventState, found: States, va
 
 def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return tau
-
-
-def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw, sensing: Sensing | None, q: np.ndarray,
-                   v: np.ndarray, dt: float, count: int, duration: float, progress: Progress) -> Run:  # fmt: skip
-    senses = Senses(record.model, sensing, dt)
-    kept = stepper.no_impulses(q)
-    for k in range(count + 1):
-        t = min(k * dt, duration)
-        try:
-            tau = input_law.tau(t, *senses.see(k, q, v))
-            end = min((k + 1) * dt, duration) if k < count else t + dt  # the last one shows the forces there
-            step = stepper.advance(t, q, v, tau, end - t, kept)
-        except (Exception, KeyboardInterrupt) as error:
-            return record.ended_by(error, t)
-        record.sample(t, q, v, tau, step.forces, step.facts)
-        q, v, kept = step.q, step.v, step.kept
-        q.flags.writeable = v.flags.writeable = False
-        progress(min((k + 1) / count, 1.0), "simulating")
-    return record.run()
 
 
 def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> Forces:

@@ -98,10 +98,13 @@ class Stretch:
     def _advance(self, state: EventState, h: float) -> EventState:
         """The state h later."""
         equations, law = state.equations, self.law
+        if state.ground is not None:
+            found: EventState = state.ground.after(state, h)
+            return found
         steps = equations.compiled(self.stepper.integrator) if self.held else None
-        found = steps and steps.advance(state.q, state.v, state.tau, h, 1)
-        if found is not None:
-            return EventState(equations, state.t + h, *(frozen_array(x[..., 0, :]) for x in found[:2]), law)
+        taken = steps and steps.advance(state.q, state.v, state.tau, h, 1)
+        if taken is not None:
+            return EventState(equations, state.t + h, *(frozen_array(x[..., 0, :]) for x in taken[:2]), law)
 
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
