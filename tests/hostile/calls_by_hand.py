@@ -7,7 +7,7 @@ from bad_values import KINDS
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from freeflyer import control, estimation, linkages
-from freeflyer.analysis import estimators
+from freeflyer_papers.estimation import estimators
 from linkage_samples import four_bar
 from typing import Any
 
