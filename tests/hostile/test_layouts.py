@@ -1,6 +1,7 @@
 """Arrays of every layout, kind of number and number of axes that hold the right numbers are taken, and stay as they are."""
 
 import freeflyer as ff
+import inspect
 import numpy as np
 import pytest
 from bad_values import BATCH, takes_array_for_result
@@ -73,11 +74,13 @@ def batch_calls(name):
     if name in SPATIAL_FUNCTIONS:
         return [lambda lead: spatial_call(name, lead)]
     robots = [TURNED] if "mujoco" in name else [ROBOT, EVERY_KIND, MIMICS]
-    return [lambda lead, robot=robot: on_link(model_call(name, robot, lead), robot) for robot in robots]
+    return [lambda lead, k=k, robot=robot: on_robot(model_call(name, robot, lead), robot, k) for k, robot in enumerate(robots)]
 
 
-def on_link(call: Call, robot: ff.Model) -> Call:
-    return replace(call, given={**call.given, **({"frame": robot.frame_names[-1]} if "frame" in call.given else {})})
+def on_robot(call: Call, robot: ff.Model, k: int) -> Call:
+    """With a frame of the robot, and for each robot another word of those that are allowed."""
+    words = {"frame": robot.frame_names[-1], "expressed": ("body", "mixed", "world")[k], "form": ("passive", "hamel")[k % 2]}
+    return replace(call, given=call.given | {p: x for p, x in words.items() if p in inspect.signature(call.function).parameters})
 
 
 @pytest.mark.parametrize("name", [*OF_STATES, *(x for x in SPATIAL_FUNCTIONS if x != CHECK)])
