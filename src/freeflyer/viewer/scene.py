@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
 from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
@@ -54,12 +55,12 @@ class Loops(NamedTuple):
 
 
 def loop_lines(model: Model, q: np.ndarray) -> Loops:
-    """Three lines for each loop at q (nq,): link to end, end to end, end to link."""
+    """Three lines for each loop at q (nq,): link to end, end to end, end to link. Gaps are of the independent rows: a file's
+    rounded digits leave the others open."""
     residual, names = np.abs(constraint_residual(model.tree, q)), constraint_loops(model.tree)
-    links = {s.name: s.link for s in model.description.sites}
-    gaps = dict[str, float]()
-    for name, r in zip(names, residual):
-        gaps[name] = max(gaps.get(name, 0.0), float(r))
+    links, gaps, rows = {s.name: s.link for s in model.description.sites}, dict[str, float](), independent_or_all(model.tree)
+    for k in range(len(names)) if rows is None else rows:
+        gaps[names[k]] = max(gaps.get(names[k], 0.0), float(residual[k]))
     lines = []
     for loop in model.loops:
         a, b = (frame_pose(model, q, frame)[:3, 3] for frame in (loop.frame_a, loop.frame_b))
@@ -77,17 +78,16 @@ def force_arrows(model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], 
     return np.array([(at, at + scale * force) for at, force in filter(None, given)]).reshape(-1, 2, 3)
 
 
-def inertia_ellipsoids(model: Model) -> list[tuple[str, Mesh]]:
-    """(link, ellipsoid of uniform density with the mass and inertia of the link, in the link's axes)."""
+def inertia_half_axes(model: Model) -> list[tuple[str, np.ndarray, np.ndarray]]:
+    """(link, pose (4, 4) in it, half axes (3,), m) of ellipsoids of uniform density with the links' masses and inertias."""
     found = []
     for link in model.description.links:
         mass = link.inertia.mass
         if mass > 0.0 and link.name in model.frame_index:
             moments, axes = np.linalg.eigh(np.asarray(link.inertia.rotational))
-            half = np.sqrt(np.clip(2.5 * (moments.sum() - 2.0 * moments) / mass, 1e-8, None))
             X = np.eye(4)
             X[:3, :3], X[:3, 3] = axes * np.sign(np.linalg.det(axes)), link.inertia.com
-            found.append((link.name, ellipsoid(half).moved(X)))
+            found.append((link.name, X, np.sqrt(np.clip(2.5 * (moments.sum() - 2.0 * moments) / mass, 1e-8, None))))
     return found
 
 
@@ -115,6 +115,6 @@ def overlay(model: Model, q: np.ndarray, layers: Sequence[str] = SHOWN, forces: 
             poses = link_poses(model, q, model.link_names)
             pieces.append(Piece(joined([rod(X[:3, 3], X[:3, 3] + 0.06 * size * X[:3, k], 0.4 * thin) for X in poses]), colour))
     if "inertias" in layers:
-        balls = [mesh.moved(frame_pose(model, q, link)) for link, mesh in inertia_ellipsoids(model)]
+        balls = [ellipsoid(half).moved(frame_pose(model, q, link) @ X) for link, X, half in inertia_half_axes(model)]
         pieces += [Piece(joined(balls), INERTIA)] if balls else []
     return pieces
