@@ -14,7 +14,7 @@ from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, r
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.dynamics.closed import add_forces, load_forces, velocity_map
-from freeflyer.dynamics.equations import bias_forces, inverse_dynamics, mass_matrix
+from freeflyer.dynamics.equations import bias_forces, inverse_dynamics
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import AssemblyError, InputError, format_value
@@ -23,6 +23,7 @@ from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public
+from freeflyer.shown import notebook_html
 from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 
 
@@ -46,6 +47,7 @@ class ConstrainedDynamics(NamedTuple):
     verdict: np.ndarray
     constraints: ConstraintSet | None
     q: np.ndarray
+    _repr_html_ = notebook_html
 
     @property
     def pulling(self) -> dict[str, np.ndarray]:

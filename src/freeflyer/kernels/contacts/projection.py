@@ -12,12 +12,12 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import solve_rates
 from freeflyer.kernels.contacts.rows import held_wrenches, item_int, table_int
 from freeflyer.kernels.linkages.constraints import constraint_residual
-from freeflyer.kernels.math.algebra import add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import add, compose, cross, dot, load3, rotate, rotate_back, store3, subtract
 from freeflyer.kernels.math.turns import relative_rotation_vector, swing
 from freeflyer.kernels.model.joints.kinds import difference, integrate
 from freeflyer.kernels.model.layout import (
     ANCHOR, ANCHORS, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, N_ITEMS, N_LOCKS,
-    N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V, TABLE_AT,
+    N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V,
 )
 from freeflyer.kernels.model.poses import pose_at, position, rotation
 from freeflyer.kernels.tree.all_terms import areas
