@@ -187,7 +187,7 @@ def pure(name: str, h: ArrayLike) -> np.ndarray:
 
 
 def in_world(expressed: str) -> bool:
-    if expressed not in ("body", "world"):
+    if not isinstance(expressed, str) or expressed not in ("body", "world"):
         text = f"expressed is {expressed!r}; a dual quaternion's twist is expressed in 'body' or 'world'"
         raise InputError(f"{text}. Convert a mixed one with twist.change_expression.", expressed=expressed)
     return expressed == "world"

@@ -5,6 +5,7 @@ Jacobian, bias and residual come from compiled code on trees, and on closed mode
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -19,6 +20,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_row, instances, row, true_or_false
@@ -198,6 +200,26 @@ class ConstraintSet:
                        locks=tuple([x for x in self.locks if x != name]),
                        rolling=tuple([x for x in self.rolling if x.name != name]))
 
+    @cached_property
+    def anchors(self) -> np.ndarray:
+        """(..., k): where contacts and locks are held, for compiled code (kernels/model/layout.py). Errors: InputError for what is held
+        nowhere."""
+        for contact in self.contacts:
+            if contact.at is None:
+                raise _no_held_pose(contact.name)
+        if self.locks and self.posture is None:
+            raise _no_held_pose(self.locks[0])
+        posture = self.model.neutral if self.posture is None else self.posture
+        poses = [np.concatenate([c.at[..., :3, :3].reshape(*c.at.shape[:-2], 9), c.at[..., :3, 3]], axis=-1) for c in self.contacts]
+        parts = [np.zeros(ANCHORS), *poses, np.zeros(ANCHOR * len(self.rolling)), posture]
+        lead = np.broadcast_shapes(*[x.shape[:-1] for x in parts])
+        return frozen_array(np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1))
+
+    @cached_property
+    def on_tree(self) -> ConstraintSet:
+        """The same of the tree, with its loops."""
+        return replace(self, model=self.model.tree, loops=True) if self.model.reduction else self
+
     def __reduce__(self) -> Any:
         return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
 
@@ -245,9 +267,7 @@ class ConstraintSet:
         whose rows have no residual."""
         model, parts = self.model, []
         q = row(model, "q", q, "q")
-        if self.rolling:
-            raise InputError(f"{self.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from "
-                             f"them. Remove it for a residual: constraints - {self.rolling[0].name!r}", name=self.rolling[0].name)
+        refuse_rolling(self)
         if self.loop_names:
             parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
         if self.locks:
@@ -256,6 +276,13 @@ class ConstraintSet:
             parts.append(difference(model.tree, self.posture, q)[..., list(self.coordinates)])
         parts += [_contact_residual(self, c, q) for c in self.contacts]
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
+
+
+def refuse_rolling(constraints: ConstraintSet) -> None:
+    """InputError for a set whose positions are not all held."""
+    for name in (x.name for x in constraints.rolling):
+        raise InputError(f"{name!r} rolls: its rows hold velocities, and where it may be does not follow from them. Remove it for a "
+                         f"residual: constraints - {name!r}", name=name)
 
 
 def check_set(model: Model, constraints: Any) -> None:
