@@ -11,11 +11,8 @@ import numpy as np
 from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics import equations
-from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
-from freeflyer.model.description import ORIGINS, Description, base_kind
-from freeflyer.model.inputs import whole_number
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import public
+from freeflyer.dynamics import centroidal_momentum_matrix
+from freeflyer.model import ORIGINS, Description, JointInfo, Model, base_kind, public, whole_number
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import count, number, short_repr, visible
 

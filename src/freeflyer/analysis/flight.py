@@ -8,17 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer import linkages
-from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.equations import kinetic_energy, potential_energy
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import (
+    center_of_mass_jacobian, centroidal_momentum, integrate, kinetic_energy, potential_energy, velocity_map,
+)
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import neutral
-from freeflyer.model.edits import with_gravity
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, one_row, whole_number
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import public
+from freeflyer.model import LARGEST_SEED, JointInfo, Model, finite_array, neutral, one_row, public, whole_number, with_gravity
 from freeflyer.sim.simulating import simulate
 from freeflyer.tolerances import BASE_MASS_ROUNDING
 

@@ -11,8 +11,7 @@ from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.text import short_repr
 
 SAMPLES = 61

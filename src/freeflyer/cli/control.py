@@ -17,7 +17,7 @@ if TYPE_CHECKING:
     from freeflyer.contacts.description import Contact
     from freeflyer.control.running import ControlRun
     from freeflyer.control.standing import Standing
-    from freeflyer.model.model import Model
+    from freeflyer.model import Model
 
 
 ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
@@ -278,8 +278,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
     from freeflyer.errors import InputError
     from freeflyer.linkages.closing import close_loops
-    from freeflyer.model.configuration import reference_posture
-    from freeflyer.model.edits import lock_joints
+    from freeflyer.model import lock_joints, reference_posture
 
     model = close_loops(robot)
     free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())

@@ -23,21 +23,15 @@ from freeflyer.contacts.sets.forces import HeldWrench, forces_by_name, held_loop
 from freeflyer.contacts.sets.systems import item_forces
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import linearization as lines
-from freeflyer.dynamics.closed import run
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import inverse_mass_matrix
-from freeflyer.dynamics.frame_sets import Frames, frame_set, frames_of
-from freeflyer.dynamics.frames import frame_jacobian
-from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import (
+    Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
+    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of, time_step,
+)
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.layout import DEPENDENT
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, public, row
 from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]

@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import number, positive, real_array
+from freeflyer.model import Record, frozen_array, number, positive, real_array
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))

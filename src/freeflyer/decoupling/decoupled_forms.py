@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
 from freeflyer.decoupling.momenta import Map, checked_map
-from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, explain, finite_row, public
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO
 

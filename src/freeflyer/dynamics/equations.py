@@ -20,9 +20,7 @@ from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_re
 from freeflyer.dynamics.loads import NO_WRENCH, Expressed, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import gravity_rows
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain, gravity_rows
 
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 

@@ -9,8 +9,7 @@ from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain
 from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.dynamics.loads import EXPRESSED, Expressed, expression
 from freeflyer.kernels import entries as E
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain
 
 
 def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:

@@ -27,8 +27,7 @@ from freeflyer.dynamics.loads import Expressed, Wrenches, run_loaded
 from freeflyer.dynamics.manifold import (
     body_twist, difference, difference_derivatives, integrate, move_derivatives, quaternion_blocks)
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, row
 from freeflyer.spatial import se3
 
 

@@ -18,9 +18,7 @@ from freeflyer.dynamics.closed import integrate_closed, multiply, run, velocity_
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import check_configuration, finite_array, finite_row, row
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import JointInfo, Model, check_configuration, explain, finite_array, finite_row, public, row
 from freeflyer.spatial import se3
 from freeflyer.tolerances import HALF_TURN_DISTANCE
 

@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import motion, project_forces
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.locking import leader
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, leader, public, remembered
 from freeflyer.spatial import quaternion
 
 TURNED = {"spherical": 4, "free": 7}

@@ -13,14 +13,11 @@ from freeflyer.dynamics.closed import DRIFT, motion, multiply, project_forces, v
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
-from freeflyer.model.states import velocities as V
-from freeflyer.model.states.mujoco import (
-    Places, configuration_from_mujoco, configuration_to_mujoco, mujoco_places, refuse_absent_base)
-from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
-from freeflyer.model.states.velocities import MujocoState, PinocchioState, State, check_size, velocity_matrix
+from freeflyer.model import (
+    Model, MujocoState, PinocchioState, Places, State, check_size, configuration_from_mujoco, configuration_from_pinocchio,
+    configuration_to_mujoco, configuration_to_pinocchio, finite_row, mujoco_places, pinocchio_places, public,
+    refuse_absent_base, velocities as V, velocity_matrix,
+)
 
 Arrays = dict[str, np.ndarray | None]
 

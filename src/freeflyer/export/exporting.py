@@ -15,8 +15,7 @@ from freeflyer.export.functions import USUAL, Call, Library, select_functions
 from freeflyer.export.header import header, main_c, prefix_of, source
 from freeflyer.export.library import NATIVE, build, cmake, code_of, lanes_of, target_of
 from freeflyer.files import check_path
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.progress import Progress, no_progress
 
 

@@ -14,7 +14,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.entry import LETTERS, Dimension, Entry
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -283,7 +283,7 @@ class Library:
 
 def example_inputs(library: Library) -> dict[str, np.ndarray]:
     """A state for every input that a function may have, by name: always the same numbers."""
-    from freeflyer.model.configuration import random_configuration
+    from freeflyer.model import random_configuration
 
     rng, model = np.random.default_rng(0), library.model
     found: dict[str, np.ndarray] = {}

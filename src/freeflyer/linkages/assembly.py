@@ -12,16 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, unknown_name
 from freeflyer.linkages.closure import close, file_posture, q_of_v
 from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
-from freeflyer.model.configuration import random_configuration
-from freeflyer.model.inputs import check_configuration, positive, row, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_configuration, positive, public, random_configuration, row, whole_number
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # postures (n, nq), residuals (n, r), steps (n,)

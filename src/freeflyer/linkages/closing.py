@@ -19,9 +19,8 @@ from math import prod
 import numpy as np
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics.closed import reduction_of
+from freeflyer.dynamics import difference, integrate, reduction_of
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.linkages.steps import CLOSED
@@ -30,12 +29,10 @@ from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.partition import partition, partition_by
 from freeflyer.linkages.refusals import refused_state
 from freeflyer.linkages.rows import constraint_jacobian, structure
-from freeflyer.model.build import compile_description, recompile
-from freeflyer.model.configuration import random_configuration as random_posture
-from freeflyer.model.description import Description
+from freeflyer.model import (
+    Description, Model, Partition, Reduction, compile_description, public, random_configuration as random_posture, recompile,
+)
 from freeflyer.model.frozen import frozen
-from freeflyer.model.model import Model, Partition, Reduction
-from freeflyer.model.public import public
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long

@@ -9,16 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed, condition, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, structure, support
-from freeflyer.model.edits import lock_joints
-from freeflyer.model.inputs import one_row, row
-from freeflyer.model.model import Block, Model, Partition
-from freeflyer.model.public import public, refuse_no_model
+from freeflyer.model import Block, Model, Partition, lock_joints, one_row, public, refuse_no_model, row
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
 from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP

@@ -11,7 +11,7 @@ from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, liste
 from freeflyer.errors import FileError
 from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions

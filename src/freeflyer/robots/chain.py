@@ -7,10 +7,8 @@ from collections.abc import Iterable
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.model import JOINT_KINDS, Description, Joint, Link, Model, Site, choice, joint_sizes, positive, whole_number
 from freeflyer.model.build import build
-from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
-from freeflyer.model.inputs import choice, positive, whole_number
-from freeflyer.model.model import Model
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...

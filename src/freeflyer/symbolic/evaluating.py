@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from freeflyer.dynamics.loads import EXPRESSED, Expressed
+from freeflyer.dynamics import EXPRESSED, Expressed
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.symbolic.parameters import scalar
 from freeflyer.symbolic.routines import Routine, fresh_symbols, named_inputs, split_outputs
 

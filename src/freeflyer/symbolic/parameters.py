@@ -11,10 +11,7 @@ import numpy as np
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import Joint
-from freeflyer.model.model import Model
-from freeflyer.model.placements import screws
-from freeflyer.model.public import public
+from freeflyer.model import Joint, Model, public, screws
 
 
 def scalar(what: str, x: Any) -> Any:

@@ -19,8 +19,7 @@ from sympy.printing.numpy import NumPyPrinter
 from sympy.printing.pycode import PythonCodePrinter
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import choice, instance
-from freeflyer.model.public import public
+from freeflyer.model import choice, instance, public
 
 
 Inputs = Mapping[str, sp.Symbol | Iterable[sp.Symbol]]

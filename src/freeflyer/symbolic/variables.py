@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.symbolic.routines import formula, matrix
 
 

@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics import time_step
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.compiler.calls.running import batch, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.parts import Executor
 from freeflyer_papers.hopping import settings as setup

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.public import public
+from freeflyer.model import finite_row, public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
 from freeflyer_papers.hopping.settings import HopSettings, changed, chosen_hopper, legs, start_of

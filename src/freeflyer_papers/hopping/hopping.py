@@ -10,13 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics.equations import kinetic_energy, potential_energy
-from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics import kinetic_energy, potential_energy, time_step
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model.inputs import check_configuration, finite_row, row
-from freeflyer.model.public import public
+from freeflyer.model import check_configuration, finite_row, public, row
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.run_table import RecordedRun, state_columns
 from freeflyer.tables import Table

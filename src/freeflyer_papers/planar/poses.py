@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.errors import InputError
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.symbolic.routines import formula, matrix
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer.symbolic.variables import Variables, jacobian

@@ -13,11 +13,9 @@ from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.decoupling.momenta import frame_map
 from freeflyer.decoupling.orientation import coordinate_owners
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.equations import gravity_forces
+from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import SMALLEST, instance, one_row
-from freeflyer.model.model import Model
+from freeflyer.model import SMALLEST, Model, instance, one_row
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 

@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.inputs import one_row
+from freeflyer.model import one_row
 from freeflyer.spatial import dual_quaternion as D, quaternion
 from freeflyer.spatial.dual_quaternion import check_unit
 

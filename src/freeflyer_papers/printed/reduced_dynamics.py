@@ -14,13 +14,10 @@ from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
 from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import velocity_places
 from freeflyer.dynamics import centroidal
-from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
+from freeflyer.dynamics import bias_forces, frame_pose, frame_velocity, gravity_forces, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, one_row, public
 from freeflyer.spatial._series import cross, skew
 from freeflyer.text import short_repr
 from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO

@@ -11,9 +11,7 @@ from freeflyer.analysis.checks import findings as F
 from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
-from freeflyer.model.description import WORLD, Description, Joint
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Description, Joint, Model, public
 from freeflyer.tables import html_tables
 from freeflyer.text import count, visible
 

@@ -14,9 +14,7 @@ from freeflyer.analysis.checks.laws import Identity
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.configuration import neutral
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, neutral, one_row
 from freeflyer.tables import Table
 from freeflyer.tolerances import CLOSED_GAP
 

@@ -20,14 +20,11 @@ from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.results import Call, StepTiming, time_interleaved
 from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
-from freeflyer.dynamics.frame_sets import frame_set
-from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.dynamics import ForwardDynamicsDerivatives, frame_jacobian, frame_set
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import random_configuration
+from freeflyer.model import Model, random_configuration
 from freeflyer.model.load import load
-from freeflyer.model.model import Model
 from freeflyer.progress import Progress
 from freeflyer.sim.simulating import simulate
 
