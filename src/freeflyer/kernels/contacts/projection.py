@@ -12,12 +12,12 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import solve_rates
 from freeflyer.kernels.contacts.rows import held_wrenches, item_int, table_int
 from freeflyer.kernels.linkages.constraints import constraint_residual
-from freeflyer.kernels.math.algebra import add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import add, compose, cross, dot, load3, rotate, rotate_back, store3, subtract
 from freeflyer.kernels.math.turns import relative_rotation_vector, swing
 from freeflyer.kernels.model.joints.kinds import difference, integrate
 from freeflyer.kernels.model.layout import (
     ANCHOR, ANCHORS, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, N_ITEMS, N_LOCKS,
-    N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V, TABLE_AT,
+    N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V,
 )
 from freeflyer.kernels.model.poses import pose_at, position, rotation
 from freeflyer.kernels.tree.all_terms import areas
@@ -103,8 +103,8 @@ def scale_gaps(topology, parameters, gaps):
 def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, verdict):
     """The nearest state (nq,), (nv,); gap: the square of the largest that is left; verdict: of the velocity. settings: a number for
     others (`set_steps`), the poses of items, the configuration of locks."""
-    nq, nv, rows, to = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
-    _, _, _, _, end = areas(topology)
+    nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    to, (_, _, _, _, end) = load_int(topology, FREE_AT), areas(topology)
     work = motions_workspace(topology, parameters, q, end - to)
     gaps, step, x, moved = workspace(q, rows + 1), workspace(q, nv + 1), workspace(q, nq + 1), workspace(q, nq + 1)
     items = table_int(topology, N_ITEMS)
