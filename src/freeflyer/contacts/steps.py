@@ -129,7 +129,7 @@ class SetSteps(NamedTuple):
     def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
         """As Steps.advance."""
         held, model = self.constraints.on_tree, self.constraints.model
-        given, settings = _set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
+        given, settings = set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
         settings[..., ANCHOR_STEP] = dt
         entry = CLOSED_SET_STEPS if model.reduction else SET_STEPS
         found = run_steps(entry, model, given, (q, v, tau, settings), self.scheme)
@@ -145,7 +145,7 @@ class SetSteps(NamedTuple):
 
 
 @lru_cache(maxsize=64)
-def _set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
+def set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
     table = constraints.on_tree.table
     numbers = np.array(table.topology[int(table.topology[TABLE_AT]) :])
     numbers[N_STEPS] = count
