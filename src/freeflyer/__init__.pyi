@@ -4,7 +4,7 @@ from . import (
     analysis as analysis, contacts as contacts, control as control, decoupling as decoupling, errors as errors,
     estimation as estimation, export as export, formulations as formulations, linkages as linkages,
     optimization as optimization, report as report, robots as robots, sim as sim, spatial as spatial,
-    symbolic as symbolic)
+    symbolic as symbolic, viewer as viewer)
 from .contacts.constrained_derivatives import constrained_dynamics_derivatives as constrained_dynamics_derivatives
 from .contacts.constrained_dynamics import (
     constrained_dynamics as constrained_dynamics, constrained_inverse_dynamics as constrained_inverse_dynamics)

@@ -12,7 +12,7 @@ import sys
 MARKS = {"kernel", "inlined", "primitive"}
 PRIMITIVES = {"backend", "model.poses"}  # backend makes the marks, too
 COMPILING = {"compiler.object_code"}  # may import llvmlite
-PYTHON = {"entries", "plain", "counting", "entry", "plain_primitives", "model.layout", "compiler.entry_code",
+PYTHON = {"entries", "plain", "entry", "plain_primitives", "model.layout", "compiler.entry_code",
           "compiler.adapter", "compiler.call_layout", "compiler.calls.python_calls", "compiler.calls.running"}  # fmt: skip
 PACKAGES = {"numpy"}
 COMPILERS = {"llvmlite"}

@@ -8,11 +8,11 @@ import numpy as np
 import pytest
 from closeness import refused
 from dataclasses import replace
-from freeflyer.analysis.estimators import sinusoids
 from freeflyer.errors import DescriptionError, InputError
 from freeflyer.model.description import WELD, WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site
 from freeflyer.model.inputs import choice, finite_array, instance, positive, refuse_repeated, shaped, whole_number
 from freeflyer.model.validate import validate
+from freeflyer_papers.estimation.estimators import sinusoids
 from readers_samples import zoo
 
 UNIT = Inertia(1.0, np.zeros(3), np.eye(3))

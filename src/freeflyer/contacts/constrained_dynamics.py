@@ -23,6 +23,7 @@ from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model.inputs import finite_row, real_array, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain, public
+from freeflyer.shown import notebook_html
 from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 
 
@@ -46,6 +47,7 @@ class ConstrainedDynamics(NamedTuple):
     verdict: np.ndarray
     constraints: ConstraintSet | None
     q: np.ndarray
+    _repr_html_ = notebook_html
 
     @property
     def pulling(self) -> dict[str, np.ndarray]:

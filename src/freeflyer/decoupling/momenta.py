@@ -14,16 +14,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import (
-    BASE,
-    b,
-    base_map,
-    base_map_of,
-    base_pose,
-    check_floating,
-    frame_from_base,
-    joints,
-    link_jacobian,
-)
+    BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
 from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_velocity
 from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
 from freeflyer.dynamics.frames import frame_pose, frame_velocity

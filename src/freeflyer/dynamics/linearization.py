@@ -25,13 +25,7 @@ from freeflyer.dynamics.frames import frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Expressed, Wrenches, run_loaded
 from freeflyer.dynamics.manifold import (
-    body_twist,
-    difference,
-    difference_derivatives,
-    integrate,
-    move_derivatives,
-    quaternion_blocks,
-)
+    body_twist, difference, difference_derivatives, integrate, move_derivatives, quaternion_blocks)
 from freeflyer.kernels import entries as E
 from freeflyer.model.inputs import row
 from freeflyer.model.model import Model

@@ -18,12 +18,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import (
-    Places,
-    configuration_from_mujoco,
-    configuration_to_mujoco,
-    mujoco_places,
-    refuse_absent_base,
-)
+    Places, configuration_from_mujoco, configuration_to_mujoco, mujoco_places, refuse_absent_base)
 from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
 from freeflyer.model.states.velocities import MujocoState, PinocchioState, State, check_size, velocity_matrix
 

@@ -60,7 +60,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     Args:
         model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
         folder: Where to; made if it is not there. It is written whole or not at all.
-        functions: Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). The default is
+        functions: Names of public functions, also as 'name,name'; 'all' for those of `freeflyer export --list`. The default is
             inverse_dynamics, forward_dynamics and mass_matrix.
         cpu: A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64',
             'aarch64:cortex-a72'), or 'native', this machine's, with the bits of Python's results.

@@ -9,7 +9,6 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
 from freeflyer.model.model import Model
-from freeflyer.model.public import refuse_no_model
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 ALL = "all"
@@ -147,25 +146,6 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
         ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")),
 )}
 # fmt: on
-
-
-def exportable(model: Model | None = None) -> tuple[str, ...]:
-    """Names of the functions that can be exported.
-
-    Args:
-        model: None: of trees.
-    Returns: tuple of str for `functions=` of export.
-
-    Examples:
-        What has a function of its own only where loops are closed:
-
-        >>> closed = ff.close_loops(ff.robots.kangaroo_like())
-        >>> sorted(set(ff.export.exportable(closed)) - set(ff.export.exportable()))
-        ['expand_motion', 'velocity_map']
-    """
-    if model is not None:
-        refuse_no_model(model, "exportable")
-    return tuple(CLOSED_FUNCTIONS if model is not None and model.reduction else FUNCTIONS)
 
 
 def select_functions(names: str | Sequence[str], model: Model | None = None) -> tuple[Function, ...]:

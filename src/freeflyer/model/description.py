@@ -194,7 +194,8 @@ class Description(Record):
         notes, keyframes: The reader's notes to the user; the file's named postures.
         mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty if not from MJCF.
         base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
-            "" where nothing is known."""
+            "" where nothing is known.
+        file: Path of the file that it was read from, in which the viewer finds its shapes; "" for others."""
 
     name: str
     links: tuple[Link, ...]
@@ -208,6 +209,7 @@ class Description(Record):
     keyframes: tuple[Keyframe, ...] = ()
     mujoco: tuple[MujocoJoint, ...] = ()
     base: str = ""
+    file: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

@@ -85,7 +85,7 @@ def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf.reading import read_mjcf, read_spec
-    from freeflyer.model.readers.safe_file import read_xml
+    from freeflyer.model.readers.safe_file import is_xml_text, read_xml
     from freeflyer.model.readers.urdf import robot_of_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
@@ -96,10 +96,11 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
         raise InputError(f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its "
             "mujoco.MjSpec; states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)")
     root, where = read_xml(source, "robot file")
+    file = "" if is_xml_text(source) else os.path.abspath(source)
     if root.tag == "robot":
-        return robot_of_urdf(root, where)
+        return replace(robot_of_urdf(root, where), file=file)
     if root.tag == "mujoco":
-        return read_mjcf(source)
+        return replace(read_mjcf(source), file=file)
     raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
         "Convert SDF and others to one of these first, and expand xacro")
 

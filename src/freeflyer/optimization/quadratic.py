@@ -208,7 +208,9 @@ def nearest(
         >>> np.round(s.x, 6)
         array([ 2.,  2., -1.])
     """
-    wish = np.asarray(point, dtype=float)
+    wish = finite_array("point", point)
+    if wish.ndim != 1:
+        raise InputError(f"point has shape {wish.shape}, expected (n,)", name="point", shape=wish.shape)
     return solve_qp(np.eye(len(wish)), -wish, A, lower, upper, solver=solver, warm=warm)
 
 

@@ -118,7 +118,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     kept = stride(every, h)
     alone = bool(watched) or not stepper.fixed
     if executor is not None:
-        return spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone)
+        return replace(spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone), model=model)
     if lead and alone:
         return in_parts(simulate, given | {"q": q0, "v": v0}, lead, count)
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)

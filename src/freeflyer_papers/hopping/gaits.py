@@ -52,12 +52,7 @@ class HopGait:
 
 
 class GaitError(ff.FreeflyerError, ArithmeticError):
-    """No gait was found; `q`, `v` is where the search ended.
-
-    Examples:
-        >>> issubclass(freeflyer_papers.hopping.GaitError, ff.FreeflyerError)
-        True
-    """
+    """No gait was found; `q`, `v` is where the search ended."""
 
 
 @dataclass(frozen=True, eq=False)

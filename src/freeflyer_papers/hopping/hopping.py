@@ -18,6 +18,7 @@ from freeflyer.kernels.entry import OK
 from freeflyer.model.inputs import check_configuration, finite_row, row
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.run_table import RecordedRun, state_columns
 from freeflyer.tables import Table
 from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
@@ -190,7 +191,7 @@ class HopEnergy:
 
 
 @dataclass(frozen=True, eq=False)
-class HopRun:
+class HopRun(RecordedRun):
     """Run of a hopping robot: states at all steps of the integration, events, energy.
 
     Attributes:
@@ -222,6 +223,11 @@ class HopRun:
 
     def __repr__(self) -> str:
         return f"HopRun of {self.experiment!r}: {len(self.t)} steps, {len(self.named('lift-off'))} lift-offs, {self.ended}"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Positions, velocities, forces of the floor on the foot (N) and the leg's angle (rad)."""
+        force = {f"force {setup.FOOT}.{part}": x for part, x in zip(("fx", "fz"), self.floor_forces.T)}
+        return state_columns(self.model, self.t, self.q, self.v) | force | {"angle": self.angle}
 
     def named(self, name: str) -> tuple[ff.sim.Occurrence, ...]:
         """The events of that name."""

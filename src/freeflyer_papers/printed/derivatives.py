@@ -11,11 +11,24 @@ from typing import Literal
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.formulations.geometric import Pass, Tree, cross, cross_star, cross_star_of, jcalc, jcalcderiv, scalars, zeros
+from freeflyer.formulations.geometric import Pass, Tree, cross, cross_star, cross_star_of, jcalc, scalars, zeros
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 Array = np.ndarray
 Twist = Literal["inertial", "body"]
+
+
+def subtree(tree: Tree, i: int) -> slice:
+    """The columns of r in the subtree of i, its own included; depth-first numbering makes them a run."""
+    return slice(tree.columns[i].start, tree.columns[tree.last[i]].stop)
+
+
+def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
+    """d ^i X_{lambda(i)|i} / d s_i (k, 6, 6), where X is ^i X_{lambda(i)|i}.
+
+    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction."""
+    gamma = tree.gamma[i]
+    return np.array([-cross(gamma[:, k]) @ X for k in range(gamma.shape[1])])
 
 
 def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
@@ -103,7 +116,7 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
         db_vp[i] = M[i] @ da_vp[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 12
     for i in reversed(bodies):  # line 14
         at, p = tree.columns[i], lam[i]
-        below = tree.subtree(i)  # the only k of line 15 for which M^c_i depends on s_k
+        below = subtree(tree, i)  # the only k of line 15 for which M^c_i depends on s_k
         dM_c[p][below] += X[i].T @ dM_c[i][below] @ X[i]  # line 16
         MX = e.M_c[i] @ X[i]
         dM_c[p][at] += dX[i].transpose(0, 2, 1) @ MX + MX.T @ dX[i]  # line 18
@@ -233,7 +246,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     for i in bodies:  # line 1
         X[i] = jcalc(tree, i, q)[0] @ tree.placement[i]  # lines 2 and 3
     for i in reversed(bodies):  # line 6
-        at, below, p = tree.columns[i], tree.subtree(i), lam[i]
+        at, below, p = tree.columns[i], subtree(tree, i), lam[i]
         U[i] = M_A[i] @ gamma[i]  # line 7
         D = gamma[i].T @ U[i] + np.diag(tree.armature[base:][at])  # line 8
         D_inv[i] = _inverse(D, M_A[i], tree.joint[i])

@@ -15,29 +15,13 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.dynamics.linearization import Linearization
 from freeflyer.formulations.geometric import (
-    Tree,
-    armature_products,
-    base_pose,
-    cross,
-    eidamb,
-    forces_of,
-    mass_matrix_of,
-    motion_pass,
-    tree_of,
-)
+    Tree, armature_products, base_pose, cross, eidamb, forces_of, mass_matrix_of, motion_pass, tree_of)
 from freeflyer.model.inputs import one_row
 from freeflyer.model.model import Model
 from freeflyer.tolerances import ADDED_INERTIA
 from freeflyer_papers.printed.derivatives import (
-    derivative_by_base_velocity,
-    derivative_by_inertial_twist,
-    derivative_by_joint_velocity,
-    derivative_by_pose,
-    derivative_by_shape,
-    immamb,
-    pose_derivative_with_body_twist,
-    pose_derivative_with_inertial_twist,
-)
+    derivative_by_base_velocity, derivative_by_inertial_twist, derivative_by_joint_velocity, derivative_by_pose,
+    derivative_by_shape, immamb, pose_derivative_with_body_twist, pose_derivative_with_inertial_twist)
 
 __all__ = [
     "base_pose", "derivative_by_base_velocity", "derivative_by_inertial_twist", "derivative_by_joint_velocity",

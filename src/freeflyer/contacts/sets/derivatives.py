@@ -18,11 +18,7 @@ from freeflyer.contacts.sets.forces import cross, cross_columns, relative_pose, 
 from freeflyer.contacts.sets.tables import loops_of, wrenches_of
 from freeflyer.dynamics.closed import chain, chain_forces, motion, velocity_map
 from freeflyer.dynamics.frames import (
-    frame_acceleration,
-    frame_acceleration_derivatives,
-    frame_velocity,
-    frame_velocity_derivatives,
-)
+    frame_acceleration, frame_acceleration_derivatives, frame_velocity, frame_velocity_derivatives)
 from freeflyer.linkages.rows import row_directions
 from freeflyer.model.description import WORLD, Loop
 from freeflyer.tolerances import COMPLEX_STEP
