@@ -122,8 +122,6 @@ def write_run(run: Run, path: str | os.PathLike[str], overwrite: bool = False, p
     write_atomically(path, file.getvalue(), overwrite)
 
 
-
-
 def load(path: str | os.PathLike[str]) -> Run:
     """Run of a simulation, read from the file that `Run.save` wrote, or from the folder of a record.
 
