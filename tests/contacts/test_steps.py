@@ -30,12 +30,3 @@ def test_steps_keep_what_is_held_and_are_those_of_runs(make, integrator):
         assert np.abs(one[0] - x[k]).max() < 1e-12
     a = ff.constrained_dynamics(model, q, v, tau, constraints=held).a
     assert np.abs((u - v) / h - a).max() < 0.2 * (1.0 + np.abs(a).max())
-
-
-def test_sets_of_other_models_are_refused():
-    model, other = ff.robots.humanoid(), ff.robots.quadruped()
-    q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    with pytest.raises(ff.InputError, match="another"):
-        ff.step(model, q, rest, rest, 1e-3, constraints=ff.ConstraintSet(other))
-    with pytest.raises(ff.InputError, match="ConstraintSet"):
-        ff.step(model, q, rest, rest, 1e-3, constraints="feet")

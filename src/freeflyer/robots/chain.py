@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.build import build
 from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
-from freeflyer.model.inputs import choice, positive, whole_number
+from freeflyer.model.inputs import choice, instances, positive, whole_number
 from freeflyer.model.model import Model
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
@@ -52,7 +52,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
 
 
 def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
-    kinds = (joints,) if isinstance(joints, str) else tuple(joints)
+    kinds = instances("joints", joints, str, "'revolute'")
     if not kinds:
         raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
     for kind in kinds:
