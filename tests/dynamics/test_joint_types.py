@@ -5,13 +5,12 @@ import numpy as np
 import pin_built
 import pytest
 from answers import all_errors, stacked, too_large
-from closeness import fresh, slope_error
+from closeness import fresh
 from dataclasses import replace
 from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
 from peers import following, reference
 from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
 
-DIFFERENCE = slope_error()  # relative
 RATES = ("C v", "C v, hamel", "C + C^T", "momentum bias", "Jdot v, body", "Jdot v, mixed", "Jdot v, world")
 MOVING = tuple(k for k in KINDS if k != "fixed")
 

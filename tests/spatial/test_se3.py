@@ -6,7 +6,6 @@ import pytest
 from closeness import central, refused
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion, se3
-from hypothesis import settings, strategies as st
 from spatial_samples import (
     ALL_ANGLES,
     ROUNDING,
@@ -20,8 +19,6 @@ from spatial_samples import (
 )
 
 EPS = np.finfo(float).eps
-twists = st.lists(st.floats(-3.0, 3.0), min_size=6, max_size=6).map(np.array)
-fast = settings(max_examples=60, deadline=None)
 
 
 def test_group_and_adjoints():
