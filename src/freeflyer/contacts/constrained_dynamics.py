@@ -288,8 +288,8 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
 
 
 def project_state(model: Model, q: ArrayLike, v: ArrayLike, constraints: ConstraintSet) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state (..., nq), (..., nv) that a set admits that is held somewhere; what rolls holds velocities alone. Errors: as
-    project_configuration."""
+    """The nearest state (..., nq), (..., nv) that a set admits which is held somewhere; what rolls holds velocities alone. Errors:
+    as project_configuration."""
     held, whole = constraints.on_tree, v
     if model.reduction:
         whole = (velocity_map(model, q) @ np.asarray(v)[..., None])[..., 0]
@@ -306,8 +306,8 @@ def _refuse_gaps(constraints: ConstraintSet, q: np.ndarray, gap: np.ndarray) -> 
     r = np.abs(constraints.on_tree.residual(q))[at]
     name, where = constraints.on_tree.row_names[int(r.argmax())], f" at state {list(map(int, at))}" if gap.ndim else ""
     raise AssemblyError(
-        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r.max():.3g} (m or rad). Start nearer, or "
-        "take constraints away", row=name, gap=float(r.max()))
+        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r.max():.3g} (m or rad). Start nearer, "
+        "or take constraints away", row=name, gap=float(r.max()))
 
 
 def _check(model: Model, constraints: object) -> None:

@@ -15,7 +15,15 @@ from freeflyer.contacts.sets.forces import forces_by_name
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.integrators import (
-    Integrator, Samples, States, compiled_steps as compiled_free_steps, make_samples, run_steps, scheme_of, steps_of, time_step,
+    Integrator,
+    Samples,
+    States,
+    compiled_steps as compiled_free_steps,
+    make_samples,
+    run_steps,
+    scheme_of,
+    steps_of,
+    time_step,
 )
 from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import InputError
@@ -112,7 +120,7 @@ def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
 
 
 class SetSteps(NamedTuple):
-    """Steps under a constraint set that is held somewhere, by one scheme; others: those of the model alone."""
+    """Steps under a constraint set that is held somewhere, by one scheme."""
 
     constraints: ConstraintSet
     scheme: int
@@ -121,7 +129,7 @@ class SetSteps(NamedTuple):
     def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
         """As Steps.advance."""
         held, model = self.constraints.on_tree, self.constraints.model
-        given, settings = _set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
+        given, settings = set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
         settings[..., ANCHOR_STEP] = dt
         entry = CLOSED_SET_STEPS if model.reduction else SET_STEPS
         found = run_steps(entry, model, given, (q, v, tau, settings), self.scheme)
@@ -130,13 +138,14 @@ class SetSteps(NamedTuple):
         x, y, F, multipliers, facts = found
         if not (facts < (CONTRADICTION_RATIO**2, ROW_TOLERANCE**2)).all():
             return None
-        begin = x if self.constraints.plain else np.concatenate([np.broadcast_to(q, x[..., 0, :].shape)[..., None, :], x[..., :-1, :]], axis=-2)
+        first = np.broadcast_to(q, x[..., 0, :].shape)[..., None, :]
+        begin = x if self.constraints.plain else np.concatenate([first, x[..., :-1, :]], axis=-2)
         own = multipliers[..., len(held.loop_names) - len(self.constraints.loop_names) :]
         return States(x, y, forces_by_name(self.constraints, begin, F.reshape(*F.shape[:-1], -1, 6), own))
 
 
 @lru_cache(maxsize=64)
-def _set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
+def set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
     table = constraints.on_tree.table
     numbers = np.array(table.topology[int(table.topology[TABLE_AT]) :])
     numbers[N_STEPS] = count

@@ -34,8 +34,8 @@ class Samples(NamedTuple):
 
 
 class States(NamedTuple):
-    """States (..., count, nq), (..., count, nv) after 1, 2, ... steps, and the wrenches (..., count, 6) of constraints by name where
-    each step begins."""
+    """States (..., count, nq), (..., count, nv) after 1, 2, ... steps, and the wrenches (..., count, 6) of constraints by name
+    where each step begins."""
 
     q: np.ndarray
     v: np.ndarray
@@ -54,7 +54,7 @@ class Steps(NamedTuple):
         """States after steps under held forces; None if one cannot be taken: steps one by one tell why."""
         given, settings = _free_samples(self.model, count, self.gravity), np.array([dt])
         found = run_steps(self.entry, self.model, given, (q, v, tau, settings), self.scheme)
-        return None if found is None else States(*found, {})
+        return None if found is None else States(found[0], found[1], {})
 
 
 def run_steps(entry: Entry, model: Model, given: Samples, inputs: tuple[Any, ...], scheme: int) -> Any:

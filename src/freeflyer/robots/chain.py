@@ -7,7 +7,7 @@ from collections.abc import Iterable
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model import JOINT_KINDS, Description, Joint, Link, Model, Site, choice, joint_sizes, positive, whole_number
+from freeflyer.model import JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number
 from freeflyer.model.build import build
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
@@ -43,7 +43,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
 
 
 def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
-    kinds = (joints,) if isinstance(joints, str) else tuple(joints)
+    kinds = instances("joints", joints, str, "'revolute'")
     if not kinds:
         raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
     for kind in kinds:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -29,7 +29,7 @@ from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensin
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, stride
 from freeflyer.sim.run import Run, check_run, digest
-from freeflyer.sim.state import Equations, EventState, Loads
+from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
@@ -143,8 +143,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
-def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
-         sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
+def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_law: InputLaw, stepper: Stepper,
+         events: tuple[Event, ...], sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Progress) -> Run:  # fmt: skip
     senses, k = Senses(equations.model, sensing, dt), 0
     values: list[float] | None = None
@@ -157,14 +157,13 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
             state = EventState(equations, t, q, v, law, ground and ground._replace(h=last))
             if k == 0:
                 state = _apply_start_events(events, state, record)
-            n = min(CHUNK, count - 1 - k) if input_law.constant else 1
-            n, h = (n, dt) if n > 0 and k + n < count else (1, last)
-            steps = state.equations.compiled(stepper.integrator) if ahead and k < count else None
-            found = steps and steps.advance(state.q, state.v, state.tau, h, n)
-            n, values = (0, values) if found is None else _quiet_steps(events, state, found, values, h)
-            for i in range(n):
-                record.sample(t + i * h, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in found.forces.items()})
-                state = EventState(state.equations, (k + i + 1) * dt, found.q[..., i, :], found.v[..., i, :], law)
+            n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES
+            times, h = ([(k + i + 1) * dt for i in range(n)], dt) if 0 < n < count - k else ([t + last], last)
+            if ahead and k < count and (steps := state.equations.compiled(stepper.integrator)):
+                quiet, forces, values = _quiet_states(steps, events, state, values, times, h)
+            for i, state in enumerate(quiet[:-1]):
+                record.sample(state.t, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in forces.items()})
+            n, state = len(quiet) - 1, quiet[-1]
             if n == 0:
                 record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
                 if k == count:
@@ -181,22 +180,24 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
     return record.run()
 
 
-def _quiet_steps(events: tuple[Event, ...], state: EventState, found: States, values: list[float] | None,
-                 h: float) -> tuple[int, list[float]]:  # fmt: skip
-    """How many steps are over before the first in which an event takes place, and the values of the events then. values: those of
-    the state, None where it is the first."""
-    for x in found[:2]:
-        x.flags.writeable = False
-    count = found.q.shape[-2]
-    if not events:
-        return count, []
-    times = state.t + h * np.arange(1, count + 1)
-    later = EventState(state.equations, times, found.q, found.v, state.law)  # type: ignore[arg-type]
-    before = [event.evaluate(state) for event in events] if values is None else values
-    table = np.array([[x, *np.broadcast_to(event.value(later), (count,))] for event, x in zip(events, before)])
-    passed = np.array([event.is_crossed(x[:-1], x[1:]) for event, x in zip(events, table)]).any(axis=0)
-    quiet = int(passed.argmax()) if passed.any() else count
-    return quiet, table[:, quiet].tolist()
+def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, values: list[float] | None, times: list[float],
+                  h: float) -> tuple[list[EventState], Mapping[str, np.ndarray], list[float] | None]:  # fmt: skip
+    """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
+    where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
+    found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
+    if found is None:  # one step in Python tells why
+        return [state], {}, values
+    found.q.flags.writeable = found.v.flags.writeable = False
+    quiet = len(times)
+    if events:
+        later = EventState(state.equations, np.array(times), found.q, found.v, state.law)  # type: ignore[arg-type]
+        before = [event.evaluate(state) for event in events] if values is None else values
+        table = np.array([[x, *np.broadcast_to(event.value(later), len(times))] for event, x in zip(events, before)])
+        passed = np.array([event.is_crossed(x[:-1], x[1:]) for event, x in zip(events, table)]).any(axis=0)
+        quiet = int(passed.argmax()) if passed.any() else quiet
+        values = table[:, quiet].tolist()
+    states = [replace(state, t=t, q=found.q[..., i, :], v=found.v[..., i, :]) for i, t in enumerate(times[:quiet])]
+    return [state, *states], found.forces, values
 
 
 def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -36,8 +36,8 @@ class EventState:
         constraints: The set that holds at this time.
         tau: (nv,) array, forces of the law, N and N m; computed at first access, as a and forces.
         a: (nv,) array, acceleration, m/s^2 and rad/s^2.
-        forces: Wrenches (6,) of the constraints by name, as constrained_dynamics gives them. On a ground a and forces are means over
-            the step that begins here.
+        forces: Wrenches (6,) of the constraints by name, as constrained_dynamics gives them. On a ground a and forces are means
+            over the step that begins here.
         ground: How it moves on a ground, or None.
 
     Examples:

@@ -104,7 +104,7 @@ class Stretch:
         steps = equations.compiled(self.stepper.integrator) if self.held else None
         taken = steps and steps.advance(state.q, state.v, state.tau, h, 1)
         if taken is not None:
-            return EventState(equations, state.t + h, *(frozen_array(x[..., 0, :]) for x in taken[:2]), law)
+            return EventState(equations, state.t + h, frozen_array(taken.q[..., 0, :]), frozen_array(taken.v[..., 0, :]), law)
 
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))

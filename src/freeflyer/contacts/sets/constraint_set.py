@@ -197,16 +197,16 @@ class ConstraintSet:
 
     @cached_property
     def anchors(self) -> np.ndarray:
-        """(..., k): where contacts and locks are held, for compiled code (kernels/model/layout.py). Errors: InputError for what is held
-        nowhere."""
+        """(..., k): where contacts and locks are held, for compiled code (kernels/model/layout.py). Errors: InputError for what is
+        held nowhere."""
+        parts = [np.zeros(ANCHORS)]
         for contact in self.contacts:
-            if contact.at is None:
+            if (X := contact.at) is None:
                 raise _no_held_pose(contact.name)
+            parts += [X[..., :3, :3].reshape(*X.shape[:-2], 9), X[..., :3, 3]]
         if self.locks and self.posture is None:
             raise _no_held_pose(self.locks[0])
-        posture = self.model.neutral if self.posture is None else self.posture
-        poses = [np.concatenate([c.at[..., :3, :3].reshape(*c.at.shape[:-2], 9), c.at[..., :3, 3]], axis=-1) for c in self.contacts]
-        parts = [np.zeros(ANCHORS), *poses, np.zeros(ANCHOR * len(self.rolling)), posture]
+        parts += [np.zeros(ANCHOR * len(self.rolling)), self.model.neutral if self.posture is None else self.posture]
         lead = np.broadcast_shapes(*[x.shape[:-1] for x in parts])
         return frozen_array(np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1))
 
@@ -276,8 +276,8 @@ class ConstraintSet:
 def refuse_rolling(constraints: ConstraintSet) -> None:
     """InputError for a set whose positions are not all held."""
     for name in (x.name for x in constraints.rolling):
-        raise InputError(f"{name!r} rolls: its rows hold velocities, and where it may be does not follow from them. Remove it for a "
-                         f"residual: constraints - {name!r}", name=name)
+        raise InputError(f"{name!r} rolls: its rows hold velocities, and where it may be does not follow from them. Remove it for "
+                         f"a residual: constraints - {name!r}", name=name)
 
 
 def check_set(model: Model, constraints: Any) -> None:

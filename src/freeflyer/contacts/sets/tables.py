@@ -186,8 +186,9 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     places = sorted(moved, reverse=True)
     items_at = L.SET_HEADER + len(places)
     loops_at = items_at + len(records)
+    anchors = L.ANCHORS + L.ANCHOR * len(items) + model.nq
     table = array("q", (
-        len(items), row, row - free, row + L.FLAGS, L.ANCHORS + L.ANCHOR * len(items) + model.nq, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
+        len(items), row, row - free, row + L.FLAGS, anchors, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
         loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks))
     topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
     parameters = np.frombuffer(b"".join(numbers))

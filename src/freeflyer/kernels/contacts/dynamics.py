@@ -241,8 +241,8 @@ def drop_rolling(topology, X, width):
 
 @inlined
 def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipliers, normal_impulses, verdict):
-    """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows' scaled
-    form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""
+    """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows'
+    scaled form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, diagonal = row_width(q, rows), workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)

@@ -103,8 +103,8 @@ def scale_gaps(topology, parameters, gaps):
 def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, verdict):
     """The nearest state (nq,), (nv,); gap: the square of the largest that is left; verdict: of the velocity. settings: a number for
     others (`set_steps`), the poses of items, the configuration of locks."""
-    nq, nv, rows, to = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
-    _, _, _, _, end = areas(topology)
+    nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    to, (_, _, _, _, end) = load_int(topology, FREE_AT), areas(topology)
     work = motions_workspace(topology, parameters, q, end - to)
     gaps, step, x, moved = workspace(q, rows + 1), workspace(q, nv + 1), workspace(q, nq + 1), workspace(q, nq + 1)
     items = table_int(topology, N_ITEMS)

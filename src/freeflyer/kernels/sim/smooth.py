@@ -24,7 +24,8 @@ SEMI_IMPLICIT, EXPLICIT, RK4 = 0, 1, 2
 
 
 def _make_step(accelerate, move, count_at):
-    """The kernel of one step with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are."""
+    """The kernel of one step with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are.
+    """
 
     @inlined
     def moved(topology, parameters, q, dv, n, s1, v1, s2, v2, s3, v3, s4, v4, out):
