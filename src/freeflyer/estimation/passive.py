@@ -23,8 +23,7 @@ from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, structure
 from freeflyer.model import (
-    Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array,
-    remembered, row,
+    Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array, remembered, row,
 )
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
