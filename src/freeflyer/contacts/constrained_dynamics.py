@@ -44,7 +44,7 @@ class ConstrainedDynamics(NamedTuple):
     verdict: np.ndarray
     constraints: ConstraintSet | None
     q: np.ndarray
-    _repr_html_ = notebook_html
+    _repr_html_ = notebook_html  # type: ignore[misc]
 
     @property
     def pulling(self) -> dict[str, np.ndarray]:
