@@ -57,12 +57,3 @@ def test_drift_is_removed_as_by_dense_steps(base):
     assert np.abs(u - ff.impact(model, found, v, constraints=held).v).max() < 1e-9 * np.abs(v).max()
     alone = project_state(model, near[8], v[8], held)
     assert max(np.abs(alone[0] - found[8]).max(), np.abs(alone[1] - u[8]).max()) < 1e-9
-
-
-def test_sets_of_other_models_are_refused():
-    model, other = ff.robots.humanoid(), ff.robots.quadruped()
-    q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    with pytest.raises(ff.InputError, match="another"):
-        ff.step(model, q, rest, rest, 1e-3, constraints=ff.ConstraintSet(other))
-    with pytest.raises(ff.InputError, match="ConstraintSet"):
-        ff.step(model, q, rest, rest, 1e-3, constraints="feet")

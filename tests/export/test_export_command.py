@@ -9,7 +9,7 @@ import subprocess
 import sys
 from c_program import needs_cc, run
 from freeflyer.cli.app import app
-from freeflyer.cli.export import USUAL
+from freeflyer.cli.robot import USUAL
 from freeflyer.export import functions
 from pathlib import Path
 from typer.testing import CliRunner

@@ -6,6 +6,7 @@ import numpy as np
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from freeflyer import contacts, control, estimation, linkages, optimization, sim
+from freeflyer.formulations import constrained
 from freeflyer.spatial import dual_quaternion, inertia, quaternion, se2, se3
 from freeflyer_papers.estimation import estimators
 from linkage_samples import four_bar
@@ -241,6 +242,10 @@ def other_calls() -> Iterator[Call]:
     yield from walking_calls()
     yield from estimation_calls()
     yield from contact_calls()
+    for robot, given in (("chain", {"n": 3}), ("humanoid", {"dof": 33}), ("aerial_manipulator", {}), ("prismatic_hopper", {}),
+                         ("revolute_hopper", {}), ("standing_posture", {"model": ff.robots.humanoid()})):  # fmt: skip
+        yield Call(getattr(ff.robots, robot), given)
+    yield Call(constrained.DriftControl, {"time": 0.1})
 
 
 def robot_calls() -> Iterator[Call]:

@@ -14,10 +14,9 @@ from freeflyer.contacts.constrained_derivatives import linearize
 from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, integrate, mass_matrix
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model import JointInfo, Model
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, RECOVERED_RATIO, ZERO_RATE

@@ -11,10 +11,8 @@ import typer
 from typer.core import TyperGroup
 
 from freeflyer.cli.control import control
-from freeflyer.cli.export import export
+from freeflyer.cli.robot import check, export, info, loops, report
 from freeflyer.cli.linearize import linearize
-from freeflyer.cli.loops import loops
-from freeflyer.cli.robot import check, info, report
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.tools import bench, demo, warm
 from freeflyer.errors import FreeflyerError

@@ -13,16 +13,13 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, ref
 from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
 from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.contacts.wrenches import ContactExpressed
-from freeflyer.dynamics.closed import add_forces, load_forces, velocity_map
-from freeflyer.dynamics.equations import bias_forces, inverse_dynamics
-from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import (
+    Expressed, Wrenches, add_forces, bias_forces, inverse_dynamics, leading_axes, load_forces, velocity_map,
+)
 from freeflyer.errors import AssemblyError, InputError, format_value
 from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_PROJECTION
 from freeflyer.kernels.model.layout import CONTRADICTION
-from freeflyer.model.inputs import finite_row, real_array, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, explain, finite_row, public, real_array, row
 from freeflyer.shown import notebook_html
 from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 

@@ -20,13 +20,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.description import WORLD
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, instances, real_array
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, choice, frozen_array, instances, public, real_array
 from freeflyer.spatial.se3 import skew
 from freeflyer.tolerances import CONE_ROUNDING
 

@@ -21,9 +21,7 @@ from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.kernels.sim.smooth import EXPLICIT, RK4, SEMI_IMPLICIT
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, positive
-from freeflyer.model.model import Model
+from freeflyer.model import Model, choice, frozen_array, positive
 
 NUMBERS = {"semi-implicit": SEMI_IMPLICIT, "explicit": EXPLICIT, "rk4": RK4}
 

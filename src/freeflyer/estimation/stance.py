@@ -8,15 +8,12 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.estimation.passive import Sensors
 from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.motion import keep_closed
-from freeflyer.model.inputs import one_row, shaped
-from freeflyer.model.model import Model
-from freeflyer.model.placements import quaternion
-from freeflyer.model.public import public
+from freeflyer.model import Model, one_row, public, quaternion, shaped
 from freeflyer.sim.floor_contacts import foot_points, put_on_floor
 from freeflyer.tolerances import DEFAULT_STROKE, LEVEL_TOLERANCE
 

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freeflyer.errors import FileError, InputError
-from freeflyer.export.calls import Call, Library
-from freeflyer.export.example import main_c
-from freeflyer.export.functions import USUAL, select_functions
-from freeflyer.export.header import header, prefix_of, source
+from freeflyer.export.functions import USUAL, Call, Library, select_functions
+from freeflyer.export.header import header, main_c, prefix_of, source
 from freeflyer.export.library import NATIVE, build, cmake, code_of, lanes_of, target_of
 from freeflyer.files import check_path
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.progress import Progress, no_progress
 
 

@@ -14,8 +14,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import joint_sizes
-from freeflyer.model.model import Model
+from freeflyer.model import Model, joint_sizes
 
 
 @dataclass(frozen=True, eq=False)

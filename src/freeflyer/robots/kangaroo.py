@@ -4,10 +4,8 @@ from __future__ import annotations
 
 import math
 
+from freeflyer.model import Description, Link, Loop, Model, Site, join
 from freeflyer.model.build import build
-from freeflyer.model.description import Description, Link, Loop, Site
-from freeflyer.model.model import Model
-from freeflyer.model.placements import join
 from freeflyer.robots._parts import box, floating_joint, sole_sites, translation
 from freeflyer.robots.kangaroo_parts import (
     BALL_WITH_ANGLE, IN_XY, IN_XZ, STRUT, Cut, Motor, Piece, Point, SubMechanism, X, Y, Z, at_width, direction, shift_point,

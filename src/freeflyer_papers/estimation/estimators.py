@@ -11,7 +11,7 @@ import numpy as np
 
 from freeflyer.analysis.timing.results import Call, time_interleaved
 from freeflyer.contacts import Contact, feet_by_name
-from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.dynamics import inverse_dynamics
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
 from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
@@ -20,9 +20,7 @@ from freeflyer_papers.estimation.stance import random_postures
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import SMALLEST, number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress
 
 CHUNK = 1000  # samples at a time

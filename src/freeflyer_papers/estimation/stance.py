@@ -12,14 +12,12 @@ from collections.abc import Sequence
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import center_of_mass, frame_jacobian, frame_pose, integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.estimation.passive import Sensors
 from freeflyer.estimation.stance import place_on_ground, reach, strokes
 from freeflyer.linkages.rows import constraints
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.spatial import se3
 from freeflyer.tolerances import BASE_STEP, STANCE_POSE_TOLERANCE

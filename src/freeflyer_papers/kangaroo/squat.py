@@ -10,7 +10,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
 from freeflyer_papers.estimation.pictures import draw_bones
 from freeflyer.plots.film import draw_arrow

@@ -47,8 +47,7 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
         held: "inertial" or "body". Base twist that stays fixed. "inertial" is the one in the *inertial* frame, the
             algorithm's own input. "body" is the one in the *body* frame, the variable of Tables 7 and 8 and of the library,
             for which only gravity depends on H.
-    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
-    """
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad."""
     M = e.tree.inertia[0]
     dv = cross(e.v[0]) if held == "inertial" else zeros((6, 6), e.tau_base.dtype)  # line 1
     da = cross(e.a_r[0])  # line 2
@@ -92,8 +91,7 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     Args:
         e: Pass with wrenches, if through_wrenches.
         through_wrenches: Whether the base's rows are computed from the derivatives of all F, as in the table.
-    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad.
-    """
+    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad."""
     if through_wrenches:
         e.require_wrenches()
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
@@ -196,8 +194,7 @@ def pose_derivative_with_inertial_twist(by_pose: np.ndarray, by_velocity: np.nda
     Args:
         by_pose: (m, 6) array, df/dH at fixed ^0 v.
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        v_body: (6,) array, ^0 v.
-    """
+        v_body: (6,) array, ^0 v."""
     return by_pose + by_velocity @ cross(v_body)
 
 
@@ -207,8 +204,7 @@ def pose_derivative_with_body_twist(by_pose: np.ndarray, by_velocity: np.ndarray
     Args:
         by_pose: (m, 6) array, df/dH at fixed ^A v, Table 5.
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        v_body: (6,) array, ^0 v.
-    """
+        v_body: (6,) array, ^0 v."""
     return by_pose - by_velocity @ cross(v_body)
 
 
@@ -217,8 +213,7 @@ def derivative_by_inertial_twist(by_velocity: np.ndarray, X_0A: np.ndarray) -> n
 
     Args:
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`.
-    """
+        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`."""
     return by_velocity @ X_0A
 
 
@@ -234,8 +229,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     Args:
         q: (nq,) array, configuration; real or complex, not checked.
     Returns: (6 + n_J, 6 + n_J) array, M^-1, base first; (n_J, n_J) where the base does not move.
-    Raises: InputError where a joint, or the base, moves no inertia.
-    """
+    Raises: InputError where a joint, or the base, moves no inertia."""
     n, lam, gamma, nJ = tree.n_bodies, tree.parent, tree.gamma, tree.n_joint_columns
     base = 6 * tree.moving
     dtype, bodies = scalars(q), range(1, n + 1)

@@ -14,18 +14,13 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_points
 from freeflyer.contacts.wrenches import orthogonal_pair
-from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics import difference, frame_pose, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, instances, row, true_or_false
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, frozen_array, instances, public, row, true_or_false
 from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 

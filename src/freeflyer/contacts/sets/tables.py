@@ -11,14 +11,13 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling, check_spread
 from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenches
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import handle
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_loops, support
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.model import Model
+from freeflyer.model import Model, frozen_array
 
 MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
