@@ -13,10 +13,10 @@ from fractions import Fraction
 from freeflyer import robots
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
-from freeflyer.kernels.counting import CountingScalar, Operations, count, count_known
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 from freeflyer.kernels.model import layout as L
+from freeflyer_papers.counting import CountingScalar, Operations, count, count_known
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}

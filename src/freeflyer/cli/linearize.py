@@ -38,8 +38,7 @@ def linearize(
     from freeflyer.cli.output import draw_all, output, write_json
     from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
-    from freeflyer.model.configuration import neutral
-    from freeflyer.model.readers.loops_yaml import read_posture
+    from freeflyer.model import neutral, read_posture
     from freeflyer.plots import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops).model)

@@ -52,7 +52,7 @@ def run_bench(
 ) -> None:  # fmt: skip
     """Measure, beside peers if some are given, and show; `more` adds to the result."""
     from freeflyer.analysis.timing.measured import measure
-    from freeflyer.analysis.timing.robots import robot_of_file
+    from freeflyer.analysis.timing.algorithms import robot_of_file
     from freeflyer.analysis.timing.runner import Effort
     from freeflyer.cli.output import output, print_table, status, write_json
 

@@ -16,17 +16,12 @@ from scipy.spatial import ConvexHull, QhullError
 
 from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
-from freeflyer.model.configuration import reference_posture
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
-from freeflyer.model.placements import placement, rigid_groups, rotation_of_rpy
-from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
-from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes, read_xml
-from freeflyer.model.readers.urdf import named
+from freeflyer.model import (
+    WORLD, Model, compile_model, named, numbers, one_row, parse_xml, placement, public, read_bytes, read_xml,
+    reference_posture, rigid_groups, rotation_of_rpy, spec_with_shapes,
+)
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
 

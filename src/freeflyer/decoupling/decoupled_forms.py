@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
 from freeflyer.decoupling.momenta import Map, checked_map
-from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics import mass_matrix
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, explain, finite_row, public
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO
 
@@ -183,8 +181,7 @@ class Invariance(NamedTuple):
     Attributes:
         residual, coupling: (..., 6) array, C_x v_x + C_xy v_y, and C_xy v_y alone.
         invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without
-            forces.
-    """
+            forces."""
 
     residual: np.ndarray
     coupling: np.ndarray

@@ -15,9 +15,7 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.loads import Expressed, Wrenches, expression, run_loaded, wrench_rows, wrenches
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import check_configuration, gravity_rows, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, check_configuration, explain, gravity_rows, public, row
 from freeflyer.tolerances import COMPLEX_STEP
 
 

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import reduction_of
+from freeflyer.dynamics import reduction_of
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import batch, state as state_of, table_handle
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
@@ -22,10 +22,10 @@ from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, structure
-from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import check_configuration, name_list, number, positive, real_array, row
-from freeflyer.model.model import Model, Partition, remembered
-from freeflyer.model.public import public
+from freeflyer.model import (
+    Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array,
+    remembered, row,
+)
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
 

@@ -76,7 +76,7 @@ class Recorder:
         return Run(
             np.array(t), np.stack(q), np.stack(v), np.stack(tau),
             _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
-            {name: np.array([x[name] for x in facts]) for name in facts[0]},
+            {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
         )  # fmt: skip
 
 

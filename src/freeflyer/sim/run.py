@@ -23,6 +23,7 @@ from freeflyer.files import write_atomically
 from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
+from freeflyer.sim.run_table import RecordedRun, state_columns
 
 FORMAT = "freeflyer run 1"
 PACKED = (ZIP_STORED, ZIP_DEFLATED)
@@ -32,7 +33,7 @@ PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(RecordedRun):
     """Run of a simulation: its samples and events; `run.save(path)` writes it to a file.
 
     Attributes:
@@ -49,6 +50,7 @@ class Run:
         failure: The sentence of the error that ended the run early; the samples before it are kept.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.
         robot, digest: The model's name, and a hash of its numbers.
+        model: The model; None for runs that were loaded or copied to another process.
 
     Examples:
         The energy of a swinging chain (J) stays, to the order of the integrator:
@@ -73,6 +75,15 @@ class Run:
     robot: str = ""
     digest: str = ""
     ground: Mapping[str, np.ndarray] = field(default_factory=dict)
+    model: Model | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "model": None}
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Arrays by name: t, q, v, tau of each coordinate, forces and torques of each contact, and what the ground says."""
+        columns = state_columns(self.model, self.t, self.q, self.v, self.tau, self.forces)
+        return columns | {f"ground {name}": x for name, x in self.ground.items()}
 
     def __repr__(self) -> str:
         ended = f", ended early: {self.failure}" if self.failure else ""
@@ -109,8 +120,6 @@ def write_run(run: Run, path: str | os.PathLike[str], overwrite: bool = False, p
     file = io.BytesIO()
     (np.savez_compressed if packed else np.savez)(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
     write_atomically(path, file.getvalue(), overwrite)
-
-
 
 
 def load(path: str | os.PathLike[str]) -> Run:

@@ -11,7 +11,7 @@ our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "wo
 InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
-# ruff: noqa: I001  the list of names is filled, not one name a line
+
 from __future__ import annotations
 
 from typing import NamedTuple

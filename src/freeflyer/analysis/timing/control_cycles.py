@@ -19,14 +19,12 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import (
+    center_of_mass, forward_dynamics, forward_dynamics_derivatives, frame_pose, integrate, inverse_dynamics,
+    inverse_dynamics_derivatives,
+)
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import neutral
-from freeflyer.model.model import Model
+from freeflyer.model import Model, neutral
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid
 from freeflyer.robots.legged import standing_posture

@@ -13,8 +13,8 @@ from freeflyer import robots
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R
 from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.dynamics.all_terms import AllTerms
+from freeflyer.analysis.timing.algorithms import BenchRobot
+from freeflyer.dynamics import AllTerms
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 

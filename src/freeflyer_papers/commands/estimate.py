@@ -35,9 +35,9 @@ def estimate(
     json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer.analysis.estimators import Encoder, estimation_times
-    from freeflyer.analysis.swing import REST_TIME, RISE_TIME, Sway, check_sway
-    from freeflyer.cli import estimate_tables as tables
+    from freeflyer_papers.estimation.estimators import Encoder, estimation_times
+    from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
+    from freeflyer_papers.estimation import tables
     from freeflyer.cli.options import make_folder
     from freeflyer.cli.output import draw_all, output, status, write_json
     from freeflyer.estimation import sensors

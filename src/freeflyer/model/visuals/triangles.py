@@ -1,0 +1,116 @@
+"""Triangles of simple bodies, about their own origin, m."""
+
+from __future__ import annotations
+
+from functools import cache
+from typing import NamedTuple
+
+import numpy as np
+from scipy.spatial import ConvexHull, QhullError
+
+AROUND, DOWN = 24, 12  # corners of a circle; of the half circle from pole to pole
+
+
+class Mesh(NamedTuple):
+    """Triangles: corners (n, 3), m, and their numbers (m, 3), counter-clockwise from outside."""
+
+    vertices: np.ndarray
+    faces: np.ndarray
+
+    def moved(self, X: np.ndarray) -> Mesh:
+        """The same at the pose X (4, 4)."""
+        return Mesh(self.vertices @ X[:3, :3].T + X[:3, 3], self.faces)
+
+
+def joined(meshes: list[Mesh]) -> Mesh:
+    """One mesh of several."""
+    first = np.cumsum([0, *(len(x.vertices) for x in meshes)])
+    faces = [x.faces + k for x, k in zip(meshes, first)]
+    empty = np.zeros((0, 3))
+    return Mesh(np.vstack([empty, *(x.vertices for x in meshes)]), np.vstack([empty.astype(np.int64), *faces]).astype(np.int64))
+
+
+@cache
+def _box() -> Mesh:
+    corners = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
+    quads = np.array([[0, 1, 3, 2], [4, 6, 7, 5], [0, 4, 5, 1], [2, 3, 7, 6], [0, 2, 6, 4], [1, 5, 7, 3]])
+    return Mesh(corners, np.vstack([quads[:, :3], quads[:, [0, 2, 3]]]))
+
+
+def box(half: np.ndarray) -> Mesh:
+    """Box of these half sides (3,)."""
+    return Mesh(_box().vertices * half, _box().faces)
+
+
+def turned(profile: np.ndarray) -> Mesh:
+    """Body of revolution about z of a profile (k, 2): radius and height, from the top down."""
+    angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
+    circle = np.column_stack([np.cos(angles), np.sin(angles)])
+    rings = np.concatenate([profile[:, :1, None] * circle[None], np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))], 2)
+    k = np.arange(AROUND)
+    quads = np.stack([k, k + AROUND, (k + 1) % AROUND + AROUND, (k + 1) % AROUND], axis=1)
+    quads = (quads[None] + AROUND * np.arange(len(profile) - 1)[:, None, None]).reshape(-1, 4)
+    return Mesh(rings.reshape(-1, 3), np.vstack([quads[:, :3], quads[:, [0, 2, 3]]]))
+
+
+@cache
+def _ball() -> Mesh:
+    return turned(_arc(0.0, np.pi))
+
+
+def _arc(begin: float, end: float) -> np.ndarray:
+    angles = np.linspace(begin, end, DOWN + 1)
+    return np.column_stack([np.sin(angles), np.cos(angles)])
+
+
+def ellipsoid(half: np.ndarray) -> Mesh:
+    """Ellipsoid of these half axes (3,)."""
+    return Mesh(_ball().vertices * half, _ball().faces)
+
+
+def cylinder(radius: float, half: float) -> Mesh:
+    """Cylinder along z."""
+    return turned(np.array([[0.0, half], [radius, half], [radius, -half], [0.0, -half]]))
+
+
+def capsule(radius: float, half: float) -> Mesh:
+    """Capsule along z; half: of the line between the centres of its ends."""
+    return turned(np.vstack([radius * _arc(0.0, 0.5 * np.pi) + [0.0, half], radius * _arc(0.5 * np.pi, np.pi) - [0.0, half]]))
+
+
+def arrow(start: np.ndarray, way: np.ndarray, radius: float) -> Mesh:
+    """Arrow from a point along `way` (3,), its head within the length."""
+    length = float(np.linalg.norm(way))
+    head = min(5.0 * radius, 0.6 * length)
+    profile = [[0.0, length], [2.2 * radius, length - head], [radius, length - head], [radius, 0.0], [0.0, 0.0]]
+    return turned(np.array(profile)).moved(along(start, way))
+
+
+def rod(start: np.ndarray, end: np.ndarray, radius: float) -> Mesh:
+    """Cylinder between two points."""
+    half = 0.5 * (end - start)
+    return cylinder(radius, float(np.linalg.norm(half))).moved(along(start + half, half))
+
+
+def along(origin: np.ndarray, way: np.ndarray) -> np.ndarray:
+    """A pose (4, 4) at a point with z along `way`."""
+    z = way / max(float(np.linalg.norm(way)), 1e-300)
+    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
+    x /= max(float(np.linalg.norm(x)), 1e-300)
+    X = np.eye(4)
+    X[:3, :3], X[:3, 3] = np.column_stack([x, np.cross(z, x), z]), origin
+    return X
+
+
+def hull_of_balls(points: np.ndarray, radius: float) -> Mesh:
+    """Convex hull of balls of one radius about points (k, 3)."""
+    surface = (points[:, None] + radius * _ball().vertices[::2]).reshape(-1, 3)
+    try:
+        found = ConvexHull(surface)
+    except (QhullError, ValueError):
+        return ellipsoid(np.full(3, radius)).moved(along(points[0], np.array([0.0, 0.0, 1.0])))
+    a, b, c = (surface[found.simplices[:, k]] for k in range(3))
+    outward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) > 0.0
+    faces = np.where(outward[:, None], found.simplices, found.simplices[:, ::-1])
+    used, places = np.unique(faces, return_inverse=True)
+    return Mesh(surface[used], places.reshape(-1, 3).astype(np.int64))

@@ -1,0 +1,78 @@
+"""Visuals of URDF links."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from freeflyer.errors import FileError
+from freeflyer.model.placements import rotation_of_rpy
+from freeflyer.model.readers.safe_file import numbers
+from freeflyer.model.readers.urdf import named
+from freeflyer.model.visuals.mesh_files import GREY, Colour, mesh_path, read_mesh
+from freeflyer.model.visuals.triangles import Mesh, box, capsule, cylinder, ellipsoid
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
+Parts = dict[str, list[tuple[Mesh, Colour]]]  # of each link, in its own axes
+
+
+def urdf_visuals(root: _Element, path: Path) -> tuple[Parts, list[str]]:
+    """Triangles with colours of each link, and notes on visuals that cannot be read."""
+    where = f"URDF {path.name!r}"
+    materials = {str(x.get("name")): _rgba(x, where) for x in root.findall("material")}
+    found, notes, read = Parts(), list[str](), dict[str, list[tuple[Mesh, Colour | None]]]()
+    for name, link in named(root, "link", where).items():
+        for element in link.findall("visual"):
+            try:
+                found.setdefault(name, []).extend(_parts(element, path, where, materials, read))
+            except FileError as error:
+                notes.append(f"link {name!r}: {error}")
+    return found, notes
+
+
+def _parts(element: _Element, path: Path, where: str, materials: dict[str, Colour | None],
+           read: dict[str, list[tuple[Mesh, Colour | None]]]) -> list[tuple[Mesh, Colour]]:  # fmt: skip
+    material, geometry, X = element.find("material"), element.find("geometry"), np.eye(4)
+    given = None
+    if material is not None:
+        given = _rgba(material, where) or materials.get(str(material.get("name")))
+    if (origin := element.find("origin")) is not None:
+        X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
+        X[:3, 3] = numbers(origin.get("xyz", "0 0 0"), (3,), where)
+    shape = None if geometry is None or not len(geometry) else geometry[0]
+    if shape is None:
+        raise FileError(f"{where} has a <visual> without geometry")
+    if shape.tag != "mesh":
+        return [(_primitive(shape, where).moved(X), given or GREY)]
+    name = shape.get("filename", "")
+    scale = np.array(numbers(shape.get("scale", "1 1 1"), (1, 3), where))
+    if name not in read:
+        read[name] = read_mesh(mesh_path(name, path))
+    mirrored = np.prod(np.broadcast_to(scale, 3)) < 0.0
+    return [(Mesh(mesh.vertices * scale, mesh.faces[:, ::-1] if mirrored else mesh.faces).moved(X), given or colour or GREY)
+            for mesh, colour in read[name]]  # fmt: skip
+
+
+def _primitive(shape: _Element, where: str) -> Mesh:
+    def value(name: str) -> float:
+        return numbers(shape.get(name, ""), (1,), where)[0]
+
+    if shape.tag == "box":
+        return box(0.5 * np.array(numbers(shape.get("size", ""), (3,), where)))
+    if shape.tag == "sphere":
+        return ellipsoid(np.full(3, value("radius")))
+    if shape.tag in ("cylinder", "capsule"):
+        return (cylinder if shape.tag == "cylinder" else capsule)(value("radius"), 0.5 * value("length"))
+    raise FileError(f"{where} has a <visual> with <{shape.tag}>, which is not read")
+
+
+def _rgba(material: _Element, where: str) -> Colour | None:
+    color = material.find("color")
+    if color is None:
+        return None
+    red, green, blue, alpha = numbers(color.get("rgba", ""), (4,), where)
+    return red, green, blue, alpha
