@@ -6,7 +6,7 @@ import ast
 from collections.abc import Callable
 from typing import Any
 
-from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
@@ -16,12 +16,14 @@ from freeflyer.kernels.model.layout import TABLE_AT
 
 def compiled_only(meaning: Callable[..., Any]) -> Callable[..., Any]:
     """A function of compiled code that has no Python text: it is called without the writer `e`."""
-    means({meaning: meaning})
+    meaning.compiled = meaning  # type: ignore[attr-defined]
     return meaning
 
 
 def in_entry(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel as a part of the entry that calls it, whatever its length."""
+    """A kernel as a part of the entry that calls it, whatever its length; what is given as its meaning already, as it is."""
+    if hasattr(kernel, "compiled"):
+        return kernel
     return compiled_only(lambda e, *given: e.inline(source(kernel), list(given)))
 
 
