@@ -29,6 +29,7 @@ CLOSED: dict[str, tuple[Entry, ...]] = {
     "inverse_dynamics": (E.PROJECTED_INVERSE_DYNAMICS,), "bias_forces": (E.PROJECTED_INVERSE_DYNAMICS,),
     "gravity_forces": (E.PROJECTED_INVERSE_DYNAMICS,), "forward_dynamics": (E.PROJECTED_FORWARD_DYNAMICS,),
     "mass_matrix": (E.PROJECTED_MASS,), "inverse_mass_matrix": (E.PROJECTED_INVERSE_MASS,),
+    **{name: ENTRIES[name] for name in ("center_of_mass", "frame_pose", "all_terms")},
 }  # fmt: skip
 SPECIALISED, COMPILING = "specialised", "general until it is compiled"
 OF_FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration")
@@ -62,17 +63,19 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: close them first, freeflyer.close_loops(model)")
     wanted = list(dict.fromkeys(known if functions is None else functions))
-    tree, reduction, code = model.tree, model.reduction, _empty(wanted)
-    jobs = [(code, model, CLOSED if reduction else ENTRIES)]
+    code, of_tree, reduction = _empty(wanted), _empty(wanted), model.reduction
     if reduction:
-        of_tree = _empty(wanted)
-        jobs.append((of_tree, tree, ENTRIES))
-        reduction = replace(reduction, tree=tree.with_code(of_tree, None))
+        reduction = replace(reduction, tree=model.tree.with_code(of_tree, None))
     made = model.with_code(code, reduction)
 
     def compile_all() -> None:
-        for code, of, entries in jobs:
-            _fill(code, of, {k: entries[k] for k in wanted if k in entries}, numbers)
+        own = CLOSED if model.reduction else ENTRIES
+        for name in wanted:
+            if name in own:
+                code.notes[name] = _compiled(code, model, name, own[name], numbers)
+            if model.reduction and name in ENTRIES:  # what closed models compute by their tree
+                note = _compiled(of_tree, model.tree, name, ENTRIES[name], numbers)
+                code.notes[name] = code.notes[name] if name in own else note
 
     if wait:
         compile_all()
@@ -85,20 +88,22 @@ def _empty(functions: Iterable[str]) -> Specialization:
     return Specialization(code_table(), dict.fromkeys(functions, COMPILING))
 
 
-def _fill(code: Specialization, model: Model, functions: dict[str, tuple[Entry, ...]], frames: tuple[int, ...]) -> None:
-    """Compiles, and enters addresses and notes."""
+def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...]) -> str:
+    """Compiles a public function's entries and enters their addresses; what became of it."""
+    if name in OF_FRAMES and not frames:
+        return "general, as no frames are named (frames=)"
     robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), frames=frames)
-    for name, entries in functions.items():
-        if name in OF_FRAMES and not frames:
-            code.notes[name] = "general, as no frames are named (frames=)"
-            continue
-        try:
-            for entry in entries:
-                shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
-                for lanes in (1, batch_lanes(shared)):
-                    place = number_of(shared), int(lanes > 1)
-                    if not code.table[place]:
-                        code.table[place] = build.separate_address(robot_entry(shared, robot), lanes)
-            code.notes[name] = SPECIALISED
-        except Refused as error:
-            code.notes[name] = f"general, as {error}"
+    refused: dict[int, str] = {}
+    for entry in entries:
+        shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
+        for lanes in (1, batch_lanes(shared)):
+            place = number_of(shared), int(lanes > 1)
+            try:
+                if not code.table[place]:
+                    code.table[place] = build.separate_address(robot_entry(shared, robot), lanes)
+            except Refused as error:
+                refused[lanes] = str(error)
+    one, many = refused.pop(1, ""), "".join(refused.values())
+    if many:
+        return f"general, as {many}"
+    return f"{SPECIALISED} for batches; one state is general, as {one}" if one else SPECIALISED

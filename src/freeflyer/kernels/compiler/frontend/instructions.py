@@ -272,4 +272,5 @@ class Instructions:
         lines = [f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)] + [head + " {"]
         for b in self.blocks:
             lines += [b.name + ":", *b.phis, *b.lines, b.end]
-        return "\n".join([*self.parts, *lines, "}"])
+        parts = [text.replace("@SELF.part(", f"@SELF.part{k}(") for k, text in enumerate(self.parts)]
+        return "\n".join([*parts, *lines, "}"])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend.functions import Functions
@@ -94,11 +95,25 @@ def length(e: Functions, size: Any) -> Any:
     return e.call(abs, [size])
 
 
-def pack_rows(first: int, count: int) -> Callable[..., Any]:
-    """rows(like, sizes): workspaces for one state's numbers as Packs, a tuple."""
-    return compiled_only(
-        lambda e, like, sizes: tuple(workspace(e, like, length(e, e.entry(sizes, first + k))) for k in range(count))
-    )
+def pack_rows(first: int, count: int, groups: int = 1) -> Callable[..., Any]:
+    """rows(like, sizes): workspaces for one state's numbers as Packs, `groups` times, a tuple."""
+
+    def rows(e, like, sizes):
+        return tuple(workspace(e, like, times(e, length(e, e.entry(sizes, first + k)), groups)) for k in range(count))
+
+    return compiled_only(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(Buffer):
+    """The numbers of `count` Packs of states, one after the other."""
+
+    count: Register
+
+
+@compiled_only
+def grouped(e, buffers, count):
+    return tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)
 
 
 def option_values(count: int) -> Callable[..., Any]:

@@ -12,24 +12,26 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
-from typing import Any
+from typing import Any, ClassVar
 
 import numpy as np
 
 from freeflyer.kernels.backend import copy_entries
 from freeflyer.kernels.compiler.frontend.functions import Functions
-from freeflyer.kernels.compiler.meanings.arguments import compiled_only
-from freeflyer.kernels.compiler.meanings.memory import plus, workspace
+from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
+from freeflyer.kernels.compiler.meanings.memory import plus, times
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
-from freeflyer.kernels.compiler.one_robot.writing import Writer
+from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, count_of, each_group, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
-from freeflyer.kernels.entry import OPTIONS, Entry, kernel_function
+from freeflyer.kernels.entry import OPTIONS, Entry, formula, kernel_function
 from freeflyer.kernels.model.layout import FRAMES, N_V, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.tree.rnea import add_loads
 
 Write = Callable[..., None]  # write(e, topology, parameters, inputs..., options..., outputs...)
 EXPRESSIONS = 3  # of twists
+RECURSIONS = ("rnea", "aba")  # whose general code for one state handles number by number
+MOST_BY_ROWS = 6500  # operations of one state of the others, whose general code handles eight columns at once: measured
 OF_TREE, OF_FRAMES = range(5), range(5, 8)  # outputs of all_terms
 
 
@@ -60,6 +62,7 @@ class RobotEntry(Entry):
     """An entry whose kernel is that of one robot."""
 
     of: Robot | None = None
+    groups: ClassVar[int] = GROUPS
 
     @property
     def robot(self) -> str:
@@ -87,11 +90,27 @@ def _straight(
 ) -> Write:
     """An entry's kernel for these options, which calls leave out. `only`: the numbers of outputs that are written; None: all."""
 
+    alone = entry.closed or any(name in entry.name for name in RECURSIONS)
+
     def write(e: Functions, tree: Any, parameters: Any, *buffers: Any) -> None:
         found = formulas(entry, topology or robot.topology, robot.parameters, options, robot.free, only)
+        if buffers[0].lanes == 1 and not alone and len(found.expressions) > MOST_BY_ROWS:
+            raise Refused(f"{len(found.expressions)} operations take longer than rows of eight columns")
         Writer(e, found, parameters, buffers).write()
 
     return write
+
+
+def _each(e: Functions, entry: Entry, tree: Any, buffers: Sequence[Any], run: Callable[..., None], **more: int) -> None:
+    """run(buffers of one Pack...) for each Pack, of an entry's inputs and outputs and of `more`, by name with their lengths."""
+    sizes = []
+    for shape in entry.rows:
+        size: Any = 1
+        for n in shape:
+            size = times(e, size, value_of(e, tree, formula(n)))
+        sizes.append(size)
+    strides = dict(zip(buffers, [*sizes, *more.values()], strict=True))
+    each_group(e, strides, count_of(buffers), lambda here: run(*(here[b] for b in buffers)))
 
 
 def _loaded(entry: Entry, robot: Robot) -> Write:
@@ -101,14 +120,20 @@ def _loaded(entry: Entry, robot: Robot) -> Write:
 
     def write(e: Functions, tree: Any, parameters: Any, q: Any, v: Any, x: Any, gravity: Any, wrenches: Any, expressed: Any,
               out: Any) -> None:  # fmt: skip
-        loads = [tree, parameters, q, wrenches, expressed]
-        if inverse:
-            dynamics(e, tree, parameters, q, v, x, gravity, wrenches, out)
-            e.call(add_loads, [*loads, -1.0, out])
-        else:
-            forces = workspace(e, q, nv)
+        def subtract(q: Any, v: Any, x: Any, gravity: Any, wrenches: Any, out: Any) -> None:
+            e.call(add_loads, [tree, parameters, q, wrenches, expressed, -1.0, out])
+
+        def add(q: Any, v: Any, x: Any, gravity: Any, wrenches: Any, out: Any, forces: Any) -> None:
             e.call(copy_entries, [x, nv, forces])
-            e.call(add_loads, [*loads, 1.0, forces])
+            e.call(add_loads, [tree, parameters, q, wrenches, expressed, 1.0, forces])
+
+        buffers = q, v, x, gravity, wrenches, out
+        if inverse:
+            dynamics(e, tree, parameters, *buffers)
+            _each(e, entry, tree, buffers, subtract)
+        else:
+            forces = workspace_of_groups(e, q, nv)
+            _each(e, entry, tree, (*buffers, forces), add, forces=nv)
             dynamics(e, tree, parameters, q, v, forces, gravity, wrenches, out)
 
     return write
@@ -149,7 +174,10 @@ def _framed(entry: Entry, robot: Robot) -> Write:
             return (lambda: _same(e, [lambda x=x: x for x in options], way),
                     lambda: _straight(entry, robot, way)(e, tree, parameters, *buffers))  # fmt: skip
 
-        _chosen(e, [case(way) for way in ways], lambda: e.call(general, [tree, parameters, *given]))
+        def other() -> None:
+            _each(e, entry, tree, buffers, lambda *b: e.call(general, [tree, parameters, *b[:inputs], *options, *b[inputs:]]))
+
+        _chosen(e, [case(way) for way in ways], other)
 
     return write
 
@@ -159,9 +187,8 @@ def _terms(entry: Entry, robot: Robot) -> Write:
     general, unnamed = kernel_function(entry.source), Robot(robot.topology, robot.parameters)
 
     def write(e: Functions, tree: Any, parameters: Any, *given: Any) -> None:
-        q, v, gravity, expressed, *out = given
-        first = e.entry(tree, TABLE_AT)
-        state = tree, parameters, q, v, gravity, *out
+        expressed, buffers, first = given[3], (*given[:3], *given[4:]), e.entry(tree, TABLE_AT)
+        state = tree, parameters, *buffers
 
         def entries(frames: Sequence[int]) -> Any:
             places = [lambda k=k: e.entry(tree, plus(e, first, k)) for k in range(len(frames) + 1)]
@@ -178,7 +205,10 @@ def _terms(entry: Entry, robot: Robot) -> Write:
             terms()
             _chosen(e, [case(robot.frames, k) for k in range(EXPRESSIONS - 1)], case(robot.frames, EXPRESSIONS - 1)[1])
 
+        def others() -> None:
+            _each(e, entry, tree, buffers, lambda *b: e.call(general, [tree, parameters, *b[:3], expressed, *b[3:]]))
+
         named: list[Case] = [(lambda: entries(robot.frames), terms_and_frames)] if robot.frames else []
-        _chosen(e, [(lambda: entries(()), terms), *named], lambda: e.call(general, [tree, parameters, *given]))
+        _chosen(e, [(lambda: entries(()), terms), *named], others)
 
     return write

@@ -27,8 +27,10 @@ PARAMETERS = -1  # the number of that input; the others are counted from 0
 
 @dataclass(frozen=True, eq=False)
 class Formulas:
-    """What a kernel writes: for each output the scalars of one state; all expressions that these need, in order."""
+    """What a kernel writes: for each output the scalars of one state; all expressions that these need, in order. `inputs`: how many
+    numbers a state has of each."""
 
+    inputs: tuple[int, ...]
     outputs: tuple[list[Scalar], ...]
     expressions: list[Expression]
 
@@ -56,14 +58,17 @@ def formulas(
     numbers = [graph.made("input", PARAMETERS, i) if i in free else x for i, x in enumerate(parameters)]
     inputs = [[graph.made("input", k, i) for i in range(prod(s))] for k, s in enumerate(shapes[: entry.input_count])]
     outputs: list[list[Any]] = [[None] * prod(s) for s in shapes[entry.input_count :]]
-    plain.rebuilt(kernel_function(entry.source), MEANINGS)(list(topology), numbers, *inputs, *options, *outputs)
+    try:
+        plain.rebuilt(kernel_function(entry.source), MEANINGS)(list(topology), numbers, *inputs, *options, *outputs)
+    except ZeroDivisionError:
+        raise Refused("the robot's numbers are singular in every state") from None
     outputs = [x if only is None or k in only else [] for k, x in enumerate(outputs)]
     expressions = needed(x for row in outputs for x in row)
     if any(x.operation in ("sin", "cos") for of in angles(expressions) for x in needed([of])):
         raise Refused("its angles depend on sines of others")
     if len(expressions) > MOST:
         raise Refused(f"its code would have {len(expressions)} operations, of {MOST} at most")
-    return Formulas(tuple(outputs), expressions)
+    return Formulas(tuple(map(len, inputs)), tuple(outputs), expressions)
 
 
 def angles(expressions: Sequence[Expression]) -> list[Expression]:
