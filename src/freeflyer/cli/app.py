@@ -18,6 +18,7 @@ from freeflyer.cli.loops import loops
 from freeflyer.cli.robot import check, info, report
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.tools import bench, demo, warm
+from freeflyer.cli.view import view
 from freeflyer.errors import FreeflyerError
 from freeflyer.version import __version__
 
@@ -62,7 +63,8 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-in_order = {"Robot": (info, check, report, loops, linearize, export), "Control": (control, estimate), "Tools": (demo, bench, warm)}
+in_order = {"Robot": (info, check, report, view, loops, linearize, export), "Control": (control, estimate),
+            "Tools": (demo, bench, warm)}  # fmt: skip
 for panel, commands in in_order.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)

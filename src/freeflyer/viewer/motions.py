@@ -49,10 +49,13 @@ class Motion(NamedTuple):
 @singledispatch
 def motion(run: object, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
     """Motion of a run. Errors: InputError for what is none, and for the run of another robot."""
-    inner = getattr(run, "run", None)
+    own, inner = getattr(run, "motion", None), getattr(run, "run", None)
+    if callable(own):  # of another package
+        made: Motion = own()
+        return made
     if isinstance(inner, Run):  # of studies that keep the simulator's
         return motion(inner, model, feet)
-    raise InputError(f"a run of the library is shown, got {type(run).__name__}: of sim.simulate, control.run_scenario, hopping.hop ...")
+    raise InputError(f"a run of the library is shown, of sim.simulate, control.run_scenario ..., got {type(run).__name__}")
 
 
 def state_motion(run: RecordedRun, model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], feet: Sequence[Contact],

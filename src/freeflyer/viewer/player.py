@@ -59,7 +59,7 @@ class RunPage(Viewer):
         self._timeline.on_update(self._sought)
         self._steps = gui.add_button_group("step", ("first", "-1", "+1", "last"))
         self._steps.on_click(self._stepped)
-        self._speed = gui.add_dropdown("speed", SPEEDS, "1")
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
         self._loop = gui.add_checkbox("repeat", False)
         count = self.motion.q.shape[1]
         self._robot: Any = None
@@ -71,7 +71,7 @@ class RunPage(Viewer):
         self._plots: list[Any] = [None, None]
         names = [f"{kind}: {name}" for kind, curves in self.motion.signals.items() for name in ("all", *curves)]
         for k, first in enumerate((names[0] if names else NONE, NONE)):
-            chooser = gui.add_dropdown(f"curve {k + 1}", (NONE, *names), first)
+            chooser = gui.add_dropdown(f"curve {k + 1}", (NONE, *names), initial_value=first)
             chooser.on_update(lambda _, k=k, chooser=chooser: self._plot(k, chooser.value))
             self._plot(k, first)
 
@@ -86,7 +86,8 @@ class RunPage(Viewer):
                 return
             kind, _, one = name.partition(": ")
             curves, n = self.motion.signals[kind], self._chosen[0]
-            chosen = sorted(curves, key=lambda x: -float(np.ptp(np.nan_to_num(curves[x][:, n]))))[:CURVES] if one == "all" else [one]
+            most = sorted(curves, key=lambda x: -float(np.ptp(np.nan_to_num(curves[x][:, n]))))[:CURVES]
+            chosen = most if one == "all" else [one]
             at = np.unique(np.linspace(0, len(self.motion.t) - 1, POINTS).astype(int))
             series = [{"label": "t (s)"}, *({"label": x[:30], "stroke": c, "width": 1.5} for x, c in zip(chosen, COLOURS))]
             data = (self.motion.t[at], *(np.nan_to_num(np.asarray(curves[x][at, n], float)) for x in chosen))
