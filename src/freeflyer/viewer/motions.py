@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -51,8 +51,7 @@ def motion(run: object, model: Model | None = None, feet: Sequence[Contact] | No
     """Motion of a run. Errors: InputError for what is none, and for the run of another robot."""
     own, inner = getattr(run, "motion", None), getattr(run, "run", None)
     if callable(own):  # of another package
-        made: Motion = own()
-        return made
+        return cast(Motion, own())
     if isinstance(inner, Run):  # of studies that keep the simulator's
         return motion(inner, model, feet)
     raise InputError(f"a run of the library is shown, of sim.simulate, control.run_scenario ..., got {type(run).__name__}")
