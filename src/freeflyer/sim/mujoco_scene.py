@@ -2,7 +2,7 @@
 
 The robot is the user's own MJCF file if there is one, else what `to_mjcf` writes of it, links that fixed joints join as one body:
 MuJoCo refuses links without mass or with moments of inertia of no body. What is added: a floor; servos at the given joints; spheres
-for feet that have no shape; light, and the meshes of the robot's file, which touch nothing; and soft servos for pieces that MuJoCo's
+for feet that have no shape; light and the meshes of the robot's file, which touch nothing; soft servos for pieces that MuJoCo's
 loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not simulated either."""
 
 from __future__ import annotations

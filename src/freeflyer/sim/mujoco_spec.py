@@ -103,8 +103,7 @@ def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q
 
 
 def add_shapes(mujoco: Any, spec: Any, model: Model) -> None:
-    """The shapes in which the robot is seen, without mass and contacts, and light; the file's own go to a group that MuJoCo's viewer
-    hides."""
+    """The shapes in which the robot is seen, without mass and contacts, and light. MuJoCo's viewer hides those of the file."""
     bodies, groups = {body.name: body for body in spec.bodies}, rigid_groups(model.description)
     for geom in spec.geoms:
         geom.group = HIDDEN

@@ -16,6 +16,8 @@ from freeflyer.plots.film_scene import feet_of_run
 from freeflyer.plots.runs import signal_groups
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.run_table import RecordedRun
+from freeflyer.viewer.picture import floor_under
+from freeflyer.viewer.scene import robot_pieces
 
 FRAMES = 60  # a second, in the browser
 
@@ -44,6 +46,14 @@ class Motion(NamedTuple):
         before = after - 1
         nearer = np.where(wanted - self.t[before] < self.t[np.minimum(after, len(self.t) - 1)] - wanted, before, after)
         return np.unique(np.append(np.minimum(nearer, len(self.t) - 1), len(self.t) - 1))
+
+
+def floor_of(m: Motion) -> float:
+    """Height of the floor, m: 0 if there are contact forces, else below the lowest point of three postures."""
+    if m.forces:
+        return 0.0
+    shown = [floor_under(m.model, robot_pieces(m.model, m.q[k, 0])) for k in (0, len(m.t) // 2, len(m.t) - 1)]
+    return min((x for x in shown if x is not None), default=0.0)
 
 
 @singledispatch

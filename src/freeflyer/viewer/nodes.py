@@ -13,6 +13,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import along, arrow, ellipsoid, joined, rod
 from freeflyer.spatial import quaternion
+from freeflyer.viewer.camera import Camera
 from freeflyer.viewer.raster import TILE
 from freeflyer.viewer.scene import (
     INERTIA,  # fmt: skip
@@ -31,6 +32,7 @@ from freeflyer.viewer.scene import (
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255
+ENVIRONMENT = 0.35  # of the light from all sides, beside that from above
 
 
 def rgb(colour: Sequence[float]) -> tuple[int, int, int]:
@@ -142,7 +144,7 @@ class RobotNodes:
         for x, given, offset in zip(q, forces, self.offsets):
             for begin, end in force_arrows(self.model, x, given, self.feet, self.size):
                 length = float(np.linalg.norm(end - begin))
-                poses[n], scales[n] = along(begin + offset, end - begin), (0.25 * self.size, 0.25 * self.size, length)
+                poses[n], scales[n] = along(begin + offset, end - begin), (0.18 * self.size, 0.18 * self.size, length)
                 n += 1
         self._place(self.arrows, poses, scales.astype(np.float32))
 
@@ -157,8 +159,17 @@ class RobotNodes:
             node.remove()
 
 
+def set_camera(handle: Any, camera: Camera) -> None:
+    """Of a browser, or of those that come."""
+    up = "up" if hasattr(handle, "up") else "up_direction"
+    setattr(handle, up, (0.0, 0.0, 1.0))
+    handle.fov = camera.fov
+    handle.position, handle.look_at = tuple(camera.position.tolist()), tuple(camera.look_at.tolist())
+
+
 def add_floor(server: Any, height: float, size: float) -> None:
-    """Grid of the pictures' tiles, and light from above."""
+    """Grid of the pictures' tiles, and light."""
+    server.scene.configure_environment_map("city", environment_intensity=ENVIRONMENT)
     side = max(8.0, 12.0 * size)
     server.scene.add_grid("/floor", width=side, height=side, cell_size=TILE, section_size=4.0 * TILE, position=(0.0, 0.0, height),
                           cell_color=(215, 219, 224), section_color=(190, 196, 203))  # fmt: skip

@@ -21,9 +21,9 @@ from freeflyer.model.visuals.reading import visuals
 from freeflyer.text import visible
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
-from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor
+from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
 from freeflyer.viewer.picture import default_posture, floor_under, picture, png
-from freeflyer.viewer.scene import LAYERS, robot_pieces
+from freeflyer.viewer.scene import LAYERS, all_corners, robot_pieces
 from freeflyer.viewer.server import address_of, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
@@ -39,8 +39,8 @@ class Viewer:
         camera: Of the first view.
     """
 
-    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], feet: Sequence[Contact], host: str, port: int | None,
-                 offsets: np.ndarray) -> None:  # fmt: skip
+    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
+                 feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
         for layer in layers:
             choice("layers", layer, LAYERS)
         self.model, self.layers, self.feet = model, tuple(layers), tuple(feet)
@@ -48,29 +48,31 @@ class Viewer:
         self._server = open_server(host, port, visible(model.name, 40))
         self.url = address_of(self._server)
         try:
-            self._fill(q, offsets)
+            self._fill(q[None], floor)
         except BaseException:
             stop_server(self._server)
             raise
 
-    def _fill(self, q: np.ndarray, offsets: np.ndarray) -> None:
-        pieces = robot_pieces(self.model, q[0])
-        self._floor = floor_under(self.model, pieces) or 0.0
+    def _fill(self, q: np.ndarray, floor: float | None) -> None:
+        offsets = np.zeros((1, 3))
+        self._floor = (floor_under(self.model, robot_pieces(self.model, q[0])) or 0.0) if floor is None else floor
         self._nodes = RobotNodes(self._server, self.model, offsets, self.layers, self.feet, self._floor)
         self._q = q
         self._forces: Sequence[Forces] = ()
         self._nodes.update(q)
-        corners = np.vstack([p.mesh.vertices for p in pieces]) if pieces else np.array([[-0.5] * 3, [0.5] * 3])
-        corners = np.vstack([corners + offsets.min(axis=0), corners + offsets.max(axis=0)])
-        self.camera = camera_around(corners, aspect=1.2)
-        self._server.initial_camera.position = tuple(self.camera.position)
-        self._server.initial_camera.look_at = tuple(self.camera.look_at)
-        self._server.initial_camera.up = (0.0, 0.0, 1.0)
-        self._server.initial_camera.fov = self.camera.fov
+        self.look(offsets)
         add_floor(self._server, self._floor, self._nodes.size)
         self._server.gui.configure_theme(show_share_button=False, show_logo=False, control_layout="collapsible")
         self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
         self._add_layers()
+
+    def look(self, offsets: np.ndarray) -> None:
+        """Turns the cameras of all browsers to the robots at their offsets (n, 3), m."""
+        corners = all_corners(robot_pieces(self.model, self._q[0]))
+        self.camera = camera_around(np.vstack([corners + offsets.min(axis=0), corners + offsets.max(axis=0)]), aspect=1.2)
+        set_camera(self._server.initial_camera, self.camera)
+        for client in self._server.get_clients().values():
+            set_camera(client.camera, self.camera)
 
     def _add_layers(self) -> None:
         with self._server.gui.add_folder("show", expand_by_default=False):
@@ -151,7 +153,7 @@ class PosturePage(Viewer):
     """A page whose sliders move the robot; a closed linkage follows its motors. Made by `show`."""
 
     def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None) -> None:
-        super().__init__(model, q[None], layers, (), host, port, np.zeros((1, 3)))
+        super().__init__(model, q, layers, host, port)
         self._sliders: dict[str, tuple[Slider, Any]] = {}
         base = {s.name for s in sliders(model) if s.joint.parent == WORLD and s.joint.kind in PARTS}
         folders = {name: self._server.gui.add_folder("base" if name else "motors" if model.reduction else "joints",
