@@ -86,7 +86,7 @@ def _(value: Model) -> str:
 @html.register
 def _(value: RecordedRun) -> str:
     """Pictures of a run at times evenly spread, and its line; without pictures if the model is not known."""
-    text = f"<p>{esc(repr(value), 2000)}</p>"
+    text = f"<p>{esc(repr(value), 300)}</p>"
     if isinstance(value, Run) and value.model is None:
         return text
     m = motion(value)
