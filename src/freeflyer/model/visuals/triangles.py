@@ -107,7 +107,8 @@ def turned(profile: np.ndarray) -> Mesh:
     """Body of revolution about z of a profile (k, 2): radius and height, from the top down."""
     angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    rings = np.concatenate([profile[:, :1, None] * circle[None], np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))], 2)
+    heights = np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))
+    rings = np.concatenate([profile[:, :1, None] * circle[None], heights], axis=2)
     k = np.arange(AROUND)
     quads = np.stack([k, k + AROUND, (k + 1) % AROUND + AROUND, (k + 1) % AROUND], axis=1)
     quads = (quads[None] + AROUND * np.arange(len(profile) - 1)[:, None, None]).reshape(-1, 4)
