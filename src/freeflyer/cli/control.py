@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, load_robot, make_folder, option
+from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
 from freeflyer.cli.output import console, draw_all, output, status, table, write_json
 from freeflyer.errors import InputError, format_value
 from freeflyer.text import number
@@ -68,10 +68,9 @@ def control(
     velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,
     pushes: PushesOption = None, boundary: BoundaryOption = None,
     processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
-    folder: FolderOption = None, json: JsonOption = None, debug: DebugOption = False,
+    folder: FolderOption = None, view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
-    from freeflyer.cli.control import standing_robot
     from freeflyer.control.running import run_scenario
     from freeflyer.sim.inputs import Sensing
 
@@ -93,6 +92,8 @@ def control(
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
+    if view and (pushes is not None or boundary is not None):
+        raise typer.BadParameter("--view shows one run: leave out --pushes and --boundary")
     if pushes is not None or boundary is not None:
         studies = []
         for where in plants:
@@ -129,6 +130,10 @@ def control(
         title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}, {result.plant}): "
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
+    if view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, found[-1])
 
 
 def draw(result: ControlRun, folder: Path) -> list[Path]:

@@ -116,6 +116,8 @@ def plain(value: Any) -> Any:
         return {str(k): plain(x) for k, x in value.items()}
     if isinstance(value, list | tuple):
         return [plain(x) for x in value]
+    if isinstance(value, bytes):
+        return None  # a picture
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)

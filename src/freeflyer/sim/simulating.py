@@ -27,7 +27,7 @@ from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
-from freeflyer.sim.records import Recorder, record_folder, stride
+from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
 from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
@@ -35,7 +35,6 @@ from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
 CHUNK = 64  # samples of one compiled call, while nothing happens in between
-MOST_SAMPLES = 10**8  # all are kept
 SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing", "every"}
 
 
@@ -83,7 +82,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
         every: Time between the samples that are kept, a multiple of dt; the last one is kept, too. None: all.
         record: An empty or new folder to which the run is written in pieces of 64 MB while it goes on. The result is then the last
-            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process.
+            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process. Parts of
+            a batch that run apart write to folders in it, which all workers must reach; the result is then the last sample.
         executor: Of concurrent.futures (threads, processes), or a Client of dask.distributed, to which parts of the batch are
             given. The bits are the same. Arguments must be such as can be pickled.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
@@ -218,17 +218,6 @@ def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Re
             holding = () if state.constraints is None else state.constraints.names
             record.events.append(Occurrence(START, state.t, before.q, before.v, state.v, holding))
     return state
-
-
-def sample_count(dt: float, duration: float) -> int:
-    """The number of steps, the last of which may be shorter."""
-    count = duration / dt
-    if not count <= MOST_SAMPLES:
-        raise InputError(
-            f"a duration of {duration:g} s in steps of {dt:g} s gives {count:.3g} samples, more than {MOST_SAMPLES:.0e}: take a "
-            "longer dt", dt=dt, duration=duration,
-        )  # fmt: skip
-    return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
 
 
 def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:

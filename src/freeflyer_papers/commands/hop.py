@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, make_folder, option
+from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import output, print_table, status, table, write_json
 from freeflyer.errors import InputError, format_value, unknown_name
 
@@ -28,7 +28,7 @@ def hop(
         Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write figure, film strip and animation there.",
             show_default=False)
     ] = None,
-    json: JsonOption = None, debug: DebugOption = False,
+    view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
     from freeflyer_papers import hopping
@@ -50,6 +50,10 @@ def hop(
         for path in draw(run, folder):
             out.print(f"wrote {path}", soft_wrap=True)
     write_json(json, "hop", summary(run))
+    if view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, run)
 
 
 def parse_settings(given: list[str]) -> dict[str, Any]:

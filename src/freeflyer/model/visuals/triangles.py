@@ -108,7 +108,7 @@ def turned(profile: np.ndarray) -> Mesh:
     angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
     heights = np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))
-    rings = np.concatenate([profile[:, :1, None] * circle[None], heights], 2)
+    rings = np.concatenate([profile[:, :1, None] * circle[None], heights], axis=2)
     k = np.arange(AROUND)
     quads = np.stack([k, k + AROUND, (k + 1) % AROUND + AROUND, (k + 1) % AROUND], axis=1)
     quads = (quads[None] + AROUND * np.arange(len(profile) - 1)[:, None, None]).reshape(-1, 4)
