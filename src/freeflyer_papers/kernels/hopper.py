@@ -19,8 +19,7 @@ from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_
 from freeflyer.kernels.tree.aba import articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, parent_of, coordinate, direction_at, kinematics,
-    velocities,
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, parent_of, coordinate, direction_at, kinematics, velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.model.poses import offset, position, rotation
