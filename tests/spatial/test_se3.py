@@ -9,7 +9,6 @@ from freeflyer.spatial import quaternion, se3
 from spatial_samples import (
     ALL_ANGLES,
     ROUNDING,
-    SMALL,
     TO_PI,
     close,
     exact_sum,
@@ -84,15 +83,3 @@ def test_log_undoes_exp_from_zero_to_pi(angle):
             continue
         close(out[3:], xi[3:], 6 * EPS * angle)  # relative: the axis of the smallest turns is kept too
         close(out[:3], xi[:3], 16 * EPS)
-
-
-@pytest.mark.parametrize("angle", [*SMALL[:6], 1.0, 3.0, np.pi - 1e-9])
-def test_interpolation_is_one_screw(angle):
-    X = random_pose()
-    xi = twists_at((angle,), 1)[0]
-    Y = X @ se3.exp(xi)
-    t = np.array([0.0, 0.25, 1.0, 1.5])
-    path = se3.interpolate(X, Y, t)
-    close(path, X @ se3.exp(t[:, None] * xi), 1e-14)
-    close(path[2], Y, 1e-14)
-    close(se3.adjoint(se3.exp(xi)) @ xi, xi, 2e-14)  # the screw moves along itself
