@@ -14,7 +14,7 @@ from pathlib import Path
 from samples import FUNCTIONS, close_to_states, model_call
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
-STATES = 3
+STATES = 9  # a whole pack, and one more
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
 ONE = "takes one posture a call"
