@@ -62,7 +62,7 @@ class Viewer:
         self._nodes.update(q)
         self.look(offsets)
         add_floor(self._server, self._floor, self._nodes.size)
-        self._server.gui.configure_theme(show_share_button=False, show_logo=False, control_layout="collapsible")
+        self._server.gui.configure_theme(show_share_button=False, show_logo=False)
         self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
         self._add_layers()
 
