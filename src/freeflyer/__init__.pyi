@@ -42,6 +42,7 @@ from .contacts.steps import step as step
 from .dynamics.manifold import (
     difference as difference, difference_derivatives as difference_derivatives, integrate as integrate,
     integrate_derivatives as integrate_derivatives)
+from .dynamics.specialized import specialize as specialize
 from .dynamics.manifold import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
 from .dynamics.states import (
@@ -55,14 +56,13 @@ from .model.build import build as build
 from .model.configuration import (
     neutral as neutral, normalize_configuration as normalize_configuration, random_configuration as random_configuration)
 from .model.description import (
-    Coupling as Coupling, Description as Description, Inertia as Inertia, Joint as Joint, Link as Link, Loop as Loop,
-    Mimic as Mimic, Site as Site)
+    Coupling as Coupling, Description as Description, Inertia as Inertia, Joint as Joint, Keyframe as Keyframe, Link as Link,
+    Loop as Loop, Mimic as Mimic, Site as Site)
 from .model.edits import (
     attach_payload as attach_payload, lock_joints as lock_joints, merge_fixed as merge_fixed,
     with_gravity as with_gravity)
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
-from .model.recorded_states import Keyframe as Keyframe
 from .model.states.velocities import State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 

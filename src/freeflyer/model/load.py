@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint, without_joints
 from freeflyer.model.inputs import gravity_vector
 from freeflyer.model.placements import placement, quaternion
 from freeflyer.model.readers.safe_file import read_xml
-from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.validate import validate
 from freeflyer.text import listed
 
@@ -47,16 +46,7 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         gravity: (3,) sequence, m/s^2, in place of the file's.
     Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical
-    or not connected, and for bases that the robot cannot have.
-
-    Examples:
-        >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
-        >>> print(ff.load("quadruped.urdf"))
-        quadruped: nq 19, nv 18, 13 moving joints, 12 actuated, 31.6 kg moving
-        base: free (the default, as the file does not define it)
-        >>> ff.load("quadruped.urdf", base="fixed").nv
-        12
-    """
+    or not connected, and for bases that the robot cannot have."""
     from freeflyer.model.build import compile_description
 
     return compile_description(describe(source, base, loops, inertias, gravity))

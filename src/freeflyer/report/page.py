@@ -12,12 +12,12 @@ from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, liste
 from freeflyer.errors import FileError
 from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.report.tree import tree_lines
+from freeflyer.analysis.facts import tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
@@ -259,7 +259,6 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
     Args:
         path: path.
         force: Whether a file that is neither empty nor a page of this function may be replaced.
-    Returns: Path of the file.
     Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
 
     Examples:

@@ -18,14 +18,13 @@ from freeflyer.analysis.linkage import Linkages, linkages
 from freeflyer.analysis.timing.algorithms import USUAL
 from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, time_robot
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
-from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
+from freeflyer.dynamics import (
+    center_of_mass, centroidal_momentum, centroidal_momentum_matrix, forward_dynamics, inverse_dynamics,
+)
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
-from freeflyer.model.configuration import neutral
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, neutral, public
 from freeflyer.plots.view import Body, bodies
 from freeflyer.progress import Progress, no_progress
 from freeflyer.version import __version__

@@ -17,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.dynamics import get_threads, set_threads
 
 
 @dataclass(frozen=True)

@@ -41,9 +41,9 @@ def mesh_path(name: str, robot: Path) -> Path:
         path = resolve_inside(folder, part, where)
         if path.is_file():
             if path.suffix.lower() not in READ:
-                raise FileError(f"mesh {name[:200]!r} is no {', '.join(READ)} file", path=name)
+                raise FileError(f"the mesh {name[:200]!r} of {robot.name} is no {' or '.join(READ)} file", path=name)
             return path
-    raise FileError(f"mesh {name[:200]!r} is not found beside the robot file", path=name)
+    raise FileError(f"the mesh {name[:200]!r} of {robot.name} is not found beside this file", path=name)
 
 
 def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:

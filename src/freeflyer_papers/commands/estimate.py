@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, option
+from freeflyer.cli.options import (
+    BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
+)
+from freeflyer.cli.output import draw_all, output, status, write_json
+from freeflyer.errors import FreeflyerError
 
 if TYPE_CHECKING:
     from freeflyer.contacts import Contact
@@ -35,11 +39,9 @@ def estimate(
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer.analysis.estimators import Encoder, estimation_times
-    from freeflyer.analysis.swing import REST_TIME, RISE_TIME, Sway, check_sway
-    from freeflyer.cli import estimate_tables as tables
-    from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import draw_all, output, status, write_json
+    from freeflyer_papers.estimation.estimators import Encoder, estimation_times
+    from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
+    from freeflyer_papers.estimation import tables
     from freeflyer.estimation import sensors
     from freeflyer.sim import Servos
 
@@ -95,7 +97,6 @@ def _mjcf(path: Path | None) -> Path | None:
 def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
     from freeflyer.contacts import feet_by_name, feet_from_file
-    from freeflyer.errors import FreeflyerError
 
     try:
         return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)

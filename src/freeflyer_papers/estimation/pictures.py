@@ -8,8 +8,8 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.estimators import TOLERANCE, Calibrations
-from freeflyer.analysis.swing import WORDS, Swing
+from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations
+from freeflyer_papers.estimation.swing import WORDS, Swing
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
 

@@ -13,19 +13,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.analysis.estimators import Encoder, readings
+from freeflyer_papers.estimation.estimators import Encoder, readings
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.control.support import convex_polygon
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.contact import contact_model, low_pass
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import Sensors, sensors_of
-from freeflyer.estimation.stance import shared_weight, shift_base, standing_posture
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
+from freeflyer.model import Model, public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_run import simulate_in_mujoco

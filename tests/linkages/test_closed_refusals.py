@@ -1,43 +1,12 @@
-"""Passive joints, multipliers and constrained accelerations against the full system of equations; refusals. on_failure="nan" of
-closed linkages: postures at which the linkage is singular give NaN."""
+"""Refusals of closed models that name the fault; on_failure="nan": postures at which the linkage is singular give NaN."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import reference, robot, robots, state
-from closeness import close, fresh, refused
-from freeflyer import ConstraintSet, constrained_dynamics
+from closed_robots import robot, state
+from closeness import fresh, refused
 from freeflyer.linkages.partition import partition
 from linkage_samples import BAR, shifted
-
-
-def solved(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """a (nv,) and multipliers (rows,) of [M -J^T; J 0] [a; lambda] = [tau - bias; -Jdot v], over independent rows."""
-    rows, n = partition(model).rows, model.nv
-    J = ff.linkages.constraint_jacobian(model, q)
-    K = np.block([[ff.mass_matrix(model, q), -J[rows].T], [J[rows], np.zeros((len(rows), len(rows)))]])
-    x = np.linalg.solve(K, np.concatenate([tau - ff.bias_forces(model, q, v), -ff.linkages.constraint_bias(model, q, v)[rows]]))
-    multipliers = np.zeros(len(J))
-    multipliers[rows] = x[n:]
-    return x[:n], multipliers
-
-
-@pytest.mark.parametrize("name", robots())
-def test_accelerations_and_multipliers_solve_the_full_system(name: str) -> None:
-    model, rng = robot(name), fresh(15)
-    s = state(model, rng, 0.02)
-    r, split, tau = reference(model, s), partition(model), rng.standard_normal(model.nv)
-    a, multipliers = solved(model, s.q, r.v, tau)
-    close(constrained_dynamics(model, s.q, r.v, tau, constraints=ConstraintSet(model)).a, a, 1e-9)
-    close(ff.linkages.constraint_multipliers(model, s.q, r.v, tau=tau), multipliers, 1e-9)
-    close(ff.linkages.mapping_jacobian(model, s.q), r.G[split.dependent], 1e-11)
-    close(ff.linkages.dependent_velocities(model, s.q, s.u), r.v[split.dependent], 1e-11)
-    close(ff.linkages.dependent_accelerations(model, s.q, s.u, s.u_dot), r.a[split.dependent], 1e-10)
-    close(ff.linkages.reduce_forces(model, s.q, tau), r.G.T @ tau, 1e-11)
-    drive = np.zeros(model.nv)
-    drive[split.independent] = ff.inverse_dynamics(ff.close_loops(model), s.q, s.u, s.u_dot)
-    shares = ff.linkages.constraint_multipliers(model, s.q, r.v, a=r.a)
-    close(ff.inverse_dynamics(model, s.q, r.v, r.a) - drive, ff.linkages.constraint_jacobian(model, s.q).T @ shares, 1e-10)
 
 
 def test_refusals_name_the_fault() -> None:

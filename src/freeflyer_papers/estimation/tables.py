@@ -12,8 +12,8 @@ from freeflyer.cli.output import Pictures, name, table
 from freeflyer.progress import Progress, part_of
 
 if TYPE_CHECKING:
-    from freeflyer.analysis.estimators import Calibrations, Encoder, Times
-    from freeflyer.analysis.swing import Sway
+    from freeflyer_papers.estimation.estimators import Calibrations, Encoder, Times
+    from freeflyer_papers.estimation.swing import Sway
     from freeflyer.contacts import Contact
     from freeflyer.estimation import Sensors
 
@@ -22,8 +22,8 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    from freeflyer.analysis.estimators import Encoder as Kind, sinusoids, track
-    from freeflyer.plots.estimation import tracking as draw
+    from freeflyer_papers.estimation.estimators import Encoder as Kind, sinusoids, track
+    from freeflyer_papers.estimation.pictures import tracking as draw
 
     path, numbers, closures, first = sinusoids(s), [], {}, None
     kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
@@ -58,9 +58,9 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
-    from freeflyer.analysis.estimators import calibrations
+    from freeflyer_papers.estimation.estimators import calibrations
     from freeflyer.estimation import select_encoders
-    from freeflyer.plots.estimation import calibration as draw
+    from freeflyer_papers.estimation.pictures import calibration as draw
 
     text = f"calibrating from {starts} starts"
     progress(0.0, text)
@@ -103,8 +103,8 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> tuple[dict[str, Any], Any]:  # fmt: skip
     """The lateral swing, its errors and settings, at 50 Hz, and as it was."""
-    from freeflyer.analysis.swing import lateral_swing, lines, settings
-    from freeflyer.plots import estimation as figures
+    from freeflyer_papers.estimation.swing import lateral_swing, lines, settings
+    from freeflyer_papers.estimation import pictures as figures
     from freeflyer.plots.view import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
@@ -118,7 +118,7 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer.analysis.swing import COLUMNS
+    from freeflyer_papers.estimation.swing import COLUMNS
 
     rows = [x.cells for x in found["lines"]]
     robot = found["swing"].robot

@@ -1,5 +1,5 @@
 """Accuracy of the estimators: the passive state while the motors follow sinusoids, with ideal and real encoders (Kangaroo paper,
-Fig 19); motors calibrated from many starts (Fig 18); times; similarity of the waveforms of one motion."""
+Fig 19); motors calibrated from many starts (Fig 18); times."""
 
 from __future__ import annotations
 
@@ -8,21 +8,19 @@ from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from freeflyer.analysis.timing.results import Call, time_interleaved
 from freeflyer.contacts import Contact, feet_by_name
-from freeflyer.dynamics.equations import inverse_dynamics
+from freeflyer.dynamics import inverse_dynamics
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.estimation import CalibrationError, calibrate, closed_torques, contact_model, contact_wrenches
 from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
-from freeflyer.estimation.stance import random_postures, reach, strokes
+from freeflyer.estimation.stance import reach, strokes
+from freeflyer_papers.estimation.stance import random_postures
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import SMALLEST, finite_array, number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress
 
 CHUNK = 1000  # samples at a time
@@ -288,32 +286,3 @@ def estimation_times(robot: Model | Sensors, feet: Sequence[Contact] | None = No
         pass
     times = time_interleaved(calls, BLOCKS, BLOCK_SECONDS)
     return Times(*times, *[float("nan")] * (6 - len(times)))
-
-
-def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
-    """Coefficient of multiple correlation (CMC) (...) of waveforms (..., P, F) or (..., G, P, F), F samples that P methods give for
-    the same G motions: 1 for identical ones, NaN if they differ by more than they vary in time.
-
-    Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
-    measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
-    methods Y_gf and over methods and samples Y_g:
-
-        CMC^2 = 1 - [sum (Y_gpf - Y_gf)^2 / (G F (P - 1))] / [sum (Y_gpf - Y_g)^2 / (G (P F - 1))]
-
-    Errors: InputError for less than two methods or two samples, and numbers that are not finite."""
-    Y = finite_array("waveforms", waveforms)
-    if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
-        raise InputError(
-            f"waveforms must have two methods and two samples at least, (..., P, F) or (..., G, P, F), got shape {Y.shape}",
-            shape=Y.shape)  # fmt: skip
-    Y = Y[None] if Y.ndim == 2 else Y
-    G, P, F = Y.shape[-3:]
-    if not G:
-        raise InputError(f"waveforms must hold one motion at least, (..., G, P, F), got shape {Y.shape}", shape=Y.shape)
-    apart = Y - Y.mean(axis=-2, keepdims=True)
-    varied = Y - Y.mean(axis=(-2, -1), keepdims=True)
-    within = (apart**2).sum(axis=(-3, -2, -1)) / (G * F * (P - 1))
-    total = (varied**2).sum(axis=(-3, -2, -1)) / (G * (P * F - 1))
-    ratio = np.divide(within, total, out=np.zeros_like(total), where=total > 0.0)
-    with np.errstate(invalid="ignore"):
-        return np.sqrt(1.0 - ratio)

@@ -4,8 +4,7 @@
 
 Every operation with a number of the state or of the model counts, also with a zero or one, as compiled code does it; sign changes
 and copies are free. So counts are upper bounds: a compiler fuses and drops some. `count_known` gives what is left where some of the
-model's numbers are known.
-"""
+model's numbers are known."""
 
 from __future__ import annotations
 
