@@ -9,8 +9,8 @@ import re
 import signal
 import subprocess
 import sys
-from PIL import Image
 from command import arm, printed, run, written
+from PIL import Image
 from urllib.request import urlopen
 
 
@@ -40,7 +40,8 @@ def test_a_film_of_a_recorded_run(tmp_path):
 @pytest.mark.parametrize(("arguments", "said"), [
     (("view", "chain", "--gif", "x.gif"), "--run"), (("view", "chain", "--keyframe", "home"), "keyframe"),
     (("view", "no_robot"), "no_robot"), (("view", "chain", "--image", "/no/such/folder/x.png"), "written"),
-    (("view", "chain", "--layers", "ghosts", "--image", "x.png"), "ghosts"), (("view", "chain", "--host", "nowhere.invalid"), "host"),
+    (("view", "chain", "--layers", "ghosts", "--image", "x.png"), "ghosts"),
+    (("view", "chain", "--host", "nowhere.invalid"), "host"),
     (("view", "chain", "--run", "none.npz"), "none.npz"), (("estimate", "kangaroo_like", "--view"), "--swing"),
     (("control", "stand", "--pushes", "2", "--view"), "--pushes"),
 ])  # fmt: skip
@@ -55,17 +56,16 @@ def test_bad_input_is_said_in_words(arguments, said, tmp_path, monkeypatch):
 @pytest.mark.parametrize("arguments", [
     ("view", "kangaroo_like", "--no-browser"), ("view", "five_bar"), ("hop", "prismatic-II", "--duration", "0.3", "--view"),
     ("control", "squat", "--duration", "0.05", "--view"),
-    pytest.param(("estimate", "kangaroo_like", "--swing", "--starts", "0", "--duration", "1.5", "--amplitude", "0.01", "--frequency", "0.5",
-                  "--view"),
-                 marks=pytest.mark.slow),
+    pytest.param(("estimate", "kangaroo_like", "--swing", "--starts", "0", "--duration", "1.5", "--amplitude", "0.01",
+                  "--frequency", "0.5", "--view"), marks=pytest.mark.slow),
 ])  # fmt: skip
 def test_pages_are_served_until_they_are_interrupted(arguments, models_folder):
     pytest.importorskip("viser")
     arguments = [str(models_folder / "five_bar" / "robot.urdf") if x == "five_bar" else x for x in arguments]
     environment = {k: x for k, x in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")} | {"PYTHONUNBUFFERED": "1"}
     code = "import sys; from freeflyer_command import main; sys.argv[0] = 'freeflyer'; main()"
-    process = subprocess.Popen([sys.executable, "-c", code, *arguments], stdout=subprocess.PIPE, stderr=subprocess.STDOUT, text=True,
-                               env=environment)  # fmt: skip
+    process = subprocess.Popen([sys.executable, "-c", code, *arguments], text=True, env=environment, stdout=subprocess.PIPE,
+                               stderr=subprocess.STDOUT)  # fmt: skip
     try:
         lines = []
         for line in process.stdout:

@@ -7,12 +7,13 @@ import socket
 import sys
 import time
 import warnings
-from PIL import Image
 from freeflyer.viewer import page as pages, recording, server
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import sliders, value_of
+from PIL import Image
 from runs import batch, control_run, free_flight
 from seeds import fresh
+from types import SimpleNamespace
 
 pytest.importorskip("viser")
 
@@ -139,8 +140,8 @@ def test_films_are_gifs_and_pages_that_need_nothing(tmp_path):
             ff.viewer.record(run, tmp_path / place)
     with pytest.raises(ff.FileError, match="gif"):
         ff.viewer.record(run, tmp_path / "run.mp4")
+    long = ff.sim.simulate(ff.robots.chain(1), [0.1], [0.0], dt=4e-3, duration=13.0)
     with pytest.raises(ff.FileError, match="more than 3000"):
-        long = ff.sim.simulate(ff.robots.chain(1), [0.1], [0.0], dt=4e-3, duration=13.0)
         ff.viewer.record(long, tmp_path / "long.gif", rate=240)
 
 
@@ -202,11 +203,8 @@ def test_whether_a_browser_was_found_is_said(monkeypatch, capsys, opened):
 
 
 def test_notebooks_get_the_page_inline(monkeypatch, capsys, opened):
-    class Shell:
-        config = {"IPKernelApp": {}}
-
     monkeypatch.setitem(sys.modules, "IPython", type(sys)("IPython"))
-    sys.modules["IPython"].get_ipython = Shell
+    sys.modules["IPython"].get_ipython = lambda: SimpleNamespace(config={"IPKernelApp": {}})
     page = opened(ff.viewer.show(ff.robots.chain(1)))
     assert capsys.readouterr().out == ""
     assert page.url in page._repr_html_()
@@ -220,8 +218,9 @@ def test_viser_prints_nothing(capsys):
 
 
 def test_notes_about_meshes_stand_on_the_page(tmp_path, opened):
-    text = ('<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/>'
-            "</inertial>{}</link></robot>").format('<visual><geometry><mesh filename="gone.stl"/></geometry></visual>' * 5)  # fmt: skip
+    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    visual = '<visual><geometry><mesh filename="gone.stl"/></geometry></visual>'
+    text = f'<robot name="r"><link name="a">{mass}{5 * visual}</link></robot>'
     (tmp_path / "r.urdf").write_text(text)
     page = opened(ff.viewer.show(ff.load(tmp_path / "r.urdf"), browser=False))
     assert "gone.stl" in page._words.content.replace("\\", "")
