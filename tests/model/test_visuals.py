@@ -3,6 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+import sys
 import trimesh
 from freeflyer.errors import FileError
 from freeflyer.model.visuals import mesh_files, reading, triangles
@@ -163,7 +164,7 @@ def test_meshes_have_limits(tmp_path, monkeypatch):
             changed.setattr(module, name, 100)
             (note,) = visuals(ff.build(model.description)).notes
             assert "100" in note
-    monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
     (note,) = visuals(ff.build(model.description)).notes
     assert 'pip install "freeflyer[viewer]"' in note
 

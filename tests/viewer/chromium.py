@@ -18,7 +18,8 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is ins
 FLAGS = (
     "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--hide-scrollbars",
-    "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-dev-shm-usage", "--mute-audio", "--disable-gpu-watchdog",
+    "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-dev-shm-usage", "--mute-audio",
+    "--disable-gpu-watchdog",
 )  # fmt: skip
 
 

@@ -116,7 +116,8 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
-def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place, folder: Path | None) -> dict[str, Any]:
+def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place,
+                      folder: Path | None = None) -> dict[str, Any]:
     """Arguments of simulate for a part of the batch; functions are those of the batch. folder: in which each part has its own."""
     made, sensing, inputs, loads, ground = dict(given), *(given[name] for name in ("sensing", "inputs", "external", "ground"))
     for name, axes in (("q", 1), ("v", 1), ("gravity", 1)):

@@ -43,7 +43,7 @@ LARGEST, INFINITE = 1e300, float("inf")  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TURNS = 3
+TURNS = 3  # attempts to go on from a solution at which a limit was barred or wrong multipliers were tolerated
 MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
@@ -239,7 +239,7 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 @kernel
 def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict):
-    """As `solve_hierarchy`, whose rounds may run out."""
+    """As `solve_hierarchy`, whose rounds may run out at `most`. Returns whether a limit would be released if none were barred."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -357,11 +357,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     going = 0.0
                     if some_barred or wrong > WRONG:
                         clear(barred, 0, m)
-                        worst = wrong_row(
+                        doubtful = wrong_row(
                             levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, WRONG,
                             direction,
-                        )  # fmt: skip
-                        doubtful = worst >= 0
+                        ) >= 0  # fmt: skip
         if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls, loose = 0, -1, False, 0, False
@@ -402,15 +401,18 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits.
+    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits. If a
+    limit would be released that is barred, rounds go on from the solution, which stays if they run out.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
-    before, most, known = taken(linear), ROUNDS * n + FIRST_ROUNDS, True
-    doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict)
-    rounds = load(verdict, 0)
-    if load(verdict, 1) != 0.0:
+    before, most = taken(linear), ROUNDS * n + FIRST_ROUNDS
+    doubtful = put_rounds(
+        topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict
+    )
+    rounds, turn, solved = load(verdict, 0), 0, load(verdict, 1) == 0.0
+    if not solved:
         for j in range(n):
             store(near, j, INFINITE)
         for i in range(m):
@@ -422,9 +424,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         release(linear, before)
         put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
         rounds += load(verdict, 0)
-        doubtful, known = True, False
-    turn = 0
-    while doubtful and turn < TURNS:
+    while (doubtful or not solved) and turn < TURNS:
         turn += 1
         for i in range(m):
             store(first, i, load(held, i))
@@ -432,16 +432,17 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         for j in range(n):
             store(near, j, load(x, j))
         release(linear, before)
-        unsolved = load(verdict, 1)
-        doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict)
+        doubtful = put_rounds(
+            topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict
+        )
         rounds += load(verdict, 0)
-        if load(verdict, 1) != 0.0 and unsolved == 0.0 and known:
+        if solved and load(verdict, 1) != 0.0:
             for i in range(m):
                 store(held, i, load(first, i))
                 store(multipliers, i, load(sizes, i))
             for j in range(n):
                 store(x, j, load(near, j))
             store(verdict, 1, 0.0)
-            doubtful = False
-        known = True
+            turn = TURNS
+        solved = load(verdict, 1) == 0.0
     store(verdict, 0, rounds)
