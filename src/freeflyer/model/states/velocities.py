@@ -230,7 +230,7 @@ def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     """Entries of x (..., n) by number, 0 for those of number -1."""
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
-    found = np.take(x, source, axis=-1)
+    found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
     absent = source < 0
     if absent.any():
         found[..., absent] = 0.0
