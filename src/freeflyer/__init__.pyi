@@ -42,6 +42,7 @@ from .contacts.steps import step as step
 from .dynamics.manifold import (
     difference as difference, difference_derivatives as difference_derivatives, integrate as integrate,
     integrate_derivatives as integrate_derivatives)
+from .dynamics.specialized import specialize as specialize
 from .dynamics.manifold import configuration as configuration
 from .dynamics.passive import passive_forces as passive_forces
 from .dynamics.states import (

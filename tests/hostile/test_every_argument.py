@@ -116,6 +116,7 @@ def test_no_function_is_left_out() -> None:
 LEFT = {  # take a file or no argument of their own, or parts of one robot
     "load", "build", "sim.load", "control.read_problem", "control.run_scenario", "sim.simulate_in_mujoco", "get_threads",
     "set_threads", "optimization.solvers", "linkages.extract_configuration", "linkages.embed_configuration",
+    "viewer.play", "viewer.record",
 }  # fmt: skip
 
 

@@ -15,6 +15,7 @@ from freeflyer.cli.robot import check, export, info, loops, report
 from freeflyer.cli.linearize import linearize
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.tools import bench, demo, warm
+from freeflyer.cli.view import view
 from freeflyer.errors import FreeflyerError
 from freeflyer.version import __version__
 
@@ -59,7 +60,9 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-in_order = {"Robot": (info, check, report, loops, linearize, export), "Control": (control,), "Tools": (demo, bench, warm)}
+in_order = {
+    "Robot": (info, check, report, view, loops, linearize, export), "Control": (control,), "Tools": (demo, bench, warm)
+}  # fmt: skip
 for panel, commands in in_order.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)

@@ -9,7 +9,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder, option
+from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
+from freeflyer.cli.output import console, draw_all, output, status, table, write_json
+from freeflyer.errors import InputError, format_value
+from freeflyer.text import number
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -65,13 +68,10 @@ def control(
     velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,
     pushes: PushesOption = None, boundary: BoundaryOption = None,
     processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
-    folder: FolderOption = None, json: JsonOption = None, debug: DebugOption = False,
+    folder: FolderOption = None, view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
-    from freeflyer.cli.control import standing_robot
-    from freeflyer.cli.output import output, status, write_json
     from freeflyer.control.running import run_scenario
-    from freeflyer.errors import InputError
     from freeflyer.sim.inputs import Sensing
 
     out = output(json)
@@ -92,6 +92,8 @@ def control(
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
+    if view and (pushes is not None or boundary is not None):
+        raise typer.BadParameter("--view shows one run: leave out --pushes and --boundary")
     if pushes is not None or boundary is not None:
         studies = []
         for where in plants:
@@ -128,6 +130,10 @@ def control(
         title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}, {result.plant}): "
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
+    if view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, found[-1])
 
 
 def draw(result: ControlRun, folder: Path) -> list[Path]:
@@ -171,9 +177,6 @@ def _by_unit(result: ControlRun) -> list[tuple[str, str, float]]:
 
 
 def _table(result: ControlRun) -> Any:
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     s = summary(result)
     rows = [(f"largest error of {name}", number(e, 3), unit) for name, unit, e in _by_unit(result)]
     rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
@@ -187,9 +190,6 @@ def _table(result: ControlRun) -> Any:
 
 def _overview(found: list[ControlRun]) -> Any:
     """Of several runs: how they end, the largest errors of each task, the longest cycle."""
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     rows = []
     for r in found:
         first = (r.scenario, "fell" if r.fell else "lost tasks" if r.lost else "kept tasks")
@@ -203,9 +203,6 @@ def _overview(found: list[ControlRun]) -> Any:
 
 def _comparison(found: list[ControlRun], by: str) -> Any:
     """Errors of two formulations or plants side by side, with their ratio."""
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     forms = list(dict.fromkeys(getattr(r, by) for r in found))
     rows = []
     for name in dict.fromkeys(r.scenario for r in found):
@@ -221,9 +218,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     """Prints what was found, draws it into a folder, and answers with the numbers."""
     import numpy as np
 
-    from freeflyer.cli.output import draw_all, status, table
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
-    from freeflyer.text import number
 
     found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass, "plant": options["plant"]}
     impulses, fell = np.zeros((0, 2)), np.zeros(0, bool)
@@ -260,9 +255,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
 def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None, plant: Path | None = None) -> Standing:
     """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the colliding shapes in the file that
     MuJoCo simulates or in its own."""
-    from freeflyer.cli.options import load_robot
     from freeflyer.control.standing import stand_on_feet
-    from freeflyer.errors import InputError
 
     robot = load_robot(name, None, loops)
     model, path = _without_springs(robot.model, plant), plant or robot.path
@@ -274,9 +267,7 @@ def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | 
 def _without_springs(robot: Model, plant: Path | None) -> Model:
     """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
     have to go through springs."""
-    from freeflyer.cli.output import console
     from freeflyer.control.inputs import unactuated_coordinates, velocity_places
-    from freeflyer.errors import InputError
     from freeflyer.linkages.closing import close_loops
     from freeflyer.model import lock_joints, reference_posture
 
@@ -298,7 +289,6 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
     from freeflyer.contacts.description import point, surface
     from freeflyer.contacts.feet import feet_from_file
     from freeflyer.contacts.sets.tables import corners_of
-    from freeflyer.errors import InputError
 
     names = feet.split(",")
     for name in names:
@@ -316,8 +306,6 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) ->
 
 
 def _sides(text: str) -> list[float]:
-    from freeflyer.errors import InputError, format_value
-
     try:
         length, width = (float(word) for word in text.split("x"))
     except ValueError:

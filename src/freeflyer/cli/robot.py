@@ -11,6 +11,9 @@ import typer
 
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
+from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, write_json
+from freeflyer.errors import InputError
+from freeflyer.text import count, number, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
@@ -27,7 +30,6 @@ def info(
     from rich.text import Text
 
     from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
-    from freeflyer.cli.output import name, output, printed, write_json
 
     result = overview(opt.load_robot(robot, base, loops).model)
     out = output(json)
@@ -46,9 +48,7 @@ def info(
 def _tree(o: Overview) -> list[Text]:
     from rich.text import Text
 
-    from freeflyer.cli.output import name
     from freeflyer.analysis.facts import tree_lines
-    from freeflyer.text import number
 
     lines = []
     for line in tree_lines(o.links):
@@ -73,7 +73,6 @@ def check(
 
     from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
-    from freeflyer.cli.output import COLOURS, name, output, printed, write_json
 
     result = run(opt.load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
     out, colours = output(json), {"holds": "green", "fails": "bold red"}
@@ -99,7 +98,6 @@ def report(
     debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
-    from freeflyer.cli.output import output, status, write_json
     from freeflyer.report.page import refuse_to_replace, write_report
     from freeflyer.report.reporting import report as compute
 
@@ -121,7 +119,6 @@ FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
 class LoopReport:
     """mechanisms: the table. file_gap: how far open the file's posture is (m or rad), at loop `file_loop`; gap: after assembling,
     all rows; independent_gap: rows that the split uses; iterations: steps that closing took."""
-
     mechanisms: Mechanisms
     file_gap: float
     file_loop: str
@@ -136,8 +133,6 @@ def loops(
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.analysis.linkage import linkages
-    from freeflyer.cli.output import draw_all, output, write_json
-    from freeflyer.errors import InputError
     from freeflyer.plots import linkage
     from freeflyer.plots.view import bodies
 
@@ -176,8 +171,6 @@ def loop_report(model: Any) -> LoopReport:
 def _parts(result: Mechanisms) -> Any:
     from rich.text import Text
 
-    from freeflyer.cli.output import name, table
-
     rows = []
     for m in result.parts:
         cells = result.cells(m)
@@ -191,8 +184,6 @@ def _parts(result: Mechanisms) -> Any:
 def _strokes(result: Mechanisms) -> Any:
     import numpy as np
 
-    from freeflyer.cli.output import name, table
-
     rows = [(name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits") for m in result.parts
         for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)]  # fmt: skip
     return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
@@ -200,8 +191,6 @@ def _strokes(result: Mechanisms) -> Any:
 
 def _closure(result: LoopReport) -> Any:
     from rich.text import Text
-
-    from freeflyer.text import visible
 
     free = result.mechanisms.free
     lines = [
@@ -247,12 +236,10 @@ def export(
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
-    from freeflyer.cli.output import COLOURS, output, status, write_json
     from freeflyer.control.stance_file import read_problem
     from freeflyer.control.standing import stand_on_feet
     from freeflyer.export import export as write, export_controller
     from freeflyer.linkages.closing import close_loops
-    from freeflyer.text import count
 
     loaded = opt.load_robot(robot, base, loops)
     model = close_loops(loaded.model)

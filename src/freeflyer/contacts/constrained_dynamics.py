@@ -44,12 +44,14 @@ class ConstrainedDynamics(NamedTuple):
     verdict: np.ndarray
     constraints: ConstraintSet | None
     q: np.ndarray
-    _repr_html_ = notebook_html
 
     @property
     def pulling(self) -> dict[str, np.ndarray]:
         """Name -> (...) bool: whether the force of a contact or rolling body along its normal is negative."""
         return pulling(self.constraints, self.normal_forces)
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self)
 
     @property
     def redundant(self) -> dict[str, np.ndarray]:

@@ -15,15 +15,7 @@ from freeflyer.contacts.sets.forces import forces_by_name
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.integrators import (
-    Integrator,
-    Samples,
-    States,
-    compiled_steps as compiled_free_steps,
-    make_samples,
-    run_steps,
-    scheme_of,
-    steps_of,
-    time_step,
+    Integrator, Samples, States, compiled_steps as compiled_free_steps, make_samples, run_steps, scheme_of, steps_of, time_step,
 )
 from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import InputError

@@ -220,7 +220,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
     if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
-        in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
+        in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION, shapes=False)
         simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), loop, **common)
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
@@ -232,7 +232,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
         for task in some:
             e = task.error(model, x)
-            errors.setdefault(task.name, np.full((len(tasks), len(e)), np.nan))[k] = e
+            if task.name not in errors:
+                errors[task.name] = np.full((len(tasks), len(e)), np.nan)
+            errors[task.name][k] = e
         told((k + 1) / len(tasks), "tracking errors")
     named = {task.name: task for some in tasks for task in some}
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}

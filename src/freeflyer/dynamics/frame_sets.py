@@ -93,4 +93,4 @@ def cached_frame_set(model: Model, names: tuple[str, ...]) -> FrameSet:
 def _make(model: Model, names: tuple[str, ...], owner: Model | None) -> FrameSet:
     table = np.array([len(names), *(model.frame(name) for name in names)], np.int64)
     topology = frozen_array(with_table(model.topology, FRAMES, table))
-    return FrameSet(names, (len(names), 6), topology, model.parameters, handle(topology, model.parameters), owner)
+    return FrameSet(names, (len(names), 6), topology, model.parameters, handle(topology, model.parameters, model.code), owner)

@@ -101,7 +101,7 @@ CONVENTIONS = """\
 
 def header(library: Library) -> str:
     """The text of the header."""
-    from freeflyer import __version__
+    from freeflyer.version import __version__
 
     model, P = library.model, library.upper
     batches = any(call.batch for call in library.calls)

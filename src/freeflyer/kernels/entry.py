@@ -112,6 +112,7 @@ class Entry:
     stages: Stages | None = None
     # call(handle, inputs..., options..., out), for one state or a short batch: see python_calls.builtin
     call: Callable[..., Any] = field(init=False, repr=False)
+    groups: ClassVar[int] = 1  # Packs that the function for a batch takes at a time
     compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
     def __post_init__(self) -> None:

@@ -120,8 +120,13 @@ def function(source: str | Entry | Callable, exact: bool = False, row_step: int 
     compiled = source.function if isinstance(source, Entry) else source
     if mark(compiled) not in (KERNEL, INLINED):
         raise ValueError(f"expected a kernel or the name of one, got {type(source).__name__}")
+    return rebuilt(compiled, (), bool(exact), row_step)
+
+
+def rebuilt(compiled: Callable, meanings: tuple[tuple[Any, Any], ...], exact: bool = False, row_step: int = 1) -> Any:
+    """As `function`, of a kernel. `meanings`: functions, and what stands for them."""
     with _building:
-        return _rebuilder(bool(exact), row_step).plain(compiled)
+        return _rebuilder(exact, row_step, meanings).plain(compiled)
 
 
 def entry(name: str) -> Entry:
@@ -154,8 +159,8 @@ def _array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 class _Rebuilder:
     """From compiled functions to plain ones: the same code, in a namespace whose compiled functions are plain, too."""
 
-    def __init__(self, exact: bool, row_step: int) -> None:
-        self.exact, self.replaced = exact, plain_primitives.replacements(row_step)
+    def __init__(self, exact: bool, row_step: int, meanings: tuple[tuple[Any, Any], ...]) -> None:
+        self.exact, self.replaced = exact, plain_primitives.replacements(row_step) | dict(meanings)
         self.functions: dict[Any, Callable[..., Any]] = {}
         self.namespaces: dict[str, dict[str, Any]] = {}
 

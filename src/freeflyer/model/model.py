@@ -104,6 +104,24 @@ class Reduction:
         return any(0 < len(independent & set(range(j.iv, j.iv + j.nv))) < j.nv for j in joints)
 
 
+@dataclass(frozen=True, eq=False)
+class Specialization:
+    """Code of one model alone (freeflyer.specialize). table: addresses of functions, for compiled code. notes: what became of each
+    public function; both are filled in while a thread still compiles."""
+
+    __repr__ = short_repr
+
+    table: np.ndarray
+    notes: dict[str, str]
+
+    def __str__(self) -> str:
+        """Public functions by what became of them."""
+        groups: dict[str, list[str]] = {}
+        for name, note in self.notes.items():
+            groups.setdefault(note, []).append(name)
+        return "\n".join(f"{note}: {', '.join(names)}" for note, names in groups.items())
+
+
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
 ARRAYS = (
@@ -156,6 +174,7 @@ class Model:
         reduction: Independent velocities of a model with closed loops (close_loops); None for a tree.
         handle: The model for compiled code.
         constraint_rows: Number of rows of all loops and couplings, and nv of the tree.
+        specialization: Which functions have code for this model alone (freeflyer.specialize); None for general code.
 
     Examples:
         >>> model = ff.robots.humanoid(20)
@@ -195,6 +214,7 @@ class Model:
     _gravity: np.ndarray = field(init=False)  # (3,)
     _unloaded: Any = field(init=False)  # handle for entries that take wrenches, of which there are none
     constraint_rows: tuple[int, int] = field(init=False)  # (rows of all loops and couplings, nv of the tree)
+    specialization: Specialization | None = field(init=False, default=None)
 
     def __post_init__(self, origin: object) -> None:
         if origin is not COMPILED:
@@ -203,15 +223,31 @@ class Model:
                 "...))) or edit a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)")
         for name in ARRAYS:
             object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        object.__setattr__(self, "handle", handle(self.topology, self.parameters))
         object.__setattr__(self, "frame_index", MappingProxyType(dict(self.frame_index)))
         object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
         object.__setattr__(self, "_gravity", frozen_array(np.array(self.description.gravity, np.float64)))
-        object.__setattr__(self, "_unloaded", table_handle(self.topology, self.parameters, layout.FRAMES, np.zeros(1, np.int64)))
+        self._make_handles()
         object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), int(self.topology[layout.N_V])))
+
+    def _make_handles(self) -> None:
+        arrays, no_frames = (self.topology, self.parameters), np.zeros(1, np.int64)
+        object.__setattr__(self, "handle", handle(*arrays, self.code))
+        object.__setattr__(self, "_unloaded", table_handle(*arrays, layout.FRAMES, no_frames, self.code))
 
     def __reduce__(self) -> Any:
         return self._made_by
+
+    @property
+    def code(self) -> np.ndarray | None:
+        """Addresses of functions of this model alone, for compiled code; None if it has none."""
+        return None if self.specialization is None else self.specialization.table
+
+    def with_code(self, specialization: Specialization, reduction: Reduction | None) -> Model:
+        """The same model with functions of its own; `reduction`: its own, or the same on such a tree."""
+        made = object.__new__(Model)
+        vars(made).update(vars(self) | {"specialization": specialization, "reduction": reduction})
+        made._make_handles()
+        return made
 
     @property
     def tree(self) -> Model:
@@ -290,6 +326,8 @@ class Model:
             lines.append(f"{tied}: {how}")
         if d.keyframes:
             lines.append(f"keyframes: {listed([k.name for k in d.keyframes])}")
+        if self.specialization is not None:
+            lines += str(self.specialization).splitlines()
         if d.notes:
             lines.append(f"notes of the reader: {len(d.notes)} (model.description.notes)")
         return "\n".join(lines)

@@ -12,7 +12,12 @@ from freeflyer.plots.style import GREY, SERIES, label, new_figure, styled
 from freeflyer.sim.run_table import RecordedRun
 
 MOST_NAMED, MOST_GREY = 5, 60  # curves with names: those that move most; others of a panel
-PANELS = (("q ", "position (m, rad)"), ("v ", "velocity (m/s, rad/s)"), ("tau ", "input (N, N m)"), ("force ", "contact force (N)"))
+PANELS = (
+    ("q ", "position (m, rad)"),
+    ("v ", "velocity (m/s, rad/s)"),
+    ("tau ", "input (N, N m)"),
+    ("force ", "contact force (N)"),
+)
 LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 
 
@@ -37,7 +42,7 @@ def motion_figure(run: RecordedRun, robot: int = 0, width: float = 9.6) -> Any:
     """
     columns = run.columns()
     t = columns["t"]
-    several = max(x.ndim for x in columns.values()) > 1
+    several, count = max(x.ndim for x in columns.values()) > 1, 1
     if several:
         flat = {name: x.reshape(len(t), -1) for name, x in columns.items()}
         count = max(x.shape[1] for x in flat.values())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
@@ -91,7 +92,8 @@ def _robot(r: Report) -> str:
     within = "" if r.overview.loops else ", moved within the limits of joints"
     about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
-    return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
+    shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
+    return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
 
 
 def _mechanisms(r: Report) -> str:

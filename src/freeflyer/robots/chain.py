@@ -7,7 +7,9 @@ from collections.abc import Iterable
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model import JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number
+from freeflyer.model import (
+    JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number,
+)
 from freeflyer.model.build import build
 from freeflyer.robots._parts import capsule, floating_joint, translation
 

@@ -222,7 +222,9 @@ def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:
     """{name: (6,)}: on each foot, in its frame's axes at its origin."""
     found = {}
     for foot, wrench in zip(plant.feet, plant.contacts().reshape(-1, 2, 3)):
-        X = frame_pose(plant.model, q, foot.frame)
-        wrench[1] -= cross(X[:3, 3], wrench[0])
-        found[foot.name] = (wrench @ X[:3, :3]).ravel()
+        if wrench.any():  # most of a swinging foot's cycles have no contact
+            X = frame_pose(plant.model, q, foot.frame)
+            wrench[1] -= cross(X[:3, 3], wrench[0])
+            wrench = wrench @ X[:3, :3]
+        found[foot.name] = wrench.ravel()
     return found

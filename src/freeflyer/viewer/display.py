@@ -19,7 +19,8 @@ from freeflyer.model.model import Model
 from freeflyer.plots.controlled import run_figure, run_strip
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.runs import motion_figure
-from freeflyer.sim.run import Run
+from freeflyer.sim.run import Run, digest
+from freeflyer.sim.run_table import RecordedRun
 from freeflyer.tables import Table, esc, html_tables
 from freeflyer.text import number
 from freeflyer.viewer.motions import model_of_run, motion
@@ -44,8 +45,12 @@ def _(value: ControlRun, **options: Any) -> Any:
 
 @singledispatch
 def film(value: Any, **options: Any) -> Any:
-    """Film strip of a run."""
-    raise TypeError(f"{type(value).__name__} has no film strip")
+    """Film strip of a run of one robot."""
+    m = motion(value)
+    rest = np.zeros((len(m.t), m.model.nv))
+    forces = {name: w[:, 0] for name, w in m.forces.items()}
+    run = Run(m.t, m.q[:, 0], rest, rest, forces, robot=m.model.name, digest=digest(m.model))
+    return film_strip(m.model, run, feet=list(m.feet) or None, **options)
 
 
 @film.register
@@ -67,23 +72,21 @@ def html(value: Any) -> str:
 @html.register
 def _(value: Model) -> str:
     links = len(value.link_names)
-    rows = [("positions nq", str(value.nq)), ("velocities nv", str(value.nv)), ("mass", f"{number(value.mass, 6)} kg"),
-            ("base", describe_base(value.description)), ("links, joints, motors", f"{links}, {len(value.joints)}, {len(value.actuated)}")]
+    rows = [
+        ("positions nq", str(value.nq)), ("velocities nv", str(value.nv)), ("mass", f"{number(value.mass, 6)} kg"),
+        ("base", describe_base(value.description)), ("links", str(links)), ("moving joints", str(len(value.joints))),
+        ("motors", str(len(value.actuated))),
+    ]  # fmt: skip
     if value.loops:
         rows.append(("loops", f"{len(value.loops)} {'closed' if value.reduction else 'open'}"))
     table = html_tables("", [Table(value.name, ("", ""), rows)])
     return _beside([picture(value, width=SIZE, height=SIZE)] if links <= MOST_DRAWN else [], table)
 
 
-@html.register(Run)
-@html.register(ControlRun)
-def _(value: Run | ControlRun) -> str:
-    return run_html(value)
-
-
-def run_html(value: Any) -> str:
+@html.register
+def _(value: RecordedRun) -> str:
     """Pictures of a run at times evenly spread, and its line; without pictures if the model is not known."""
-    text = f"<p>{esc(repr(value), 2000)}</p>"
+    text = f"<p>{esc(repr(value), 300)}</p>"
     if isinstance(value, Run) and value.model is None:
         return text
     m = motion(value)
@@ -98,8 +101,10 @@ def run_html(value: Any) -> str:
 
 @html.register
 def _(value: ControlSolution) -> str:
-    rows = [("status", f"{value.status} {value.reason}"), ("solved in", f"{1e6 * value.seconds:.0f} µs"),
-            ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²")]  # fmt: skip
+    rows = [
+        ("status", f"{value.status} {value.reason}"), ("solved in", f"{1e6 * value.seconds:.0f} µs"),
+        ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²"),
+    ]  # fmt: skip
     return _solution("solution of whole-body control", rows, value.constraints, value.q, value.forces)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 import numpy as np
 
@@ -16,6 +16,8 @@ from freeflyer.plots.film_scene import feet_of_run
 from freeflyer.plots.runs import signal_groups
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.run_table import RecordedRun
+from freeflyer.viewer.picture import floor_under
+from freeflyer.viewer.scene import robot_pieces
 
 FRAMES = 60  # a second, in the browser
 
@@ -46,13 +48,23 @@ class Motion(NamedTuple):
         return np.unique(np.append(np.minimum(nearer, len(self.t) - 1), len(self.t) - 1))
 
 
+def floor_of(m: Motion) -> float:
+    """Height of the floor, m: 0 if there are contact forces, else below the lowest point of three postures."""
+    if m.forces:
+        return 0.0
+    shown = [floor_under(m.model, robot_pieces(m.model, m.q[k, 0])) for k in (0, len(m.t) // 2, len(m.t) - 1)]
+    return min((x for x in shown if x is not None), default=0.0)
+
+
 @singledispatch
 def motion(run: object, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
     """Motion of a run. Errors: InputError for what is none, and for the run of another robot."""
-    inner = getattr(run, "run", None)
+    own, inner = getattr(run, "motion", None), getattr(run, "run", None)
+    if callable(own):  # of another package
+        return cast(Motion, own())
     if isinstance(inner, Run):  # of studies that keep the simulator's
         return motion(inner, model, feet)
-    raise InputError(f"a run of the library is shown, got {type(run).__name__}: of sim.simulate, control.run_scenario, hopping.hop ...")
+    raise InputError(f"a run of the library is shown, of sim.simulate, control.run_scenario ..., got {type(run).__name__}")
 
 
 def state_motion(run: RecordedRun, model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], feet: Sequence[Contact],

@@ -41,7 +41,7 @@ class Moved(NamedTuple):
 def sliders(model: Model) -> tuple[Slider, ...]:
     """Of every coordinate of a tree; of a closed robot those of its independent joints: motors, base, and what nothing drives."""
     lower, upper = position_limits(model.tree)
-    driven: set[int] = set(range(model.tree.nv))
+    driven, tied = set(range(model.tree.nv)), set[int]()
     if model.reduction:
         driven = set(model.reduction.split.independent.tolist())
         tied = {int(c) for some in structure(model.tree).coordinates for c in some}
@@ -55,7 +55,8 @@ def sliders(model: Model) -> tuple[Slider, ...]:
                 continue  # a base or a ball within a loop
             for k, part in enumerate(PARTS[joint.kind]):
                 reach = REACH if part in ("x", "y", "z") else np.pi if part != "pitch" else 0.5 * np.pi - 0.01
-                found.append(Slider(f"{joint.name} {part}", joint, k, -reach, reach))
+                middle = float(model.neutral[joint.iq + k]) if part in ("x", "y", "z") else 0.0
+                found.append(Slider(f"{joint.name} {part}", joint, k, middle - reach, middle + reach))
         else:
             for k in range(joint.nq):
                 low, high = float(lower[joint.iq + k]), float(upper[joint.iq + k])
@@ -63,7 +64,9 @@ def sliders(model: Model) -> tuple[Slider, ...]:
                     ("planar", 2), ("cylindrical", 1))  # fmt: skip
                 reach = np.pi if turns else REACH
                 name = joint.name if joint.nq == 1 else f"{joint.name} {k}"
-                found.append(Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high))
+                found.append(
+                    Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high)
+                )
     return tuple(found)
 
 

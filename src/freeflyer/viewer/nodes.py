@@ -13,12 +13,26 @@ from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import along, arrow, ellipsoid, joined, rod
 from freeflyer.spatial import quaternion
+from freeflyer.viewer.camera import Camera
 from freeflyer.viewer.raster import TILE
 from freeflyer.viewer.scene import (
-    INERTIA, INK, LAYERS, LOOP, OPEN, ORANGE, RED, force_arrows, inertia_half_axes, link_poses, loop_lines, robot_size)  # fmt: skip
+    INERTIA,  # fmt: skip
+    INK,
+    LAYERS,
+    LOOP,
+    OPEN,
+    ORANGE,
+    RED,
+    force_arrows,
+    inertia_half_axes,
+    link_poses,
+    loop_lines,
+    robot_size,
+)
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255
+ENVIRONMENT = 0.35  # of the light from all sides, beside that from above
 
 
 def rgb(colour: Sequence[float]) -> tuple[int, int, int]:
@@ -37,6 +51,7 @@ class RobotNodes:
         self.links = tuple(dict.fromkeys(s.link for s in self.shapes))
         self.place = [self.links.index(s.link) for s in self.shapes]
         self.inertias = inertia_half_axes(model)
+        self.last: tuple[np.ndarray, np.ndarray] | None = None  # turns and places on the page
         self.of_layer: dict[str, list[Any]] = {name: [] for name in LAYERS}
         self.meshes = [self._batch(f"/robot/{k}_{s.link}", s.mesh, s.colour, count) for k, s in enumerate(self.shapes)]
         thin = 0.006 * self.size
@@ -56,7 +71,7 @@ class RobotNodes:
         self.loops = None
         if model.loops:
             lines = np.zeros((3 * count * len(model.loops), 2, 3), np.float32)
-            self.loops = server.scene.add_line_segments("/loops", lines, np.zeros(lines.shape, np.uint8), thickness=4.0)
+            self.loops = server.scene.add_line_segments("/loops", lines, np.zeros(lines.shape, np.uint8), thickness=2.0 * thin)
             self.of_layer["loops"].append(self.loops)
         for layer in LAYERS:
             self.show_layer(layer, layer in layers)
@@ -81,10 +96,14 @@ class RobotNodes:
         poses[..., :3, 3] += self.offsets[:, None]
         turns = quaternion.to_wxyz(quaternion.from_matrix(poses[..., :3, :3])).astype(np.float32)
         places = poses[..., :3, 3].astype(np.float32)
+        moved = np.ones(len(self.links), bool)
+        if self.last is not None:  # viser compares, too, but slowly
+            moved = ((turns != self.last[0]).any(axis=(0, 2))) | (places != self.last[1]).any(axis=(0, 2))
+        self.last = turns, places
         with self.server.atomic():
             for node, k in zip(self.meshes, self.place):
-                node.batched_wxyzs = turns[:, k]
-                node.batched_positions = places[:, k]
+                if moved[k]:
+                    node.batched_wxyzs, node.batched_positions = turns[:, k], places[:, k]
             self._update_layers(q, forces, poses, turns, places)
         self.server.flush()
 
@@ -117,12 +136,15 @@ class RobotNodes:
             self._place(self.ellipsoids, X.reshape(-1, 4, 4), half)
 
     def _update_arrows(self, q: np.ndarray, forces: Sequence[Forces]) -> None:
-        poses, scales = np.tile(np.eye(4), (max(1, len(q) * len(self.feet)), 1, 1)), np.zeros((max(1, len(q) * len(self.feet)), 3))
+        poses, scales = (
+            np.tile(np.eye(4), (max(1, len(q) * len(self.feet)), 1, 1)),
+            np.zeros((max(1, len(q) * len(self.feet)), 3)),
+        )
         n = 0
         for x, given, offset in zip(q, forces, self.offsets):
             for begin, end in force_arrows(self.model, x, given, self.feet, self.size):
                 length = float(np.linalg.norm(end - begin))
-                poses[n], scales[n] = along(begin + offset, end - begin), (0.25 * self.size, 0.25 * self.size, length)
+                poses[n], scales[n] = along(begin + offset, end - begin), (0.18 * self.size, 0.18 * self.size, length)
                 n += 1
         self._place(self.arrows, poses, scales.astype(np.float32))
 
@@ -137,8 +159,17 @@ class RobotNodes:
             node.remove()
 
 
+def set_camera(handle: Any, camera: Camera) -> None:
+    """Of a browser, or of those that come."""
+    up = "up" if hasattr(handle, "up") else "up_direction"
+    setattr(handle, up, (0.0, 0.0, 1.0))
+    handle.fov = camera.fov
+    handle.position, handle.look_at = tuple(camera.position.tolist()), tuple(camera.look_at.tolist())
+
+
 def add_floor(server: Any, height: float, size: float) -> None:
-    """Grid of the pictures' tiles, and light from above."""
+    """Grid of the pictures' tiles, and light."""
+    server.scene.configure_environment_map("city", environment_intensity=ENVIRONMENT)
     side = max(8.0, 12.0 * size)
     server.scene.add_grid("/floor", width=side, height=side, cell_size=TILE, section_size=4.0 * TILE, position=(0.0, 0.0, height),
                           cell_color=(215, 219, 224), section_color=(190, 196, 203))  # fmt: skip

@@ -14,20 +14,20 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-
+from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import choice, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.text import listed, visible
+from freeflyer.text import visible
 from freeflyer.viewer.camera import Camera, camera_around
-from freeflyer.viewer.motors import Slider, move, sliders, value_of
-from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor
+from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
+from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
 from freeflyer.viewer.picture import default_posture, floor_under, picture, png
-from freeflyer.viewer.scene import LAYERS, robot_pieces
-from freeflyer.viewer.server import open_browser, open_server, stop_server
+from freeflyer.viewer.scene import LAYERS, all_corners, robot_pieces
+from freeflyer.viewer.server import address_of, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
-MOST_NOTES = 8
+MOST_NOTES = 3
 
 
 class Viewer:
@@ -39,38 +39,40 @@ class Viewer:
         camera: Of the first view.
     """
 
-    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], feet: Sequence[Contact], host: str, port: int | None,
-                 offsets: np.ndarray) -> None:  # fmt: skip
+    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
+                 feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
         for layer in layers:
             choice("layers", layer, LAYERS)
         self.model, self.layers, self.feet = model, tuple(layers), tuple(feet)
-        self._lock, self._setting = threading.RLock(), False
+        self._lock, self._setting, self._closed = threading.RLock(), False, False
         self._server = open_server(host, port, visible(model.name, 40))
-        self.url = f"http://{self._server.get_host()}:{self._server.get_port()}"
+        self.url = address_of(self._server)
         try:
-            self._fill(q, offsets)
+            self._fill(q[None], floor)
         except BaseException:
             stop_server(self._server)
             raise
 
-    def _fill(self, q: np.ndarray, offsets: np.ndarray) -> None:
-        pieces = robot_pieces(self.model, q[0])
-        self._floor = floor_under(self.model, pieces) or 0.0
+    def _fill(self, q: np.ndarray, floor: float | None) -> None:
+        offsets = np.zeros((1, 3))
+        self._floor = (floor_under(self.model, robot_pieces(self.model, q[0])) or 0.0) if floor is None else floor
         self._nodes = RobotNodes(self._server, self.model, offsets, self.layers, self.feet, self._floor)
-        self._q, self._forces = q, list[Forces]()
+        self._q = q
+        self._forces: Sequence[Forces] = ()
         self._nodes.update(q)
-        corners = np.vstack([p.mesh.vertices for p in pieces]) if pieces else np.array([[-0.5] * 3, [0.5] * 3])
-        corners = np.vstack([corners + offsets.min(axis=0), corners + offsets.max(axis=0)])
-        self.camera = camera_around(corners, aspect=1.2)
-        self._server.initial_camera.position = tuple(self.camera.position)
-        self._server.initial_camera.look_at = tuple(self.camera.look_at)
-        self._server.initial_camera.up = (0.0, 0.0, 1.0)
-        self._server.initial_camera.fov = self.camera.fov
+        self.look(offsets)
         add_floor(self._server, self._floor, self._nodes.size)
-        self._server.gui.configure_theme(show_share_button=False, show_logo=False, control_layout="collapsible")
-        notes = visuals(self.model).notes
-        self._words = self._server.gui.add_markdown(f"_{listed([_plain(x) for x in notes], MOST_NOTES)}_" if notes else "")
+        self._server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
         self._add_layers()
+
+    def look(self, offsets: np.ndarray) -> None:
+        """Turns the cameras of all browsers to the robots at their offsets (n, 3), m."""
+        corners = all_corners(robot_pieces(self.model, self._q[0]))
+        self.camera = camera_around(np.vstack([corners + offsets.min(axis=0), corners + offsets.max(axis=0)]), aspect=1.2)
+        set_camera(self._server.initial_camera, self.camera)
+        for client in self._server.get_clients().values():
+            set_camera(client.camera, self.camera)
 
     def _add_layers(self) -> None:
         with self._server.gui.add_folder("show", expand_by_default=False):
@@ -89,6 +91,12 @@ class Viewer:
     def say(self, words: str) -> None:
         """Shows a sentence on the page."""
         self._words.content = _plain(words)
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be shown: meshes that are missing or broken."""
+        notes = list(visuals(self.model).notes)
+        return notes[:MOST_NOTES] + [f"... and {len(notes) - MOST_NOTES} more"] * (len(notes) > MOST_NOTES)
 
     @property
     def q(self) -> np.ndarray:
@@ -115,7 +123,9 @@ class Viewer:
 
     def close(self) -> None:
         """Ends the page."""
-        stop_server(self._server)
+        if not self._closed:
+            self._closed = True
+            stop_server(self._server)
 
     def __repr__(self) -> str:
         return f"Viewer of {self.model.name!r} at {self.url}"
@@ -145,10 +155,13 @@ class PosturePage(Viewer):
     """A page whose sliders move the robot; a closed linkage follows its motors. Made by `show`."""
 
     def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None) -> None:
-        super().__init__(model, q[None], layers, (), host, port, np.zeros((1, 3)))
+        super().__init__(model, q, layers, host, port)
         self._sliders: dict[str, tuple[Slider, Any]] = {}
-        with self._server.gui.add_folder("motors" if model.reduction else "coordinates"):
-            for slider in sliders(model):
+        base = {s.name for s in sliders(model) if s.joint.parent == WORLD and s.joint.kind in PARTS}
+        folders = {name: self._server.gui.add_folder("base" if name else "motors" if model.reduction else "joints",
+                   expand_by_default=not name) for name in ((False, True) if base else (False,))}  # fmt: skip
+        for slider in sliders(model):
+            with folders[slider.name in base]:
                 value = value_of(slider, q)
                 low, high = min(slider.low, value), max(slider.high, value)
                 handle = self._server.gui.add_slider(visible(slider.name, 40), low, high, max((high - low) / 1000.0, 1e-9), value)
@@ -173,9 +186,10 @@ class PosturePage(Viewer):
             self._q = found.q[None]
             self._nodes.update(self._q)
             self.say(found.reason)
-            if found.reason:
+            reached = value_of(slider, found.q)
+            if abs(handle.value - reached) > 1e-12:
                 with self._set_by_program():
-                    handle.value = value_of(slider, found.q)
+                    handle.value = reached
         return found.reason
 
     def set(self, q: ArrayLike) -> None:
@@ -199,5 +213,3 @@ def opened(page: Viewer, browser: bool) -> str:
     if browser and open_browser(page.url):
         return f"{page.model.name} is shown at {page.url}"
     return f"no browser was opened: give one the address {page.url}" if browser else f"{page.model.name} is at {page.url}"
-
-

@@ -9,7 +9,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.viewer.motions import FRAMES, Motion
+from freeflyer.viewer.motions import FRAMES, Motion, floor_of
 from freeflyer.viewer.nodes import RobotNodes
 from freeflyer.viewer.page import Viewer
 from freeflyer.viewer.scene import robot_size
@@ -42,9 +42,8 @@ class RunPage(Viewer):
         self._samples = motion.sampled(rate)
         self.frame, self.frames, self.sent = 0, len(self._samples), 0
         self._chosen: tuple[int, ...] = (0,)
-        q, _ = motion.at(int(self._samples[0]), self._chosen)
-        super().__init__(motion.model, q, layers, motion.feet, host, port, np.zeros((1, 3)))
-        self._playing, self._closed = threading.Event(), False
+        super().__init__(motion.model, motion.q[self._samples[0], 0], layers, host, port, motion.feet, floor_of(motion))
+        self._playing = threading.Event()
         self._add_controls()
         self._draw()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -59,7 +58,7 @@ class RunPage(Viewer):
         self._timeline.on_update(self._sought)
         self._steps = gui.add_button_group("step", ("first", "-1", "+1", "last"))
         self._steps.on_click(self._stepped)
-        self._speed = gui.add_dropdown("speed", SPEEDS, "1")
+        self._speed = gui.add_dropdown("speed", SPEEDS, initial_value="1")
         self._loop = gui.add_checkbox("repeat", False)
         count = self.motion.q.shape[1]
         self._robot: Any = None
@@ -69,9 +68,12 @@ class RunPage(Viewer):
             self._robot.on_update(lambda _: self._choose())
             self._many.on_update(lambda _: self._choose())
         self._plots: list[Any] = [None, None]
+        self._areas, self._plotted = list[Any](), dict[int, str]()
         names = [f"{kind}: {name}" for kind, curves in self.motion.signals.items() for name in ("all", *curves)]
         for k, first in enumerate((names[0] if names else NONE, NONE)):
-            chooser = gui.add_dropdown(f"curve {k + 1}", (NONE, *names), first)
+            self._areas.append(gui.add_folder(f"curve {k + 1}"))
+            with self._areas[k]:
+                chooser = gui.add_dropdown("of", (NONE, *names), initial_value=first)
             chooser.on_update(lambda _, k=k, chooser=chooser: self._plot(k, chooser.value))
             self._plot(k, first)
 
@@ -81,17 +83,20 @@ class RunPage(Viewer):
             if self._plots[place] is not None:
                 self._plots[place].remove()
                 self._plots[place] = None
-            self._plotted = getattr(self, "_plotted", {}) | {place: name}
+            self._plotted[place] = name
             if name == NONE:
                 return
             kind, _, one = name.partition(": ")
             curves, n = self.motion.signals[kind], self._chosen[0]
-            chosen = sorted(curves, key=lambda x: -float(np.ptp(np.nan_to_num(curves[x][:, n]))))[:CURVES] if one == "all" else [one]
+            most = sorted(curves, key=lambda x: -float(np.ptp(np.nan_to_num(curves[x][:, n]))))[:CURVES]
+            chosen = most if one == "all" else [one]
             at = np.unique(np.linspace(0, len(self.motion.t) - 1, POINTS).astype(int))
             series = [{"label": "t (s)"}, *({"label": x[:30], "stroke": c, "width": 1.5} for x, c in zip(chosen, COLOURS))]
             data = (self.motion.t[at], *(np.nan_to_num(np.asarray(curves[x][at, n], float)) for x in chosen))
-            self._plots[place] = self._server.gui.add_uplot(
-                data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}})  # fmt: skip
+            with self._areas[place]:
+                self._plots[place] = self._server.gui.add_uplot(
+                    data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}}
+                )
 
     def play(self) -> None:
         """Plays from the frame on the page; from the first one at the end."""
@@ -160,6 +165,7 @@ class RunPage(Viewer):
             offsets = grid_offsets(len(self._chosen), 1.2 * robot_size(self.model))
             self._nodes = RobotNodes(self._server, self.model, offsets, self.layers, self.feet, self._floor)
             self._draw()
+            self.look(offsets)
             for place, name in list(self._plotted.items()):
                 self._plot(place, name)
 
@@ -194,7 +200,6 @@ class RunPage(Viewer):
 
     def close(self) -> None:
         """Ends the page."""
-        self._closed = True
+        super().close()
         self._playing.clear()
         self._thread.join(timeout=2.0)
-        super().close()

@@ -13,11 +13,10 @@ from freeflyer.errors import FileError
 from freeflyer.files import check_path, write_atomically
 from freeflyer.model.inputs import number
 from freeflyer.viewer.camera import Camera, camera_around
-from freeflyer.viewer.motions import Motion
-from freeflyer.viewer.picture import floor_under
+from freeflyer.viewer.motions import Motion, floor_of
 from freeflyer.viewer.player import BESIDE, grid_offsets
 from freeflyer.viewer.raster import Piece, render
-from freeflyer.viewer.scene import overlay, robot_pieces, robot_size
+from freeflyer.viewer.scene import all_corners, overlay, robot_pieces, robot_size
 
 RATES = {".gif": 12.0, ".html": 30.0}
 SIZE = 420  # pixels of a GIF
@@ -42,24 +41,20 @@ def record_motion(m: Motion, path: str | os.PathLike[str], layers: Sequence[str]
 def frame_pieces(m: Motion, k: int, layers: Sequence[str], robot: int = 0) -> list[Piece]:
     """Triangles of one robot at sample k."""
     q, forces = m.at(k, [robot])
-    return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet)
+    return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor_of(m))
 
 
-def camera_over(m: Motion, frames: np.ndarray, aspect: float = 1.0) -> tuple[Camera, float]:
-    """Camera that shows the first robot in all frames, and the height of the floor."""
-    ends = [robot_pieces(m.model, m.q[k, 0]) for k in frames[np.linspace(0, len(frames) - 1, min(9, len(frames))).astype(int)]]
-    corners = np.vstack([np.zeros((0, 3)), *(p.mesh.vertices for pieces in ends for p in pieces)])
-    if not len(corners):
-        corners = np.array([[-0.5] * 3, [0.5] * 3])
-    lowest = floor_under(m.model, [p for pieces in ends for p in pieces])
-    return camera_around(corners, aspect=aspect), 0.0 if m.forces else lowest or 0.0
+def camera_over(m: Motion, frames: np.ndarray, aspect: float = 1.0) -> Camera:
+    """Camera that shows the first robot in all frames."""
+    some = frames[np.linspace(0, len(frames) - 1, min(9, len(frames))).astype(int)]
+    return camera_around(np.vstack([all_corners(robot_pieces(m.model, m.q[k, 0])) for k in some]), aspect=aspect)
 
 
 def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) -> bytes:
     """A GIF of the first robot, at the speed of the motion."""
     from PIL import Image
 
-    camera, floor = camera_over(m, frames)
+    camera, floor = camera_over(m, frames), floor_of(m)
     images = [Image.fromarray(render(frame_pieces(m, int(k), layers), camera, size, size, floor)) for k in frames]
     palette = images[len(images) // 2].quantize(64)
     images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
@@ -72,18 +67,16 @@ def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) 
 
 def page(m: Motion, frames: np.ndarray, layers: Sequence[str]) -> str:
     """One HTML page with a player; of several robots at most sixteen, side by side."""
-    from freeflyer.viewer.nodes import RobotNodes, add_floor
+    from freeflyer.viewer.nodes import RobotNodes, add_floor, set_camera
     from freeflyer.viewer.server import LOOPBACK, open_server, stop_server
 
     server = open_server(LOOPBACK, 0, m.title)
     try:
         chosen = list(range(min(m.q.shape[1], BESIDE)))
-        camera, floor = camera_over(m, frames)
-        size = robot_size(m.model)
+        floor, size = floor_of(m), robot_size(m.model)
         nodes = RobotNodes(server, m.model, grid_offsets(len(chosen), 1.2 * size), layers, m.feet, floor)
         add_floor(server, floor, size)
-        server.initial_camera.position, server.initial_camera.look_at = tuple(camera.position), tuple(camera.look_at)
-        server.initial_camera.up, server.initial_camera.fov = (0.0, 0.0, 1.0), camera.fov
+        set_camera(server.initial_camera, camera_over(m, frames))
         nodes.update(*m.at(int(frames[0]), chosen))
         film = server.get_scene_serializer()
         for k, wait in zip(frames[1:], np.diff(m.t[frames])):

@@ -1,4 +1,4 @@
-"""What is drawn of a robot at one posture, beside its links: frames, centre of mass, inertias, loops, contact forces. Pure values."""
+"""What is drawn of a robot at one posture: links, and beside them frames, centre of mass, inertias, loops, contact forces."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, remembered
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh, arrow, ellipsoid, joined, rod
 from freeflyer.plots.film_scene import FORCE_SHARE, contact_force
@@ -39,12 +39,15 @@ def robot_pieces(model: Model, q: np.ndarray) -> list[Piece]:
     return [Piece(s.mesh.moved(X), s.colour) for s, X in zip(shapes, poses)]
 
 
+def all_corners(pieces: Sequence[Piece]) -> np.ndarray:
+    """(n, 3), m; those of a cube if there are none."""
+    return np.vstack([p.mesh.vertices for p in pieces]) if pieces else np.array([[-0.5] * 3, [0.5] * 3])
+
+
+@remembered
 def robot_size(model: Model) -> float:
     """Largest extent of the robot at its neutral posture, m: by which everything beside it is scaled."""
-    pieces = robot_pieces(model, model.neutral)
-    corners = np.vstack([np.zeros((1, 3)), *(p.mesh.vertices for p in pieces)]) if not pieces else np.vstack(
-        [p.mesh.vertices for p in pieces])  # fmt: skip
-    return max(float(np.ptp(corners, axis=0).max()), 1e-3)
+    return max(float(np.ptp(all_corners(robot_pieces(model, model.neutral)), axis=0).max()), 1e-3)
 
 
 class Loops(NamedTuple):

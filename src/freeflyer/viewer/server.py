@@ -29,16 +29,24 @@ def import_viser() -> Any:
 
 
 def open_server(host: str, port: int | None, label: str) -> Any:
-    """A running viser.ViserServer. Errors: MissingExtraError; InputError for an address that is none, and for a port that is taken."""
+    """A running viser.ViserServer. Errors: MissingExtraError; InputError for what is no address, and for a port that is taken."""
     viser = import_viser()
     address = _address(host)
     chosen = _free_port(address) if port is None else whole_number("port", port, 0, LAST_PORT)
     if port is not None and not _is_free(address, chosen):
-        raise InputError(f"port {chosen} of {address} is taken by another program: leave out port=, or give another one", port=port)
+        raise InputError(
+            f"port {chosen} of {address} is taken by another program: leave out port=, or give another one", port=port
+        )
     if not ipaddress.ip_address(address).is_loopback:
         warnings.warn(f"the viewer listens on {address}: whoever reaches this machine can see and move the robot", stacklevel=4)
     with redirect_stdout(io.StringIO()):  # viser prints a banner
         return viser.ViserServer(host=address, port=chosen, label=label, verbose=False)
+
+
+def address_of(server: Any) -> str:
+    """Of the page, for a browser on this machine."""
+    host = ipaddress.ip_address(server.get_host())
+    return f"http://{LOOPBACK if host.is_unspecified else host}:{server.get_port()}"
 
 
 def stop_server(server: Any) -> None:

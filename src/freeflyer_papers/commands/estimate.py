@@ -8,7 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, load_robot, option
+from freeflyer.cli.options import (
+    BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
+)
+from freeflyer.cli.output import draw_all, output, status, write_json
+from freeflyer.errors import FreeflyerError
 
 if TYPE_CHECKING:
     from freeflyer.contacts import Contact
@@ -32,17 +36,17 @@ def estimate(
     starts: Annotated[int, typer.Option("--starts", min=0, max=10000, help="Random starts of the calibration; 0: none.")] = 100,
     amplitude: Annotated[float, typer.Option("--amplitude", help="Of the sway, m.")] = 0.05,
     frequency: Annotated[float, typer.Option("--frequency", help="Of the sway, Hz.")] = 0.2,
-    json: JsonOption = None, debug: DebugOption = False,
+    view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
     from freeflyer_papers.estimation.estimators import Encoder, estimation_times
     from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer_papers.estimation import tables
-    from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import draw_all, output, status, write_json
     from freeflyer.estimation import sensors
     from freeflyer.sim import Servos
 
+    if view and not swing:
+        raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
     loaded = load_robot(robot, base, loops)
     s = sensors(loaded.model, rigid=tuple(rigid or ()))
     file = _mjcf(loaded.path)
@@ -55,7 +59,7 @@ def estimate(
         s.model.joint(name)
     if folder is not None:
         make_folder(folder)
-    out, numbers, pictures = output(json), dict[str, Any](), dict[str, Callable[[], Any]]()
+    out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
         numbers["tracking"] = tables.track_all(s, encoder, duration, progress, pictures)
         out.print(tables.tracking(s, numbers["tracking"]))
@@ -67,13 +71,17 @@ def estimate(
             numbers["times"] = estimation_times(s, feet)
             out.print(tables.times(s, numbers["times"]))
         if swing:
-            numbers["swing"] = tables.swing_all(s, file, feet, sway, progress, pictures)
+            numbers["swing"], moved = tables.swing_all(s, file, feet, sway, progress, pictures)
             for shown in tables.swing(numbers["swing"]):
                 out.print(shown, soft_wrap=True)
         if folder is not None:
             progress(0.0, "drawing")
             draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)
+    if moved is not None and view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, moved)
 
 
 def _mjcf(path: Path | None) -> Path | None:
@@ -89,7 +97,6 @@ def _mjcf(path: Path | None) -> Path | None:
 def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
     """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
     from freeflyer.contacts import feet_by_name, feet_from_file
-    from freeflyer.errors import FreeflyerError
 
     try:
         return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)

@@ -41,7 +41,8 @@ class Swing:
     "moving" (balanced with the estimated motion), (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2)
     corners of each foot on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the
     samples extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap
-    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts."""
+    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts. run: of the
+    simulator."""
 
     robot: str
     feet: tuple[str, ...]
@@ -59,14 +60,15 @@ class Swing:
     base_error: np.ndarray
     gap: np.ndarray
     settled: int
+    run: Run | None = None
 
     def subsample(self, every: int) -> Swing:
-        """One in `every` samples."""
+        """One in `every` samples, without the simulator's run."""
         keep = slice(None, None, every)
         arrays = {n: getattr(self, n)[keep] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}
         wrenches = {name: w[keep] for name, w in self.wrenches.items()}
         extremes = tuple(k // every for k in self.extreme_samples)
-        return replace(self, wrenches=wrenches, settled=-(-self.settled // every), extreme_samples=extremes, **arrays)
+        return replace(self, wrenches=wrenches, settled=-(-self.settled // every), extreme_samples=extremes, run=None, **arrays)
 
     def vertical(self, source: str) -> np.ndarray:
         """(n, f): vertical force on each foot, N."""
@@ -302,7 +304,7 @@ def _compare(s: Sensors, feet: Sequence[Contact], record: Record, found: Contact
     error = found.q - record.q
     return Swing(s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
         record.t, record.offset, record.q[:, :3], filtered, corners, record.q[list(picked)], picked,
-        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late)  # fmt: skip
+        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late, record.run)  # fmt: skip
 
 
 MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
@@ -312,7 +314,7 @@ ADVICE = "Sway less or slower, or take stiffer servos"
 @dataclass(frozen=True)
 class Record:
     """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
-    motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes."""
+    motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes; run: all of it."""
 
     t: np.ndarray
     offset: np.ndarray
@@ -320,6 +322,7 @@ class Record:
     positions: np.ndarray
     forces: np.ndarray
     contacts: np.ndarray
+    run: Run
 
 
 def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Record:
@@ -336,7 +339,7 @@ def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, p
     _check_upright(s, run, offset)
     q, motors = run.q[:n], robot.motor_coordinates
     contacts = np.stack([express_at(frame_pose(s.model, q, f.frame), run.forces[f.name][:n], "world") for f in robot.feet], axis=1)
-    return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts)
+    return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts, run)
 
 
 def servo_targets(s: Sensors, robot: Plant, way: Route, servos: Servos, offset: np.ndarray, rate: np.ndarray) -> np.ndarray:

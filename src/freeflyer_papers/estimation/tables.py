@@ -101,11 +101,11 @@ def times(s: Sensors, t: Times) -> Any:
 
 def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
-) -> dict[str, Any]:  # fmt: skip
-    """The lateral swing, its errors and settings; the swing itself at 50 Hz."""
+) -> tuple[dict[str, Any], Any]:  # fmt: skip
+    """The lateral swing, its errors and settings, at 50 Hz, and as it was."""
     from freeflyer_papers.estimation.swing import lateral_swing, lines, settings
     from freeflyer_papers.estimation import pictures as figures
-    from freeflyer.plots.view import bones
+    from freeflyer_papers.estimation.pictures import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])
@@ -113,7 +113,7 @@ def swing_all(
     pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
     pictures["swing_forces"] = lambda: figures.forces(shown)
     pictures["swing_balance"] = lambda: figures.balance(shown)
-    return {"lines": lines(found), "settings": settings(found), "swing": shown}
+    return {"lines": lines(found), "settings": settings(found), "swing": shown}, found
 
 
 def swing(found: dict[str, Any]) -> list[Any]:

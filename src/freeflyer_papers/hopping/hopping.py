@@ -217,6 +217,16 @@ class HopRun(RecordedRun):
         force = {f"force {setup.FOOT}.{part}": x for part, x in zip(("fx", "fz"), self.floor_forces.T)}
         return state_columns(self.model, self.t, self.q, self.v) | force | {"angle": self.angle}
 
+    def motion(self) -> Any:
+        """As the viewer shows it: with the floor's force on the foot."""
+        from freeflyer.viewer.motions import state_motion
+
+        foot = ff.contacts.point(setup.FOOT)
+        turned = np.einsum("tij,ti->tj", ff.frame_pose(self.model, self.q, setup.FOOT)[:, :3, :3],
+                           np.insert(self.floor_forces, 1, 0.0, axis=1))  # fmt: skip
+        wrench = np.concatenate([turned, 0.0 * turned], axis=1)
+        return state_motion(self, self.model, self.q, {foot.name: wrench}, [foot], f"hopping, {self.experiment}")
+
     def named(self, name: str) -> tuple[ff.sim.Occurrence, ...]:
         """The events of that name."""
         return tuple(event for event in self.events if event.name == name)

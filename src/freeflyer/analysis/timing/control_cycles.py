@@ -8,13 +8,13 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
 from freeflyer import contacts, linkages
 from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
@@ -161,34 +161,9 @@ def control_times(progress: Progress, count: int = 1000, rounds: int = 3) -> Con
     return ControlTimings(own, cycle_times(limited_contestants(problem, q, count), rounds))
 
 
-def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float = 2.0,
-         amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """States q (count, nq), v (count, nv) of a slow sway about a posture (nq,), over one period (s); amplitude in rad.
-
-    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do."""
-    model = stance.model
-    wish = np.concatenate([np.zeros(6), np.cos(np.arange(model.nv - 6))])
-    way = project_velocity(model, posture, wish, constraints=stance)
-    way = way * (amplitude / np.abs(way[6:]).max())
-    phase = 2.0 * np.pi * np.arange(count)[:, None] / count
-    q = integrate(model, posture, np.sin(phase) * way)
-    return q, 2.0 * np.pi / period * np.cos(phase) * way
-
-
-class ClosedPeer(Protocol):
-    """Another library that holds the same closed robot."""
-
-    def compare(self, model: Any, s: ClosedState, quantity: str, ours: Any) -> Sequence[tuple[str, Call | None, float | None, str]]:
-        """(label, a call to time, how far its answer is from ours, by which means) of each way in which it answers."""
-        ...
-
-    def softness(self, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-        """Pairs of a softness of its constraints and how far its accelerations then are from ours; () if they are rigid."""
-        ...
-
-
-# of a model and its own MJCF file; with notes on those that are missing
-MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[ClosedPeer], Sequence[str]]]
+# of a model and its own MJCF file: other libraries that hold the same closed robot, with notes on those that are missing. `compare`
+# gives a label, a call to time, how far its answer is from ours, by which means; `softness` pairs as in ClosedTimings
+MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[Any], Sequence[str]]]
 
 
 def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int,

@@ -223,7 +223,8 @@ def block(call: Call, count: int) -> float:
 
 def floor() -> tuple[float, float]:
     """Microseconds a call of the smallest function on a robot of one joint, and of an empty Python function."""
-    from freeflyer import gravity_forces, robots
+    from freeflyer import robots
+    from freeflyer.dynamics.equations import gravity_forces
 
     model = robots.chain(1)
     q = model.neutral

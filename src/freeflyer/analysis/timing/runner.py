@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -21,34 +21,9 @@ from freeflyer.progress import Progress, no_progress
 NAMES = tuple(algorithm.name for algorithm in A.ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
-
-
-class Peer(Protocol):
-    """Another library that holds the same robot. `columns` (nv,): our velocity coordinate behind each of its."""
-
-    @property
-    def columns(self) -> np.ndarray: ...
-
-    @property
-    def label(self) -> str:
-        """Its name and version."""
-        ...
-
-    def call(self, algorithm: str, x: States) -> R.Call:
-        """A call that evaluates the algorithm at the first state."""
-        ...
-
-    def batch_call(self, algorithm: str, x: States) -> tuple[R.Call, str]:
-        """(a call that evaluates all states on one thread, by which means)."""
-        ...
-
-    def answer(self, algorithm: str, x: States) -> tuple[np.ndarray, ...]:
-        """Its results at the first state, in its order of coordinates."""
-        ...
-
-
-# of a model, its URDF file, a frame, its MJCF file; NoPeerError if it cannot hold the robot
-MakePeer = Callable[[Any, Path | None, str, Path | None], Peer]
+# of a model, its URDF file, a frame, its MJCF file: another library with the robot, or NoPeerError. `columns` (nv,):
+# our velocity coordinate behind each of its; `call` and `batch_call` of an algorithm at the first state, at all on one thread
+MakePeer = Callable[[Any, Path | None, str, Path | None], Any]
 
 
 @dataclass(frozen=True)
@@ -106,7 +81,7 @@ def _time_closed(model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, e
         return None, f"loops left open: {error}"
 
 
-def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer | None, effort: Effort) -> R.Timing:
+def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any, effort: Effort) -> R.Timing:
     one, many = (A.call_of(model, algorithm, x, frame, which) for which in (0, slice(None)))
     calls, fresh = ([f for f in (call, A.into_memory(algorithm, call)) if f] for call in (one, many))
     means = None
@@ -130,7 +105,7 @@ def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer 
         difference=difference(model, algorithm, x, frame, peer) if peer else None)  # fmt: skip
 
 
-def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer) -> float:
+def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
     worst = 0.0
     ours_now, answers = A.call_of(model, algorithm, x, frame)(), peer.answer(algorithm.name, x)

@@ -177,6 +177,9 @@ def call(self, arguments, given):
     function = entry[L.FUNCTION] if states == 0 else entry[L.BATCH]
     model = C.integers_at(C.capsule_pointer(arguments[0], C.model_name()))
     topology = C.integers_at(model[L.TOPOLOGY])
+    if model[L.CODE] != 0:
+        own = C.integers_at(model[L.CODE])[2 * entry[L.NUMBER] + (1 if states > 0 else 0)]
+        function = own if own != 0 else function
     if function == 0 or (entry[L.TABLE] != 0 and topology[TABLE_KIND] != entry[L.TABLE]):
         return refused(known)
     stack = C.stack_integers(WORDS)

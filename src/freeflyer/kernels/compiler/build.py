@@ -31,7 +31,7 @@ _lock = threading.RLock()
 if hasattr(os, "register_at_fork"):  # a child then neither finds the lock taken for ever nor LLVM in the middle of its work
     os.register_at_fork(before=_lock.acquire, after_in_parent=_lock.release, after_in_child=_lock.release)
 
-Name = Entry | str  # an entry, or one of PYTHON
+Name = Entry | str  # an entry, of one robot (one_robot/), or one of PYTHON
 
 
 def name_of(entry: Name, lanes: int) -> str:
@@ -72,9 +72,10 @@ def file_of(symbol: str, target: Any) -> str:
 
 def list_of(entry: Name, lanes: int, target: Any) -> str | None:
     """The file that lists the functions of an entry of the library; None for entries of others, and while files change."""
-    if not stamp() or not (isinstance(entry, str) or entry.in_library):
+    robot = getattr(entry, "robot", "")
+    if not stamp() or not (isinstance(entry, str) or entry.in_library or robot):
         return None
-    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, version(), lanes)}.list"
+    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, version(), lanes, *filter(None, [robot]))}.list"
 
 
 def _hash(*facts: object) -> str:
@@ -181,6 +182,15 @@ def address(entry: Name, lanes: int) -> int:
     """Where the compiled function of an entry lies in memory: for one state, or, if lanes > 1, for a batch."""
     with _lock:
         return _loaded(entry, lanes)
+
+
+def separate_address(entry: Entry, lanes: int) -> int:
+    """As `address`, of an entry of one robot. Other threads find what they need meanwhile."""
+    from freeflyer.kernels.compiler.object_code import load
+
+    found = objects(entry, lanes)
+    with _lock:
+        return load(*found)
 
 
 def announce(name: str) -> threading.Timer:

@@ -11,7 +11,7 @@ MAX_ARRAYS = 8  # inputs, options, outputs of an entry
 MAX_STATES = 4096  # of a batch under the interpreter lock
 
 # an entry's record (`record`), what all of them need (`known`), a model's record
-FUNCTION, BATCH, OWN_INPUTS, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, KNOWN, LAYOUT = range(11)
+FUNCTION, BATCH, OWN_INPUTS, INPUTS, OPTIONS, OUTPUTS, TABLE, ALONE, WEIGHT, NUMBER, KNOWN, LAYOUT = range(12)
 OUTPUT_WORDS = 7  # in the layout: an output's number of axes, then each axis as a formula (entry.formula)
 ARRAY, FLOAT64, INT, TUPLE, NONE, CAPSULE, NEW_ARRAY, SHORT_WORK, SCRATCH_AT, SCRATCH_SIZE, WHERE_AT = range(11)
-TOPOLOGY, PARAMETERS = range(2)
+TOPOLOGY, PARAMETERS, CODE = range(3)  # CODE: of functions of its own, for one state and a batch, by an entry's NUMBER; or 0

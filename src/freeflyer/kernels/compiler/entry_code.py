@@ -105,6 +105,7 @@ def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
     first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
     closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)
+    states = lanes * entry.groups if lanes > 1 else lanes
 
     @inlined
     def status(topology, inputs, options, outputs, sizes, where):
@@ -119,7 +120,7 @@ def check_arguments(entry: E.Entry, lanes: int) -> Callable:
         need = scratch_need(integers(topology), lanes, square)
         if lanes > 1 or table != 0:
             for k in range(arrays):
-                need += row_need(lanes, abs(sizes[E.ROWS + k]))
+                need += row_need(states, abs(sizes[E.ROWS + k]))
         if sizes[E.SCRATCH] < need:
             where[E.TAKEN] = need
             return E.SHORT_SCRATCH
@@ -193,7 +194,8 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     count, results = len(entry.inputs), len(entry.outputs)
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
-    input_packs, first_output = calls.pack_rows(E.ROWS, count), count + len(entry.options)
+    input_packs, first_output = calls.pack_rows(E.ROWS, count, entry.groups), count + len(entry.options)
+    grouped, groups = grouped_batch(entry, lanes), entry.groups
     compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
@@ -203,7 +205,8 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
         record, tree, stop = scratch_record(scratch, sizes[E.SCRATCH]), integers(topology), sizes[E.STATES]
         given = input_packs(packs(record), sizes)
         used = record[SCRATCH_TAKEN]
-        for first in range(0, stop, lanes):
+        done = grouped(tree, numbers(parameters, record), given, inputs, options, outputs, sizes, record) if groups > 1 else 0
+        for first in range(done, stop, lanes):
             end = min(first + lanes, stop)
             for k in range(count):
                 rows, n = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k])
@@ -247,6 +250,42 @@ def packed_batch(entry: E.Entry) -> Callable:
         return fine
 
     return compute
+
+
+def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
+    """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
+    function, count, results, size = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs), lanes * entry.groups
+    output_packs = calls.pack_rows(E.ROWS + count, results, entry.groups)
+    option_values, is_q = calls.option_values(len(entry.options)), tuple(int(letter == "q") for letter in entry.inputs)
+
+    @inlined
+    def done(tree, parameters, given, inputs, options, outputs, sizes, record):
+        ready, stop, fine, used = 0, sizes[E.STATES], True, record[SCRATCH_TAKEN]
+        while fine and ready < stop:
+            end = min(ready + size, stop)
+            for k in range(count):
+                rows, n = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k])
+                alike = sizes[E.ROWS + k] < 0
+                for at in range(ready, end, lanes):
+                    packs = from_entry(given[k], (at - ready) // lanes * n)
+                    fine &= gather(rows, n, 0 if alike else at, 1 if alike else stop, packs)
+                    if is_q[k]:
+                        fine &= unit_quaternions(tree, packs)
+            if fine:
+                record[SCRATCH_TAKEN] = used
+                made, packs = output_packs(given[0], sizes), (end - ready + lanes - 1) // lanes
+                function(tree, parameters, *calls.grouped(given, packs), *option_values(options), *calls.grouped(made, packs))
+                for k in range(results):
+                    n = sizes[E.ROWS + count + k]
+                    for at in range(ready, end, lanes):
+                        packs = from_entry(made[k], (at - ready) // lanes * n)
+                        fine &= scatter(packs, n, numbers_at(outputs, k, record), at, stop)
+                fine = fine and record[SCRATCH_TAKEN] <= record[SCRATCH_CAPACITY]
+                if fine:
+                    ready = end
+        return ready
+
+    return done
 
 
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:

@@ -8,9 +8,7 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import set_dynamics
 from freeflyer.kernels.contacts.projection import set_projection
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.linkages.blocks import (
-    gather_independent, linkage, scatter_independent, whole_velocity, zero_vector,
-)
+from freeflyer.kernels.linkages.blocks import gather_independent, linkage, scatter_independent, whole_velocity, zero_vector
 from freeflyer.kernels.linkages.projection import projected_forward_dynamics
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate

@@ -9,7 +9,7 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 (world axes, about the world's origin).
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract,
     turning,
@@ -19,7 +19,7 @@ from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joi
 from freeflyer.kernels.model.joints.armature import put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, relative_pose, to_child, to_parent
-from freeflyer.kernels.model.layout import GRAVITY, MASS, MOMENT, N_BODIES, PARENT, SECOND, TABLE_AT
+from freeflyer.kernels.model.layout import GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 
@@ -81,6 +81,19 @@ def add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed,
                 r = origin(joint, parameters, q)
                 f, m = to_parent(joint, parameters, q, f, m)
                 m = add(m, cross(r, f))
+
+
+@kernel
+def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
+    """tau (nv,) grows by a factor times the generalised forces J^T w of all wrenches."""
+    nv = load_int(topology, N_V)
+    if wrench_count(topology) > 0:
+        work, forces = workspace(q, 3 * joint_row(topology)), workspace(q, nv)
+        joint_angles(topology, parameters, q, work)
+        zero_entries(forces, nv)
+        add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
+        for j in range(nv):
+            store(tau, j, load(tau, j) + factor * load(forces, j))
 
 
 @inlined

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+import re
 from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
@@ -19,6 +20,7 @@ MAX_FACES = 1_000_000  # of one file
 MAX_ANCESTORS = 8  # folders above the robot file in which a ROS package is looked for
 GREY = (0.66, 0.69, 0.73, 1.0)
 MISSING_EXTRA = 'meshes are read by trimesh, which is not installed: pip install "freeflyer[viewer]"'
+MATERIALS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
 Colour = tuple[float, float, float, float]
 
 
@@ -39,30 +41,30 @@ def mesh_path(name: str, robot: Path) -> Path:
         path = resolve_inside(folder, part, where)
         if path.is_file():
             if path.suffix.lower() not in READ:
-                raise FileError(f"mesh {name[:200]!r} is no {', '.join(READ)} file", path=name)
+                raise FileError(f"the mesh {name[:200]!r} of {robot.name} is no {' or '.join(READ)} file", path=name)
             return path
-    raise FileError(f"mesh {name[:200]!r} is not found beside the robot file", path=name)
+    raise FileError(f"the mesh {name[:200]!r} of {robot.name} is not found beside this file", path=name)
 
 
 def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     """Triangles of a file in its own axes, m, each part with its colour, if it has one. Errors: FileError."""
     try:
-        import trimesh
+        import trimesh as _  # noqa: F401
     except ImportError:
         raise FileError(MISSING_EXTRA) from None
     data, kind = read_bytes(path, "mesh", MAX_BYTES), path.suffix.lower().removeprefix(".")
     if kind == "dae":
         parse_xml(data, f"mesh {path.name!r}")  # refuses entities and absurd nesting
     try:
-        scene: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, process=False, resolver=None)
-        parts = [x for x in scene.dump() if isinstance(x, trimesh.Trimesh)]
+        parts = _parts(data, kind)
+        if not parts and kind == "dae":  # pycollada leaves out what has a broken material
+            parts = _parts(MATERIALS.sub(b"", data), kind)
     except Exception as error:
         raise FileError(f"mesh {path.name!r} cannot be read: {' '.join(str(error).split())[:200]}", path=str(path)) from None
     found = []
     for part in parts:
         vertices, faces = np.asarray(part.vertices, np.float64), np.asarray(part.faces, np.int64)
-        if len(faces):
-            found.append((Mesh(vertices, faces), _colour(part)))
+        found.append((Mesh(vertices, faces), _colour(part)))
     faces_in_all = sum(len(mesh.faces) for mesh, _ in found)
     if not found or faces_in_all > MAX_FACES:
         fault = f"has {faces_in_all} triangles, more than {MAX_FACES}" if found else "holds no triangles"
@@ -70,6 +72,14 @@ def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     if not all(np.isfinite(mesh.vertices).all() for mesh, _ in found):
         raise FileError(f"mesh {path.name!r} holds numbers that are not finite", path=str(path))
     return found
+
+
+def _parts(data: bytes, kind: str) -> list[Any]:
+    """Meshes of a file's content, each at its place; axes are the file's, whichever it calls upward, as ROS reads them."""
+    import trimesh
+
+    scene: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, process=False, resolver=None)
+    return [x for x in scene.dump() if isinstance(x, trimesh.Trimesh) and len(x.faces)]
 
 
 def _colour(part: Any) -> Colour | None:

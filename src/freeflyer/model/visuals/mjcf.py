@@ -8,12 +8,11 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.placements import placement
 from freeflyer.model.readers.mjcf.gate import compile_model, parse_spec, vet
 from freeflyer.model.readers.mjcf.meshes import attach_meshes, content, delete, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.names import body_names
 from freeflyer.model.visuals.mesh_files import Colour
-from freeflyer.model.visuals.triangles import Mesh, box, capsule, cylinder, ellipsoid
+from freeflyer.model.visuals.triangles import Mesh, geom_solid, simple
 from freeflyer.model.visuals.urdf import Parts
 
 SHOWN_GROUPS = 2  # MuJoCo's viewer shows geoms of groups 0 to 2
@@ -64,17 +63,8 @@ def _colour(mj: Any, g: int) -> Colour:
 
 def _mesh(mj: Any, g: int) -> Mesh | None:
     """In the axes of the body; None for planes."""
-    import mujoco
-
-    kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), mj.geom_size[g]
-    X = placement(mj.geom_pos[g], mj.geom_quat[g])
-    if kind == "mesh":
-        m = mj.geom_dataid[g]
-        v, f = mj.mesh_vertadr[m], mj.mesh_faceadr[m]
-        vertices = np.asarray(mj.mesh_vert[v : v + mj.mesh_vertnum[m]], float)
-        return Mesh(vertices, np.asarray(mj.mesh_face[f : f + mj.mesh_facenum[m]], np.int64)).moved(X)
-    if kind in ("sphere", "ellipsoid"):
-        return ellipsoid(np.full(3, size[0]) if kind == "sphere" else np.array(size)).moved(X)
-    if kind in ("capsule", "cylinder"):
-        return (capsule if kind == "capsule" else cylinder)(float(size[0]), float(size[1])).moved(X)
-    return box(np.array(size)).moved(X) if kind == "box" else None
+    solid = geom_solid(mj, g)
+    if solid.kind != "mesh":
+        return simple(solid)
+    first, count = (x[mj.geom_dataid[g]] for x in (mj.mesh_faceadr, mj.mesh_facenum))
+    return Mesh(solid.size, np.asarray(mj.mesh_face[first : first + count], np.int64)).moved(solid.placement)

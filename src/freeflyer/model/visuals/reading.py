@@ -10,6 +10,7 @@ import numpy as np
 from freeflyer.errors import FileError
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import Model, remembered
+from freeflyer.model.placements import rigid_groups
 from freeflyer.model.readers.safe_file import read_xml
 from freeflyer.model.visuals.inertia_shapes import inertia_shape, link_points
 from freeflyer.model.visuals.mesh_files import Colour
@@ -39,11 +40,12 @@ class Visuals(NamedTuple):
 
 @remembered
 def visuals(model: Model) -> Visuals:
-    """Visuals of the robot's file; links with mass that have none there get shapes of their inertias."""
+    """Visuals of the robot's file; rigid bodies with mass that have none there get shapes of their inertias."""
     d = model.description
     parts, notes = _of_file(model)
     faces, shapes = 0, list[Shape]()
-    points = link_points(d)
+    points, groups = link_points(d), rigid_groups(d, with_world=False)
+    seen = {groups[name][0] for name, own in parts.items() if own and name in groups}  # rigid bodies with shapes of the file
     for link in d.links:
         if link.name not in model.frame_index:
             continue
@@ -55,7 +57,8 @@ def visuals(model: Model) -> Visuals:
         faces += count if own else 0
         for colour in dict.fromkeys(colour for _, colour in own):
             shapes.append(Shape(link.name, joined([mesh for mesh, c in own if c == colour]), colour, "file"))
-        if not own and link.inertia.mass > 0.0 and link.name != WORLD and np.isfinite(points[link.name]).all():
+        bare = not own and link.name != WORLD and groups[link.name][0] not in seen
+        if bare and link.inertia.mass > 0.0 and np.isfinite(points[link.name]).all():
             shapes.append(Shape(link.name, inertia_shape(link, points[link.name]), INERTIA_COLOUR, "inertia"))
     return Visuals(tuple(shapes), tuple(notes))
 

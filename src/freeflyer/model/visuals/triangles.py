@@ -1,14 +1,75 @@
-"""Triangles of simple bodies, about their own origin, m."""
+"""Solids of which robot files make up links, of URDF elements and MuJoCo's geoms, and triangles of solids, m."""
 
 from __future__ import annotations
 
 from functools import cache
-from typing import NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
+from freeflyer.model.placements import placement, rotation_of_rpy
+from freeflyer.model.readers.safe_file import numbers
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
+
 AROUND, DOWN = 24, 12  # corners of a circle; of the half circle from pole to pole
+
+
+class Solid(NamedTuple):
+    """A solid of a link.
+
+    Attributes:
+        kind: "box", "sphere", "ellipsoid", "capsule", "cylinder", "mesh", another word of the file, or "" without a geometry.
+        size: Half sides (3,) of boxes, half axes (3,) of ellipsoids and spheres, [radius, half length] of capsules and cylinders
+            along z, corners (k, 3) of meshes, m; of meshes that URDF names their scale, (1,) or (3,).
+        placement: (4, 4) array, its pose at the link.
+        mesh: Name of the mesh's file in URDF."""
+
+    kind: str
+    size: np.ndarray
+    placement: np.ndarray
+    mesh: str = ""
+
+
+def urdf_solid(element: _Element, where: str) -> Solid:
+    """Of a <visual> or <collision>. Errors: FileError."""
+    X, origin, geometry = np.eye(4), element.find("origin"), element.find("geometry")
+    if origin is not None:
+        X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
+        X[:3, 3] = numbers(origin.get("xyz", "0 0 0"), (3,), where)
+    if geometry is None or not len(geometry):
+        return Solid("", np.zeros(0), X)
+
+    def values(name: str, *counts: int, default: str = "") -> np.ndarray:
+        return np.array(numbers(geometry[0].get(name, default), counts, where))
+
+    kind, size = geometry[0].tag, np.zeros(0)
+    if kind == "sphere":
+        size = np.repeat(values("radius", 1), 3)
+    elif kind == "box":
+        size = 0.5 * values("size", 3)
+    elif kind == "mesh":
+        size = values("scale", 1, 3, default="1 1 1")
+    elif kind in ("capsule", "cylinder"):
+        size = np.array([*values("radius", 1), *0.5 * values("length", 1)])
+    return Solid(kind, size, X, geometry[0].get("filename", ""))
+
+
+def geom_solid(mj: Any, g: int) -> Solid:
+    """Of a geom of an MjModel."""
+    import mujoco
+
+    kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), np.array(mj.geom_size[g])
+    if kind == "mesh":
+        first = mj.mesh_vertadr[mj.geom_dataid[g]]
+        size = mj.mesh_vert[first : first + mj.mesh_vertnum[mj.geom_dataid[g]]].astype(float)
+    elif kind in ("capsule", "cylinder"):
+        size = size[:2]
+    elif kind == "sphere":
+        size = np.repeat(size[0], 3)
+    return Solid(kind, size, placement(mj.geom_pos[g], mj.geom_quat[g]))
 
 
 class Mesh(NamedTuple):
@@ -46,7 +107,8 @@ def turned(profile: np.ndarray) -> Mesh:
     """Body of revolution about z of a profile (k, 2): radius and height, from the top down."""
     angles = 2.0 * np.pi * np.arange(AROUND) / AROUND
     circle = np.column_stack([np.cos(angles), np.sin(angles)])
-    rings = np.concatenate([profile[:, :1, None] * circle[None], np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))], 2)
+    heights = np.broadcast_to(profile[:, 1:, None], (len(profile), AROUND, 1))
+    rings = np.concatenate([profile[:, :1, None] * circle[None], heights], axis=2)
     k = np.arange(AROUND)
     quads = np.stack([k, k + AROUND, (k + 1) % AROUND + AROUND, (k + 1) % AROUND], axis=1)
     quads = (quads[None] + AROUND * np.arange(len(profile) - 1)[:, None, None]).reshape(-1, 4)
@@ -76,6 +138,15 @@ def cylinder(radius: float, half: float) -> Mesh:
 def capsule(radius: float, half: float) -> Mesh:
     """Capsule along z; half: of the line between the centres of its ends."""
     return turned(np.vstack([radius * _arc(0.0, 0.5 * np.pi) + [0.0, half], radius * _arc(0.5 * np.pi, np.pi) - [0.0, half]]))
+
+
+def simple(solid: Solid) -> Mesh | None:
+    """Of a solid, at its placement; None if it is no body of a few sizes."""
+    if solid.kind in ("capsule", "cylinder"):
+        radius, half = solid.size.tolist()
+        return (capsule if solid.kind == "capsule" else cylinder)(radius, half).moved(solid.placement)
+    make = {"box": box, "sphere": ellipsoid, "ellipsoid": ellipsoid}.get(solid.kind)
+    return None if make is None else make(solid.size).moved(solid.placement)
 
 
 def arrow(start: np.ndarray, way: np.ndarray, radius: float) -> Mesh:

@@ -8,11 +8,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.readers.urdf import named
 from freeflyer.model.visuals.mesh_files import GREY, Colour, mesh_path, read_mesh
-from freeflyer.model.visuals.triangles import Mesh, box, capsule, cylinder, ellipsoid
+from freeflyer.model.visuals.triangles import Mesh, simple, urdf_solid
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
@@ -36,38 +35,21 @@ def urdf_visuals(root: _Element, path: Path) -> tuple[Parts, list[str]]:
 
 def _parts(element: _Element, path: Path, where: str, materials: dict[str, Colour | None],
            read: dict[str, list[tuple[Mesh, Colour | None]]]) -> list[tuple[Mesh, Colour]]:  # fmt: skip
-    material, geometry, X = element.find("material"), element.find("geometry"), np.eye(4)
-    given = None
+    material, solid, given = element.find("material"), urdf_solid(element, where), None
     if material is not None:
         given = _rgba(material, where) or materials.get(str(material.get("name")))
-    if (origin := element.find("origin")) is not None:
-        X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
-        X[:3, 3] = numbers(origin.get("xyz", "0 0 0"), (3,), where)
-    shape = None if geometry is None or not len(geometry) else geometry[0]
-    if shape is None:
+    if not solid.kind:
         raise FileError(f"{where} has a <visual> without geometry")
-    if shape.tag != "mesh":
-        return [(_primitive(shape, where).moved(X), given or GREY)]
-    name = shape.get("filename", "")
-    scale = np.array(numbers(shape.get("scale", "1 1 1"), (1, 3), where))
+    if solid.kind != "mesh":
+        if (shape := simple(solid)) is None:
+            raise FileError(f"{where} has a <visual> with <{solid.kind}>, which is not read")
+        return [(shape, given or GREY)]
+    name, scale, X = solid.mesh, solid.size, solid.placement
     if name not in read:
         read[name] = read_mesh(mesh_path(name, path))
     mirrored = np.prod(np.broadcast_to(scale, 3)) < 0.0
     return [(Mesh(mesh.vertices * scale, mesh.faces[:, ::-1] if mirrored else mesh.faces).moved(X), given or colour or GREY)
             for mesh, colour in read[name]]  # fmt: skip
-
-
-def _primitive(shape: _Element, where: str) -> Mesh:
-    def value(name: str) -> float:
-        return numbers(shape.get(name, ""), (1,), where)[0]
-
-    if shape.tag == "box":
-        return box(0.5 * np.array(numbers(shape.get("size", ""), (3,), where)))
-    if shape.tag == "sphere":
-        return ellipsoid(np.full(3, value("radius")))
-    if shape.tag in ("cylinder", "capsule"):
-        return (cylinder if shape.tag == "cylinder" else capsule)(value("radius"), 0.5 * value("length"))
-    raise FileError(f"{where} has a <visual> with <{shape.tag}>, which is not read")
 
 
 def _rgba(material: _Element, where: str) -> Colour | None:

@@ -19,6 +19,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.compiler import call_layout as L
+from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import SMALL_WORK, WHERE, Entry, formula
 from freeflyer.kernels.model.layout import N_V
 
@@ -72,10 +73,11 @@ def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
     return _api.PyCapsule_New(address(record), name, destroy)
 
 
-def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int) -> Any:
-    """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them."""
-    record = np.array([address(topology), address(parameters)], np.int64)
-    made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters)
+def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int, code: np.ndarray | None = None) -> Any:
+    """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them.
+    `code`: addresses of functions for this model alone (`code_table`)."""
+    record = np.array([address(topology), address(parameters), 0 if code is None else address(code)], np.int64)
+    made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters, code)
     _api.Py_IncRef(ctypes.py_object(owned))
     _api.PyCapsule_SetContext(made, id(owned))
     return made
@@ -86,6 +88,23 @@ def model_record(handle: Any) -> tuple[int, int]:
     at = _api.PyCapsule_GetPointer(handle, L.MODEL_NAME)
     topology, parameters = (ctypes.c_int64 * 2).from_address(at)
     return topology, parameters
+
+
+def number_of(entry: Entry) -> int:
+    """An entry's number in tables of code; entries of other packages share the last, which stays empty."""
+    return list(ENTRIES.values()).index(entry) if ENTRIES.get(entry.name) is entry else len(ENTRIES)
+
+
+def code_table() -> np.ndarray:
+    """(entries + 1, 2): addresses of functions that serve one model in an entry's place, for one state and for a batch; 0 if
+    there is none."""
+    return np.zeros((len(ENTRIES) + 1, 2), np.int64)
+
+
+def own_function(handle: Any, entry: Entry, batch: bool) -> int:
+    """Address of a model's own function in an entry's place, or 0."""
+    code = _word(_api.PyCapsule_GetPointer(handle, L.MODEL_NAME) + 8 * L.CODE).value
+    return _word(code + 8 * (2 * number_of(entry) + batch)).value if code else 0
 
 
 def is_model(handle: Any) -> bool:
@@ -128,7 +147,8 @@ def record(entry: Entry) -> np.ndarray:
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     if max(counts) > L.MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
         raise ValueError(f"{entry.name}: at most {L.MAX_ARRAYS} inputs, options and outputs, of at most two axes")
-    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, known().ctypes.data, *entry.input_axes]
+    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, number_of(entry),
+            known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
     return np.array([*head, *(word for shape in shapes for word in shape[:L.OUTPUT_WORDS])], np.int64)
 

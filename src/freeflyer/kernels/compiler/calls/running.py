@@ -42,6 +42,12 @@ def function_of(entry: Entry, batch: bool) -> Any:
     return FUNCTION(address)
 
 
+def function_for(entry: Entry, model: Any, batch: bool) -> Any:
+    """The C function of an entry, or what a model has in its place."""
+    own = python_calls.own_function(model, entry, batch)
+    return FUNCTION(own) if own else function_of(entry, batch)
+
+
 @cache
 def batch_lanes(entry: Entry) -> int:
     """How many states the function for a batch takes at a time."""
@@ -50,9 +56,9 @@ def batch_lanes(entry: Entry) -> int:
     return 8 if entry.one_by_one else object_code.pack_lanes(object_code.host())
 
 
-def handle(topology: np.ndarray, parameters: np.ndarray) -> Any:
-    """The handle of a model for compiled code."""
-    return python_calls.model_handle(topology, parameters, release())
+def handle(topology: np.ndarray, parameters: np.ndarray, code: np.ndarray | None = None) -> Any:
+    """The handle of a model for compiled code. `code`: functions for this model alone (python_calls.code_table)."""
+    return python_calls.model_handle(topology, parameters, release(), code)
 
 
 @cache
@@ -61,9 +67,10 @@ def release() -> int:
     return build.address("release", 1)
 
 
-def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray) -> Any:
+def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray,
+                 code: np.ndarray | None = None) -> Any:
     """The handle of a model whose topology also holds a table of integers, for the entries that read such a table."""
-    return handle(with_table(topology, kind, table), parameters)
+    return handle(with_table(topology, kind, table), parameters, code)
 
 
 def with_table(topology: np.ndarray, kind: int, table: np.ndarray) -> np.ndarray:
@@ -86,7 +93,7 @@ def plain_call(entry: Entry, model: Any, arrays: Sequence[np.ndarray], options: 
     axes = *entry.input_axes, *map(len, entry.outputs)
     sizes = [x.size if not lead or own <= k < inputs else x.size // lead[0] if x.ndim > n else -x.size
              for k, (x, n) in enumerate(zip(arrays, axes))]  # fmt: skip
-    return call(function_of(entry, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
+    return call(function_for(entry, model, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
 
 
 def plain(x: Any, axes: int, writable: bool = False) -> bool:
@@ -149,7 +156,7 @@ def batch(entry: Entry, model: Any, inputs: tuple[np.ndarray, ...], options: tup
           start: int, stop: int) -> Result:  # fmt: skip
     """Runs states `start` to before `stop` of C-contiguous float64 arrays (count, n), of inputs that all states share (n,). The
     state in `where` counts from the first of all."""
-    function = function_of(entry, True)
+    function = function_for(entry, model, True)
     arrays = (*inputs, *outputs)
     widths, own = [x.shape[-1] for x in arrays], len(entry.inputs)
     places = [python_calls.address(x) + 8 * start * n * (x.ndim - 1) for x, n in zip(arrays, widths)]

@@ -89,7 +89,7 @@ class Functions(ControlFlow):
             return self._call_kernel(function, arguments)
         if how == INLINED:
             return self.inline(source(function), arguments)
-        meaning = MEANINGS.get(function) if callable(function) else None
+        meaning = getattr(function, "compiled", None) or (MEANINGS.get(function) if callable(function) else None)
         if meaning is None:
             self.refuse(f"found a call of {K.describe(function)}, which is no kernel",
                         "functions marked kernel or inlined, primitives, range, min, max, len, abs")  # fmt: skip

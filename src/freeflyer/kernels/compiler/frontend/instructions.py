@@ -118,6 +118,8 @@ class Instructions:
         self.allocations: list[str] = []
         self.declared: dict[str, str] = {}
         self.arrays: list[str] = []
+        self.flags = FAST
+        self.parts: list[str] = []  # definitions of functions that this one alone calls
         self.callees: dict[str, Any] = {}
         self._count = 0
         self.block: Any = None
@@ -270,4 +272,5 @@ class Instructions:
         lines = [f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)] + [head + " {"]
         for b in self.blocks:
             lines += [b.name + ":", *b.phis, *b.lines, b.end]
-        return "\n".join([*lines, "}"])
+        parts = [text.replace("@SELF.part(", f"@SELF.part{k}(") for k, text in enumerate(self.parts)]
+        return "\n".join([*parts, *lines, "}"])

@@ -159,7 +159,7 @@ class Operators(Instructions):
             kind = x if x.lanes else y if y.lanes else K.FLOAT
             if op not in FLOATS:
                 self.refuse(f"found {K.describe(a)} {SIGNS[op]} {K.describe(b)}", "+ - * / of floats and Packs")
-            return self.write(kind, f"{FLOATS[op]} {FAST}{kind.llvm} {self.name(a, kind)}, {self.name(b, kind)}")
+            return self.write(kind, f"{FLOATS[op]} {self.flags}{kind.llvm} {self.name(a, kind)}, {self.name(b, kind)}")
         return self._of_integers(op, a, b)
 
     def folded(self, op: type, *values: Any) -> Any:
@@ -223,7 +223,10 @@ class Operators(Instructions):
             return v
         if kind in (K.BOOL, K.INT):
             return self.binary(ast.Sub if op is ast.USub else ast.Add, 0, K.Register(K.INT, self.name(v, K.INT)))
-        return self.write(kind, f"fneg {FAST}{kind.llvm} {v.name}")
+        return self.negated(v)
+
+    def negated(self, x: K.Register) -> K.Register:
+        return self.write(x.kind, f"fneg {self.flags}{x.kind.llvm} {x.name}")
 
     # comparisons and conditions
 

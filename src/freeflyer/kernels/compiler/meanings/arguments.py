@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import dataclass
 from typing import Any
 
-from freeflyer.kernels.compiler.frontend.functions import Functions, means
+from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
@@ -16,12 +17,14 @@ from freeflyer.kernels.model.layout import TABLE_AT
 
 def compiled_only(meaning: Callable[..., Any]) -> Callable[..., Any]:
     """A function of compiled code that has no Python text: it is called without the writer `e`."""
-    means({meaning: meaning})
+    meaning.compiled = meaning  # type: ignore[attr-defined]
     return meaning
 
 
 def in_entry(kernel: Callable[..., Any]) -> Callable[..., Any]:
-    """A kernel as a part of the entry that calls it, whatever its length."""
+    """A kernel as a part of the entry that calls it, whatever its length; what is given as its meaning already, as it is."""
+    if hasattr(kernel, "compiled"):
+        return kernel
     return compiled_only(lambda e, *given: e.inline(source(kernel), list(given)))
 
 
@@ -92,11 +95,25 @@ def length(e: Functions, size: Any) -> Any:
     return e.call(abs, [size])
 
 
-def pack_rows(first: int, count: int) -> Callable[..., Any]:
-    """rows(like, sizes): workspaces for one state's numbers as Packs, a tuple."""
-    return compiled_only(
-        lambda e, like, sizes: tuple(workspace(e, like, length(e, e.entry(sizes, first + k))) for k in range(count))
-    )
+def pack_rows(first: int, count: int, groups: int = 1) -> Callable[..., Any]:
+    """rows(like, sizes): workspaces for one state's numbers as Packs, `groups` times, a tuple."""
+
+    def rows(e, like, sizes):
+        return tuple(workspace(e, like, times(e, length(e, e.entry(sizes, first + k)), groups)) for k in range(count))
+
+    return compiled_only(rows)
+
+
+@dataclass(frozen=True, eq=False)
+class Groups(Buffer):
+    """The numbers of `count` Packs of states, one after the other."""
+
+    count: Register
+
+
+@compiled_only
+def grouped(e, buffers, count):
+    return tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)
 
 
 def option_values(count: int) -> Callable[..., Any]:

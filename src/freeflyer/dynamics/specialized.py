@@ -1,0 +1,109 @@
+"""Models with code of their own: a robot's numbers and tree folded into its functions, for one state and for batches."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+
+from freeflyer.errors import InputError, unknown_name
+from freeflyer.kernels import entries as E
+from freeflyer.kernels.compiler import build
+from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
+from freeflyer.kernels.compiler.calls.running import batch_lanes
+from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, robot_entry
+from freeflyer.kernels.entry import Entry
+from freeflyer.model.model import Model, Specialization
+from freeflyer.model.public import public
+
+ENTRIES: dict[str, tuple[Entry, ...]] = {  # by public function, of trees
+    "inverse_dynamics": (E.RNEA, E.LOADED_RNEA), "bias_forces": (E.RNEA, E.LOADED_RNEA), "forward_dynamics": (E.ABA, E.LOADED_ABA),
+    "mass_matrix": (E.CRBA,), "inverse_mass_matrix": (E.MINV,), "gravity_forces": (E.GRAVITY, E.GIVEN_GRAVITY),
+    "coriolis_matrix": (E.CORIOLIS,), "center_of_mass": (E.COM,), "centroidal_momentum_matrix": (E.MOMENTUM_MATRIX,),
+    "centroidal_momentum": (E.MOMENTUM,), "centroidal_bias": (E.MOMENTUM_BIAS,), "all_terms": (E.ALL_TERMS,),
+    "frame_pose": (E.FRAME_POSE,), "frame_jacobian": (E.FRAME_JACOBIAN,), "frame_velocity": (E.FRAME_VELOCITY,),
+    "frame_bias_acceleration": (E.FRAME_BIAS,),
+}  # fmt: skip
+SHARED = {E.ABA: E.SHARED_FORWARD_DYNAMICS, E.LOADED_ABA: E.LOADED_SHARED_FORWARD_DYNAMICS, E.MINV: E.SHARED_MINV}
+CLOSED: dict[str, tuple[Entry, ...]] = {
+    "inverse_dynamics": (E.PROJECTED_INVERSE_DYNAMICS,), "bias_forces": (E.PROJECTED_INVERSE_DYNAMICS,),
+    "gravity_forces": (E.PROJECTED_INVERSE_DYNAMICS,), "forward_dynamics": (E.PROJECTED_FORWARD_DYNAMICS,),
+    "mass_matrix": (E.PROJECTED_MASS,), "inverse_mass_matrix": (E.PROJECTED_INVERSE_MASS,),
+    **{name: ENTRIES[name] for name in ("center_of_mass", "frame_pose", "all_terms")},
+}  # fmt: skip
+SPECIALISED, COMPILING = "specialised", "general until it is compiled"
+OF_FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration")
+
+
+@public
+def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: Sequence[str] = (),
+               wait: bool = True) -> Model:  # fmt: skip
+    """The same model with compiled code of its own for some functions; the others use general code, as before.
+
+    Code is kept in the cache by a hash of the model's numbers. A pickle holds the model alone. `print` tells which functions are
+    specialised, and why others are not.
+
+    Args:
+        functions: Names of functions; all that can be specialised if None.
+        frames: Frames whose poses, Jacobians and motions get code of their own, one by one and in this order in `all_terms`.
+        wait: False: a thread compiles, and each function is general until its code is there.
+
+    Examples:
+        >>> arm = ff.robots.chain(2)
+        >>> fast = ff.specialize(arm, ["inverse_dynamics"])
+        >>> q, v, a = np.array([0.1, 0.2]), np.zeros(2), np.ones(2)
+        >>> bool(np.allclose(ff.inverse_dynamics(fast, q, v, a), ff.inverse_dynamics(arm, q, v, a), rtol=1e-13))
+        True
+    """
+    known = dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES])
+    for name in functions if functions is not None else ():
+        if name not in known:
+            raise unknown_name("specialised function", name, tuple(known))
+    numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
+    if model.constraint_rows[0] and not model.reduction:
+        raise InputError(f"the loops of {model.name!r} are open: close them first, freeflyer.close_loops(model)")
+    wanted = list(dict.fromkeys(known if functions is None else functions))
+    code, of_tree, reduction = _empty(wanted), _empty(wanted), model.reduction
+    if reduction:
+        reduction = replace(reduction, tree=model.tree.with_code(of_tree, None))
+    made = model.with_code(code, reduction)
+
+    def compile_all() -> None:
+        own = CLOSED if model.reduction else ENTRIES
+        for name in wanted:
+            if name in own:
+                code.notes[name] = _compiled(code, model, name, own[name], numbers)
+            if model.reduction and name in ENTRIES:  # what closed models compute by their tree
+                note = _compiled(of_tree, model.tree, name, ENTRIES[name], numbers)
+                code.notes[name] = code.notes[name] if name in own else note
+
+    if wait:
+        compile_all()
+    else:
+        threading.Thread(target=compile_all, name="freeflyer specialize", daemon=True).start()
+    return made
+
+
+def _empty(functions: Iterable[str]) -> Specialization:
+    return Specialization(code_table(), dict.fromkeys(functions, COMPILING))
+
+
+def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...]) -> str:
+    """Compiles a public function's entries and enters their addresses; what became of it."""
+    if name in OF_FRAMES and not frames:
+        return "general, as no frames are named (frames=)"
+    robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), frames=frames)
+    refused: dict[int, str] = {}
+    for entry in entries:
+        shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
+        for lanes in (1, batch_lanes(shared)):
+            place = number_of(shared), int(lanes > 1)
+            try:
+                if not code.table[place]:
+                    code.table[place] = build.separate_address(robot_entry(shared, robot), lanes)
+            except Refused as error:
+                refused[lanes] = str(error)
+    one, many = refused.pop(1, ""), "".join(refused.values())
+    if many:
+        return f"general, as {many}"
+    return f"{SPECIALISED} for batches; one state is general, as {one}" if one else SPECIALISED

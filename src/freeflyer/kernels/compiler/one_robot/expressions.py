@@ -1,0 +1,168 @@
+"""Scalars that record how they were computed, so that a kernel that runs on them leaves its formulas behind.
+
+Equal expressions are one object. Zeros, ones and signs are folded, as are operations of numbers. Sums keep the kernel's order. A
+zero times an expression is zero: an entry takes finite numbers only.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Iterator
+from typing import Any, NoReturn
+
+Scalar = Any  # an Expression or a number
+
+
+class Refused(TypeError):
+    """A kernel that has no code without loops. The message completes 'it stays general, as'."""
+
+
+class Expression:
+    """`operation`: what gives it its value, of `operands`: expressions, numbers, and for inputs their places. `number`: expressions
+    come after their operands."""
+
+    __slots__ = ("graph", "number", "operands", "operation")
+
+    def __init__(self, graph: Graph, operation: str, operands: tuple[Any, ...], number: int) -> None:
+        self.graph, self.operation, self.operands, self.number = graph, operation, operands, number
+
+    def __add__(self, other: Scalar) -> Scalar:
+        return self.graph.sum(self, other)
+
+    __radd__ = __add__
+
+    def __sub__(self, other: Scalar) -> Scalar:
+        return self.graph.difference(self, other)
+
+    def __rsub__(self, other: Scalar) -> Scalar:
+        return self.graph.difference(other, self)
+
+    def __mul__(self, other: Scalar) -> Scalar:
+        return self.graph.product(self, other)
+
+    __rmul__ = __mul__
+
+    def __truediv__(self, other: Scalar) -> Scalar:
+        return self.graph.quotient(self, other)
+
+    def __rtruediv__(self, other: Scalar) -> Scalar:
+        return self.graph.quotient(other, self)
+
+    def __neg__(self) -> Scalar:
+        return self.graph.negative(self)
+
+    def __abs__(self) -> Expression:
+        return self.graph.made("abs", self)
+
+    def _undecided(self, other: Any = None) -> NoReturn:
+        raise Refused("it branches on numbers of the state")
+
+    __bool__ = __lt__ = __le__ = __gt__ = __ge__ = __float__ = __int__ = __index__ = _undecided  # type: ignore[assignment]
+
+
+class Graph:
+    """All expressions of a function."""
+
+    def __init__(self) -> None:
+        self.known: dict[Any, Expression] = {}
+
+    def made(self, operation: str, *operands: Any) -> Expression:
+        key = (operation, *((x.number,) if type(x) is Expression else x for x in operands))
+        found = self.known.get(key)
+        if found is None:
+            found = self.known[key] = Expression(self, operation, operands, len(self.known))
+        return found
+
+    def sum(self, a: Scalar, b: Scalar) -> Scalar:
+        a, b = in_order(a, b)
+        if type(b) is not Expression:
+            return a if b == 0 else self.made("+", a, float(b))
+        if b.operation == "negative":
+            return self.difference(a, b.operands[0])
+        return self.difference(b, a.operands[0]) if a.operation == "negative" else self.made("+", a, b)
+
+    def difference(self, a: Scalar, b: Scalar) -> Scalar:
+        if type(b) is not Expression:
+            return self.sum(a, -b)
+        if b.operation == "negative":
+            return self.sum(a, b.operands[0])
+        if type(a) is not Expression:
+            return self.negative(b) if a == 0 else self.made("-", float(a), b)
+        if a is b:
+            return 0.0
+        return self.negative(self.sum(a.operands[0], b)) if a.operation == "negative" else self.made("-", a, b)
+
+    def product(self, a: Scalar, b: Scalar) -> Scalar:
+        a, b = in_order(a, b)
+        for x, y in ((a, b), (b, a)):
+            if type(x) is Expression and x.operation == "negative":
+                return self.negative(self.product(x.operands[0], y))
+        if type(b) is Expression:
+            return self.made("*", a, b)
+        if b == 0 or b == 1:
+            return a if b == 1 else 0.0
+        if b < 0:
+            return self.negative(self.product(a, -b))
+        factor = a.operands[1] if a.operation == "*" else None
+        return self.product(a.operands[0], factor * b) if type(factor) is float else self.made("*", a, float(b))
+
+    def quotient(self, a: Scalar, b: Scalar) -> Scalar:
+        if type(b) is not Expression:
+            return self.product(a, 1.0 / b)
+        return 0.0 if type(a) is not Expression and a == 0 else self.made("/", a, b)
+
+    def negative(self, a: Scalar) -> Scalar:
+        if type(a) is not Expression:
+            return -a
+        if a.operation == "negative":
+            return a.operands[0]
+        return self.difference(a.operands[1], a.operands[0]) if a.operation == "-" else self.made("negative", a)
+
+
+def in_order(a: Scalar, b: Scalar) -> tuple[Scalar, Scalar]:
+    """Two operands that may change places: by number, a number last."""
+    if type(a) is not Expression or (type(b) is Expression and b.number < a.number):
+        return b, a
+    return a, b
+
+
+def graph_of(*xs: Scalar) -> Graph | None:
+    return next((x.graph for x in xs if type(x) is Expression), None)
+
+
+def function(name: str, *xs: Scalar) -> Scalar:
+    """sqrt or atan2."""
+    graph = graph_of(*xs)
+    return graph.made(name, *xs) if graph else getattr(math, name)(*xs)
+
+
+def sincos(x: Scalar) -> tuple[Scalar, Scalar]:
+    if type(x) is not Expression:
+        return math.sin(x), math.cos(x)
+    if x.operation == "negative":
+        sine, cosine = sincos(x.operands[0])
+        return -sine, cosine
+    return x.graph.made("sin", x), x.graph.made("cos", x)
+
+
+def select_less(a: Scalar, b: Scalar, x: Scalar, y: Scalar) -> Scalar:
+    graph = graph_of(a, b)
+    if graph is None:
+        return x if a < b else y
+    return x if x is y else graph.made("select", a, b, x, y)
+
+
+def needed(results: Iterable[Scalar]) -> list[Expression]:
+    """The expressions from which results follow, in order."""
+    found: set[Expression] = set()
+    waiting = [x for x in results if type(x) is Expression]
+    while waiting:
+        x = waiting.pop()
+        if x not in found:
+            found.add(x)
+            waiting += operands(x)
+    return sorted(found, key=lambda x: x.number)
+
+
+def operands(x: Expression) -> Iterator[Expression]:
+    return (y for y in x.operands if type(y) is Expression)

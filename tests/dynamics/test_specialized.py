@@ -1,0 +1,249 @@
+"""Code for one robot beside general code: the same numbers, refusals and errors, from fewer operations."""
+
+import freeflyer as ff
+import numpy as np
+import pickle
+import pytest
+from closeness import fresh
+from freeflyer.kernels import entries as E
+from freeflyer.kernels.compiler.one_robot import expressions
+from freeflyer.kernels.compiler.one_robot.expressions import Graph
+from freeflyer.kernels.compiler.one_robot.tracing import formulas
+from linkage_samples import planar
+from random_robots import BASES, KINDS, random_robot
+from typing import Any
+
+ALIKE = 1e-13  # relative to the largest entry
+NEAR_SINGULAR = 1e-10  # of linkages in random postures, where forces of 1e7 N occur
+LEADS = ((), (1,), (3,), (13,), (2, 5), (70,))  # batch axes: less than a Pack, more, several, with a rest
+EXPRESSED = ("body", "mixed", "world")
+
+
+def error(x: Any, y: Any) -> float:
+    """The largest difference of two results, relative to the largest entry."""
+    if isinstance(x, ff.AllTerms):
+        return max(map(error, x._arrays, y._arrays))
+    assert x.shape == y.shape
+    return float(np.abs(x - y).max() / max(np.abs(y).max(), 1.0)) if x.size else 0.0
+
+
+def states(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
+    q = ff.random_configuration(model, rng, int(np.prod(lead))).reshape(*lead, model.nq)
+    return q, *rng.standard_normal((2, *lead, model.nv))
+
+
+def calls(model: ff.Model, frames: list[str], q: Any, v: Any, a: Any, rng: np.random.Generator) -> dict[str, Any]:
+    """Calls of every function that can be specialised, as functions of the model."""
+    g, w = rng.standard_normal(3), {name: rng.standard_normal((*q.shape[:-1], 6)) for name in frames}
+    expressed = EXPRESSED[int(rng.integers(3))]
+    loads = {"external": w, "expressed": expressed, "gravity": g}
+    of_terms = {"frames": frames, "expressed": expressed, "gravity": g}
+    found = {
+        f"{f.__name__}, {name}": lambda m, f=f, x=x, more=more: f(m, *x, **more)
+        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.bias_forces, (q, v)), (ff.gravity_forces, (q,)))
+        for name, more in (("alone", {}), ("gravity", {"gravity": g}), ("loads", loads))
+    }  # fmt: skip
+    for f in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass, ff.centroidal_momentum_matrix):
+        found[f.__name__] = lambda m, f=f: f(m, q)
+    for f in (ff.coriolis_matrix, ff.centroidal_momentum, ff.centroidal_bias):
+        found[f.__name__] = lambda m, f=f: f(m, q, v)
+    for name in (*frames, model.frame_names[0]):
+        found[f"pose of {name}"] = lambda m, name=name: ff.frame_pose(m, q, name)
+        found[f"Jacobian of {name}"] = lambda m, name=name: ff.frame_jacobian(m, q, name, expressed)
+        found[f"velocity of {name}"] = lambda m, name=name: ff.frame_velocity(m, q, v, name, expressed)
+        found[f"bias of {name}"] = lambda m, name=name: ff.frame_bias_acceleration(m, q, v, name, expressed)
+    for name, of in (("none", ()), ("named", frames), ("another", frames[:1])):
+        found[f"all terms, {name}"] = lambda m, of=of: ff.all_terms(m, q, v, **of_terms | {"frames": of})
+    return found
+
+
+def differences(model: ff.Model, fast: ff.Model, frames: list[str], rng: np.random.Generator) -> dict[str, float]:
+    """What differs by more than rounding, for one state and batches of several sizes."""
+    found: dict[str, float] = {}
+    for lead in LEADS:
+        for name, call in calls(model, frames, *states(model, rng, lead), rng).items():
+            found[name] = max(found.get(name, 0.0), error(call(fast), call(model)))
+    assert len(found) > 20
+    return {name: x for name, x in found.items() if not x < ALIKE}
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_random_trees_agree(seed: int) -> None:
+    rng = fresh(seed)
+    model = random_robot(rng, 3, KINDS, BASES[seed % 4], mimics=0.3)
+    frames = list(rng.choice(model.frame_names, 2, replace=False))
+    fast = ff.specialize(model, frames=frames)
+    assert all(note.startswith("specialised") for note in fast.specialization.notes.values())
+    assert differences(model, fast, frames, rng) == {}
+
+
+def test_closed_linkages_agree() -> None:
+    rng = fresh(10)
+    model = ff.close_loops(planar((0.3, 0.25, 0.2), (0.28, 0.3), 0.2, base="free"))
+    fast = ff.specialize(model, ("inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "center_of_mass"))
+    assert set(fast.specialization.notes.values()) == {"specialised"}
+    frame = model.frame_names[-1]
+    for lead in LEADS:
+        q, v, a = states(model, rng, lead)
+        loads = {"external": {frame: rng.standard_normal(6)}, "gravity": rng.standard_normal(3)}
+        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a))):
+            assert error(f(fast, *x), f(model, *x)) < NEAR_SINGULAR
+            assert error(f(fast, *x, **loads), f(model, *x, **loads)) < NEAR_SINGULAR
+        for g in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass):
+            assert error(g(fast, q), g(model, q)) < NEAR_SINGULAR
+    open_loops = q + 0.1 * rng.standard_normal(q.shape) * (np.arange(q.shape[-1]) >= 7)
+    with pytest.raises(ff.LinkageError):
+        ff.inverse_dynamics(fast, open_loops, v, a)
+
+
+@pytest.fixture(scope="module")
+def arm() -> tuple[ff.Model, ff.Model]:
+    model = ff.robots.chain(3)
+    return model, ff.specialize(model, ["inverse_dynamics", "mass_matrix", "forward_dynamics"])
+
+
+def test_it_is_the_same_model(arm: tuple[ff.Model, ff.Model]) -> None:
+    """But for its code; a pickle holds the robot alone."""
+    model, fast = arm
+    for name, x in vars(model).items():
+        if name not in ("handle", "_unloaded", "specialization"):
+            assert getattr(fast, name) is x
+    again = pickle.loads(pickle.dumps(fast))
+    assert again.specialization is None
+    assert np.array_equal(again.parameters, model.parameters)
+    assert "specialised: inverse_dynamics, mass_matrix, forward_dynamics" in str(fast)
+    assert "specialised" not in str(model)
+
+
+def test_inputs_of_all_kinds(arm: tuple[ff.Model, ff.Model]) -> None:
+    """Lists, strides, shared rows, results in `out`, of several threads."""
+    model, fast = arm
+    rng = fresh(20)
+    q, v, a = rng.standard_normal((3, 41, 3))
+    wide = rng.standard_normal((41, 9))
+    for x in (
+        (q, v, a),
+        (q[::-1], v[:, ::-1], wide[:, ::3]),
+        (q[0], v, a),
+        (q, v[0], a[:1]),
+        (q[0].tolist(), v[0].tolist(), [0, 1, 2]),
+    ):
+        assert error(ff.inverse_dynamics(fast, *x), ff.inverse_dynamics(model, *x)) < ALIKE
+    out = np.empty((41, 3))
+    assert ff.inverse_dynamics(fast, q, v, a, out=out) is out
+    many = np.tile(q, (3000, 1))
+    assert error(ff.mass_matrix(fast, many), ff.mass_matrix(model, many)) < ALIKE
+
+
+@pytest.mark.parametrize("place", [(0, 0), (5, 1), (69, 2)])
+@pytest.mark.parametrize("wrong", [np.nan, np.inf])
+def test_what_is_refused_is_refused_alike(arm: tuple[ff.Model, ff.Model], place: tuple[int, int], wrong: float) -> None:
+    """With the same words, and with results of the states before it in `out`."""
+    rng, messages = fresh(30), []
+    q, v, a = rng.standard_normal((3, 70, 3))
+    v[place] = wrong
+    out = np.full((2, 70, 3), np.nan)
+    for model, results in zip(arm, out):
+        with pytest.raises(ff.InputError) as caught:
+            ff.inverse_dynamics(model, q, v, a, out=results)
+        messages.append(str(caught.value))
+    assert messages[0] == messages[1]
+    known = np.isfinite(out[0])
+    assert np.array_equal(np.isfinite(out[1]), known)
+    assert error(out[1][known], out[0][known]) < ALIKE
+
+
+def test_singular_states_are_nan_alike() -> None:
+    description = ff.robots.chain(2).description
+    links = tuple(ff.Link(x.name) if k == len(description.links) - 1 else x for k, x in enumerate(description.links))
+    model = ff.load(ff.Description("massless", links, description.joints), base=None)
+    fast = ff.specialize(model, ["forward_dynamics"])
+    assert "singular in every state" in fast.specialization.notes["forward_dynamics"]
+    x = fresh(40).standard_normal((3, 9, 2))
+    assert np.isnan(ff.forward_dynamics(fast, *x, on_failure="nan")).all()
+    with pytest.raises(ff.InputError, match="singular"):
+        ff.forward_dynamics(fast, *x)
+
+
+def test_bad_requests() -> None:
+    model = ff.robots.chain(2)
+    with pytest.raises(ff.UnknownNameError, match="'inverse_dynamics'"):
+        ff.specialize(model, ["inverse_dynamic"])
+    with pytest.raises(ff.UnknownNameError, match="tip"):
+        ff.specialize(model, frames=["tipp"])
+    with pytest.raises(ff.InputError, match="Model"):
+        ff.specialize(model.description)  # type: ignore[arg-type]
+    with pytest.raises(ff.InputError, match="functions must be a list"):
+        ff.specialize(model, "mass_matrix")
+    with pytest.raises(ff.InputError, match="close_loops"):
+        ff.specialize(planar((0.3, 0.25), (0.28, 0.3), 0.2))
+
+
+def test_frames_that_are_not_named_stay_general() -> None:
+    fast = ff.specialize(ff.robots.chain(2), ["frame_pose", "mass_matrix"])
+    assert fast.specialization.notes == {"frame_pose": "general, as no frames are named (frames=)", "mass_matrix": "specialised"}
+
+
+def test_code_that_would_be_long_stays_general(monkeypatch: pytest.MonkeyPatch) -> None:
+    from freeflyer.kernels.compiler.one_robot import entries, tracing
+
+    model, q = ff.robots.chain(4), fresh(50).standard_normal((9, 4))
+    monkeypatch.setattr(entries, "MOST_BY_ROWS", 10)
+    fast = ff.specialize(model, ["mass_matrix"])
+    assert fast.specialization.notes["mass_matrix"].startswith("specialised for batches; one state is general, as")
+    assert error(ff.mass_matrix(fast, q[0]), ff.mass_matrix(model, q[0])) == 0.0
+    monkeypatch.setattr(tracing, "MOST", 10)
+    fast = ff.specialize(model, ["gravity_forces"])
+    assert "of 10 at most" in fast.specialization.notes["gravity_forces"]
+    assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) == 0.0
+
+
+def test_a_thread_compiles_in_the_background() -> None:
+    model, q = ff.robots.chain(5), fresh(60).standard_normal(5)
+    fast = ff.specialize(model, ["gravity_forces"], wait=False)
+    while fast.specialization.notes["gravity_forces"] != "specialised":
+        assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
+    assert fast.code.any()
+    assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
+
+
+def test_folding_keeps_values() -> None:
+    """Random formulas, computed by numbers and by expressions."""
+    rng = fresh(70)
+    for _ in range(200):
+        graph = Graph()
+        numbers = [0.0, 1.0, -1.0, 2.5, *rng.standard_normal(3)]
+        values = [*numbers, *rng.standard_normal(3)]
+        scalars = [*numbers, *(graph.made("input", 0, k) for k in range(3))]
+        known = dict(zip((x.number for x in scalars[-3:]), values[-3:]))
+        for _ in range(30):
+            i, j = rng.integers(len(values), size=2)
+            op = int(rng.integers(4))
+            for row in (values, scalars):
+                row.append(-row[i] if op == 3 else (row[i] + row[j], row[i] - row[j], row[i] * row[j])[op])
+        for x, y in zip(scalars, values):
+            assert evaluated(x, known) == pytest.approx(y, rel=1e-9, abs=1e-9)
+
+
+def evaluated(x: Any, known: dict[int, float]) -> float:
+    """An expression's value, by the values of inputs."""
+    if not isinstance(x, expressions.Expression):
+        return float(x)
+    if x.number not in known:
+        a, *b = (evaluated(y, known) for y in x.operands)
+        known[x.number] = -a if x.operation == "negative" else {"+": a.__add__, "-": a.__sub__, "*": a.__mul__}[x.operation](*b)
+    return known[x.number]
+
+
+def test_a_decision_by_numbers_is_refused() -> None:
+    x = Graph().made("input", 0, 0)
+    for decide in (bool, float, lambda x: x < 1.0, lambda x: x >= 0.0):
+        with pytest.raises(expressions.Refused, match="branches on numbers"):
+            decide(x)
+
+
+def test_operations_of_a_robot_are_few() -> None:
+    """Inverse dynamics of a chain of six joints: a known number, which an edit should not raise unseen."""
+    model = ff.robots.chain(6)
+    found = formulas(E.RNEA, model.topology.tolist(), model.parameters.tolist())
+    assert len(found.expressions) < 450
