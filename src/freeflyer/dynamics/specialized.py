@@ -63,10 +63,10 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         >>> bool(np.allclose(ff.inverse_dynamics(fast, q, v, a), ff.inverse_dynamics(arm, q, v, a), rtol=1e-13))
         True
     """
-    known = dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES])
+    known = specializable(model)
     for name in functions if functions is not None else ():
         if name not in known:
-            raise unknown_name("specialised function", name, tuple(known))
+            raise unknown_name("specialised function", name, known)
     numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: close them first, freeflyer.close_loops(model)")
@@ -92,8 +92,13 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
     return made
 
 
+def specializable(model: Model) -> tuple[str, ...]:
+    """Names of the functions that `specialize` takes."""
+    return tuple(dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES]))
+
+
 def _empty(functions: Iterable[str]) -> Specialization:
-    return Specialization(code_table(), dict.fromkeys(functions, COMPILING))
+    return Specialization(code_table(), dict.fromkeys(functions, COMPILING), {})
 
 
 def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...],
@@ -109,7 +114,9 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
             place = number_of(shared), int(lanes > 1)
             try:
                 if not code.table[place]:
-                    code.table[place] = build.separate_address(robot_entry(shared, robot), lanes)
+                    own = robot_entry(shared, robot)
+                    code.table[place] = build.separate_address(own, lanes)
+                    code.entries[shared.name, lanes > 1] = own
             except Refused as error:
                 refused[lanes] = str(error)
     one, many = refused.pop(1, ""), "".join(refused.values())
