@@ -211,8 +211,6 @@ def test_bad_requests() -> None:
         ff.specialize(model.description)  # type: ignore[arg-type]
     with pytest.raises(ff.InputError, match="functions must be a list"):
         ff.specialize(model, "mass_matrix")
-    with pytest.raises(ff.InputError, match="close_loops"):
-        ff.specialize(planar((0.3, 0.25), (0.28, 0.3), 0.2))
 
 
 def test_frames_that_are_not_named_stay_general() -> None:

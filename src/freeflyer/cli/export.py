@@ -39,11 +39,9 @@ ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=Tru
 
 def export(
     robot: RobotArgument, functions: FunctionsOption = USUAL, folder: FolderOption = Path("exported"), cpu: CpuOption = "native",
-    batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: SpecializeOption = Annotated[bool, typer.Option("--specialize",
-    help="Code for this robot alone where that is possible (freeflyer.specialize).")]  # fmt: skip
-ListOption = False,
-    controller: ControllerOption = None, specialize: SpecializeOption = False, base: BaseOption = None, loops: LoopsOption = None, json: JsonOption = None,
-    debug: DebugOption = False,
+    batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False, listed: ListOption = False,
+    controller: ControllerOption = None, specialize: SpecializeOption = False, base: BaseOption = None, loops: LoopsOption = None,
+    json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Write a C library with header, constants, object code and example: no Python where it runs.
 

@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
@@ -68,8 +68,6 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         if name not in known:
             raise unknown_name("specialised function", name, known)
     numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
-    if model.constraint_rows[0] and not model.reduction:
-        raise InputError(f"the loops of {model.name!r} are open: close them first, freeflyer.close_loops(model)")
     wanted, inputs = list(dict.fromkeys(known if functions is None else functions)), free_entries(model, free)
     code, of_tree, reduction = _empty(wanted), _empty(wanted), model.reduction
     if reduction:
