@@ -8,11 +8,11 @@ from dataclasses import replace
 
 from freeflyer.errors import unknown_name
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
 from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, robot_entry
-from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.plain_primitives import tile_at
@@ -53,7 +53,7 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         functions: Names of functions; all that can be specialised if None.
         frames: Frames whose poses, Jacobians and motions get code of their own, one by one and in this order in `all_terms`.
         free: Links whose masses, centres of mass and inertias stay inputs, and joints whose positions in their parent do. Models
-            that differ in these alone share one code: nothing is compiled for the second one.
+            that differ in these alone share one code, which is compiled once.
         wait: False: a thread compiles, and each function is general until its code is there.
 
     Examples:
