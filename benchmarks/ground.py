@@ -77,7 +77,7 @@ def _standing(model: ff.Model, contacts: Any) -> GroundTiming:
     inertia, joints = np.diag(ff.mass_matrix(model, q0)), np.arange(model.nv) >= model.joints[0].nv
     problem, settings = stepper.problem, stepper.settings(())
     settings[G.STEP] = DT
-    state: list[Any] = [q0, rest, stepper.no_impulses(q0), None, np.zeros(G.FACTS)]
+    state: list[Any] = [q0, rest, stepper.no_forces(q0), None, np.zeros(G.FACTS)]
     stepper.advance(0.0, q0, rest, rest, DT, state[2])  # compiles, and makes room
 
     def forces(q: np.ndarray, v: np.ndarray) -> np.ndarray:

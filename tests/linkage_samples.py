@@ -150,14 +150,16 @@ def driven_linkage(rng: np.random.Generator, loops: int, base: str = "free", kin
         tree = driven(with_coupling(tree, rng) if coupled else tree)
         if not tree.description.actuated:
             continue
-        split = linkages.partition(tree)
-        if not len(split.dependent):
-            continue
-        J = linkages.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
-        gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
-        condition = max(1.0, gain) * float(np.linalg.cond(J))
-        if condition < 100.0:
+        if len(linkages.partition(tree).dependent) and (condition := condition_of(tree)) < 100.0:
             return tree, condition
+
+
+def condition_of(tree: ff.Model) -> float:
+    """Condition number of the equations of the passive joints, times what independent ones move them by."""
+    split = linkages.partition(tree)
+    J = linkages.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
+    gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
+    return max(1.0, gain) * float(np.linalg.cond(J))
 
 
 def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:

@@ -100,11 +100,3 @@ def test_examples_run(room, tmp_path, monkeypatch):
             assert any(f"{name.rpartition('.')[2]}(" in f"{example.source}" for example in test.examples), f"ff.{name}(...)"
         RUNNER.run(test, out=shown.append)
     assert not shown, "".join(shown)
-
-
-def test_sections_are_read():
-    assert {"model", "q", "v", "a", "tau", "external", "expressed", "gravity", "out", "frame", "u", "constraints"} <= STANDARD
-    text = "S.\n\nArgs:\n    a, b: (n,) array.\n        more: of it.\n    *c: C.\nReturns: (n,).\n\nExamples:\n    >>> 1\n    1\n"
-    assert described(text, "Args") == ["a", "b", "c"]
-    assert section(text, "Examples") == "    >>> 1\n    1\n"
-    assert section(text, "Raises") == ""

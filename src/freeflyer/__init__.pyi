@@ -4,7 +4,7 @@ from . import (
     analysis as analysis, contacts as contacts, control as control, decoupling as decoupling, errors as errors,
     estimation as estimation, export as export, formulations as formulations, linkages as linkages,
     optimization as optimization, report as report, robots as robots, sim as sim, spatial as spatial,
-    symbolic as symbolic)
+    symbolic as symbolic, viewer as viewer)
 from .contacts.constrained_derivatives import constrained_dynamics_derivatives as constrained_dynamics_derivatives
 from .contacts.constrained_dynamics import (
     constrained_dynamics as constrained_dynamics, constrained_inverse_dynamics as constrained_inverse_dynamics)
@@ -56,14 +56,13 @@ from .model.build import build as build
 from .model.configuration import (
     neutral as neutral, normalize_configuration as normalize_configuration, random_configuration as random_configuration)
 from .model.description import (
-    Coupling as Coupling, Description as Description, Inertia as Inertia, Joint as Joint, Link as Link, Loop as Loop,
-    Mimic as Mimic, Site as Site)
+    Coupling as Coupling, Description as Description, Inertia as Inertia, Joint as Joint, Keyframe as Keyframe, Link as Link,
+    Loop as Loop, Mimic as Mimic, Site as Site)
 from .model.edits import (
     attach_payload as attach_payload, lock_joints as lock_joints, merge_fixed as merge_fixed,
     with_gravity as with_gravity)
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
-from .model.recorded_states import Keyframe as Keyframe
 from .model.states.velocities import State as State
 from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
 

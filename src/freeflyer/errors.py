@@ -136,6 +136,10 @@ class MissingSolverError(SolverError, ImportError):
             "level" as of SolverError."""
 
 
+class MissingExtraError(FreeflyerError, ImportError):
+    """A package of an extra of freeflyer that is not installed."""
+
+
 class StepError(FreeflyerError, ArithmeticError):
     """A step after which the state is not finite, or an integration error above its tolerance."""
 

@@ -187,7 +187,6 @@ NEAR_HALF_A_TURN = -0.9  # cosine of the angle: beyond it the axis comes from th
 
 # studies of a robot
 BASE_MASS_ROUNDING = 1e-9  # of the robot's mass: by how much that which the base carries may differ from it
-MIN_PITCH_COSINE = 1e-9  # cosine of the pitch below which the angles have no rates
 IMAGINARY_AXIS_RATIO = 1e-6  # of the fastest rate: nearer to the imaginary axis counts as on it
 ZERO_RATE = 1e-3  # of the fastest rate: nearer to zero counts as zero, as rounding spreads four equal zeros by its fourth root
 RECOVERED_RATIO = 0.02  # of the first error, by the end (kinetic energy and attitude)

@@ -78,8 +78,7 @@ class Outcome:
         result: Of `compute`; None where it failed.
         pictures: matplotlib figures by name.
         captions: Their words, by name.
-        failure: The error that ended it; empty where there is none.
-    """
+        failure: The error that ended it; empty where there is none."""
 
     key: str
     paper: str

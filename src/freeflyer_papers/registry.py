@@ -25,12 +25,7 @@ MODULES = {
 def names() -> tuple[str, ...]:
     """Keys of the papers that are reproduced, sorted.
 
-    Returns: tuple of str for `reproduction`.
-
-    Examples:
-        >>> freeflyer_papers.names()
-        ('decoupling', 'dual-quaternion', 'kangaroo', 'linearization', 'reduced-wbc')
-    """
+    Returns: tuple of str for `reproduction`."""
     return tuple(sorted(MODULES))
 
 
@@ -39,12 +34,7 @@ def reproduction(key: str) -> Reproduction:
 
     Args:
         key: One of `names()`.
-    Raises: UnknownNameError for another key, with the known ones.
-
-    Examples:
-        >>> freeflyer_papers.reproduction("linearization").paper
-        'Efficient geometric linearization of moving-base rigid robot dynamics'
-    """
+    Raises: UnknownNameError for another key, with the known ones."""
     module = MODULES.get(key) if isinstance(key, str) else None
     if module is None:
         raise unknown_name("reproduction", key, names())
@@ -80,8 +70,7 @@ class Reproduction:
         tables: tables(result), a sequence of Table.
         pictures: pictures(result), matplotlib figures by the names of their files, without ending.
         options: Names of files that `compute` also takes, each a path or None.
-        captions: Picture name -> content of the paper's figure, and the reason of differences.
-    """
+        captions: Picture name -> content of the paper's figure, and the reason of differences."""
 
     key: str
     paper: str

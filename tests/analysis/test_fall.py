@@ -9,7 +9,7 @@ from closeness import close, fresh, refused, rounding
 from dataclasses import replace
 from freeflyer import linkages, robots
 from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
-from freeflyer.analysis.estimators import multiple_correlation
+from freeflyer_papers.dual_quaternion.validation import multiple_correlation
 
 
 @pytest.mark.parametrize("robot", [robots.chain(3), robots.chain(3, "spherical", base="free"), robots.make("quadruped")])

@@ -2,7 +2,7 @@
 
 import pytest
 from command import json_of, run, run_json
-from freeflyer.analysis import estimators
+from freeflyer_papers.estimation import estimators
 
 
 def test_encoders_and_feet(models_folder):

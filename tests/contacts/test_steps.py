@@ -3,6 +3,9 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from constrained_samples import BASES, moving_robot, random_set
+from dataclasses import replace
+from freeflyer.contacts.constrained_dynamics import project_state
 from seeds import fresh
 
 
@@ -32,10 +35,25 @@ def test_steps_keep_what_is_held_and_are_those_of_runs(make, integrator):
     assert np.abs((u - v) / h - a).max() < 0.2 * (1.0 + np.abs(a).max())
 
 
-def test_sets_of_other_models_are_refused():
-    model, other = ff.robots.humanoid(), ff.robots.quadruped()
-    q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-    with pytest.raises(ff.InputError, match="another"):
-        ff.step(model, q, rest, rest, 1e-3, constraints=ff.ConstraintSet(other))
-    with pytest.raises(ff.InputError, match="ConstraintSet"):
-        ff.step(model, q, rest, rest, 1e-3, constraints="feet")
+@pytest.mark.parametrize("base", BASES)
+def test_drift_is_removed_as_by_dense_steps(base):
+    """Random contacts of all kinds, locks and rolling bodies; the last row of a batch alone, too."""
+    rng, fixed = fresh("drift"), ff.ConstraintSet(ff.robots.chain(1))
+    while not (fixed.contacts or fixed.locks):
+        model = moving_robot(rng, 8, base=base)
+        q = ff.random_configuration(model, rng)
+        held = random_set(rng, model, q, model.nv - 1).anchored(q)
+        fixed = replace(held, rolling=())
+    near = ff.integrate(model, q, rng.normal(0.0, 1e-3, (9, model.nv)))
+    v = rng.standard_normal((9, model.nv))
+    found, u = project_state(model, near, v, held)
+    assert np.abs(fixed.residual(found)).max() < 1e-10
+    x = near
+    for _ in range(6):
+        root = np.linalg.cholesky(np.linalg.inv(ff.mass_matrix(model, x)))
+        step = root @ np.linalg.pinv(fixed.jacobian(x) @ root, rcond=1e-9) @ fixed.residual(x)[..., None]
+        x = ff.integrate(model, x, -step[..., 0])
+    assert np.abs(ff.difference(model, x, found)).max() < 1e-8
+    assert np.abs(u - ff.impact(model, found, v, constraints=held).v).max() < 1e-9 * np.abs(v).max()
+    alone = project_state(model, near[8], v[8], held)
+    assert max(np.abs(alone[0] - found[8]).max(), np.abs(alone[1] - u[8]).max()) < 1e-9

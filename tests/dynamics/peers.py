@@ -1,16 +1,13 @@
-"""Pinocchio's answers in our coordinates: the reference of test_pinocchio_urdfs.py.
+"""Pinocchio's answers in our coordinates, of a robot that `pin_built.built` makes of its own joints.
 
-Pinocchio sorts joints in its own way, stores continuous joints as (cos, sin) and, reading a URDF, lets a mimic joint
-move by itself; it floats a root link named "world", which never moves here, in place of the link that is fixed to it.
-So its coordinates are q_pin = f(q) and v_pin = G v with a constant G: a permutation, with ratios where joints mimic.
-Every quantity follows exactly: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
+Mimic joints move by themselves there, so that v_pin = G v with a constant G: M = G^T M_pin G, tau = G^T tau_pin, J = J_pin G.
 """
 
 import freeflyer as ff
 import numpy as np
 import pinocchio as pin
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from scipy.linalg import cho_factor, cho_solve
 from typing import Any
 
@@ -20,50 +17,19 @@ Result = dict[str, np.ndarray]
 
 @dataclass(frozen=True)
 class Peer:
-    """`spread` is G (pin nv, nv); `pieces`: (pin's iq, pin's nq, our iq, ratio, offset) per joint.
-
-    `mount` is the pose of our floating link in Pinocchio's.
-    """
+    """`spread` is G (pin nv, nv); `pieces`: (pin's iq, pin's nq, our iq, ratio, offset) per joint."""
 
     model: Any
     data: Any
     spread: np.ndarray
     pieces: tuple[tuple[int, int, int, float, float], ...]
     links: Mapping[str, int]  # names of our links, and Pinocchio's number of their frames
-    mount: Any = field(default_factory=pin.SE3.Identity)
-    turns: bool = True  # whether what has two coordinates turns without end, by (cos, sin)
 
     def q(self, q: np.ndarray) -> np.ndarray:
         out = np.full(self.model.nq, np.nan)
         for at, size, ours, ratio, offset in self.pieces:
-            if size == 7:
-                out[at : at + 7] = pin.SE3ToXYZQUAT(pin.XYZQUATToSE3(q[ours : ours + 7]) * self.mount.inverse())
-            else:
-                x = ratio * q[ours] + offset
-                out[at : at + size] = [np.cos(x), np.sin(x)] if size == 2 and self.turns else ratio * q[ours : ours + size] + offset
+            out[at : at + size] = ratio * q[ours : ours + size] + offset
         return out
-
-
-def peer(model: ff.Model, theirs: Any) -> Peer:
-    """Maps by joint and link names; whatever has no counterpart is an error."""
-    theirs.gravity.linear = model.gravity
-    links = {f.name: k for k, f in enumerate(theirs.frames) if f.type == pin.BODY and f.name in model.link_names}
-    assert set(links) == set(model.link_names)
-    (base,) = (j for j in model.joints if j.kind == "free")
-    mount = theirs.frames[links[base.child]].placement
-    ours = {j.name: j for j in model.joints}
-    spread, pieces = np.zeros((theirs.nv, model.nv)), []
-    for joint, name in zip(list(theirs.joints)[1:], list(theirs.names)[1:], strict=True):
-        if joint.shortname() == "JointModelMimic":  # one that follows by itself, where Pinocchio was built so
-            continue
-        mine = base if joint.shortname() == "JointModelFreeFlyer" else ours[name]
-        ratio, offset = following(model.description, mine.name)
-        pieces.append((joint.idx_q, joint.nq, mine.iq, ratio, offset))
-        block = mount.toActionMatrix() if joint.nv == 6 else np.array([[ratio]])
-        spread[joint.idx_v : joint.idx_v + joint.nv, mine.iv : mine.iv + joint.nv] = block
-    assert len(theirs.joints) == 1 + len(model.joints), "a joint of ours is missing there"
-    assert np.all(np.any(spread != 0.0, axis=0)), "a coordinate of ours moves nothing there"
-    return Peer(theirs, theirs.createData(), spread, tuple(pieces), links, mount)
 
 
 def following(description: ff.Description, name: str) -> tuple[float, float]:

@@ -49,7 +49,7 @@ def built(model: Model, composite: bool = False) -> Peer:
         k, X = where[link]
         links[name] = theirs.addFrame(pin.Frame(name, k, X * pin.SE3(placement), pin.FrameType.OP_FRAME))
     theirs.armature = np.array(rotors)
-    return Peer(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links, turns=False)
+    return Peer(theirs, theirs.createData(), np.vstack([np.zeros((0, model.nv)), *rows]), tuple(pieces), links)
 
 
 def depth_first(d: Description) -> Iterator[Joint]:
@@ -62,7 +62,9 @@ def depth_first(d: Description) -> Iterator[Joint]:
 
 
 def inertia(x: Inertia) -> Any:
-    return pin.Inertia(x.mass, x.com, x.rotational)
+    made = pin.Inertia.Zero()  # whose parts are taken as they are, eigenvalues of -1e-12, too
+    made.mass, made.lever, made.inertia = x.mass, x.com, x.rotational
+    return made
 
 
 def shortest_turn(axis: np.ndarray) -> np.ndarray:

@@ -1,58 +1,19 @@
 """Armature of floating and ball joints: it moves with its body, so that velocities alone need forces, too.
 
-MuJoCo is the reference for whole robots (its free joint has world velocities, of which armature is a constant inertia); where
-armature differs between the coordinates of a joint, which no MJCF can express, the reference is mechanics itself.
+MuJoCo's is compared in test_mujoco_states.py; where armature differs between the coordinates of a joint, which no MJCF can
+express, the reference is mechanics itself.
 """
 
 import freeflyer as ff
-import mujoco
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import central, close, fresh, rounding
+from closeness import central, close, fresh
 from dataclasses import replace
-from freeflyer import robots
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link, joint_sizes
-from freeflyer.model.load import with_base
 from hypothesis import given
-from mujoco_peer import named, peer, reference, with_armature
 from random_robots import random_rotation
 from tangent import bracket
-
-TOLERANCE = rounding(4500, 10.0)  # relative, against MuJoCo; armature and inertias differ by a factor of ten
-SEEDS = range(4)
-
-
-def lone_body(armature: tuple[float, ...], com: tuple[float, float, float] = (0.0, 0.0, 0.0)) -> ff.Model:
-    body = Link("body", Inertia(2.0, np.array(com), np.diag([0.3, 0.4, 0.5])))
-    return ff.build(Description("lone", (body,), (Joint("base", "free", WORLD, "body", armature=armature),)))
-
-
-ROBOTS = {
-    "body off its centre": lambda: lone_body((0.7,) * 6, (0.1, -0.2, 0.3)),
-    "chain with balls": lambda: robots.chain(6, ("spherical", "revolute", "spherical", "prismatic"), base="free"),
-    "quadruped": robots.quadruped,
-    "arm with balls": lambda: ff.build(with_base(robots.chain(4, ("spherical", "revolute")).description, "fixed")),
-}
-
-
-@pytest.mark.peers
-@pytest.mark.parametrize("value", [0.02, 1.7])
-@pytest.mark.parametrize("name", ROBOTS)
-def test_as_mujoco_has_it(name: str, value: float) -> None:
-    model = with_armature(ROBOTS[name](), value)
-    p = peer(model, mujoco.MjModel.from_xml_string(ff.to_mjcf(model)), named(model))
-    for seed in SEEDS:
-        rng = fresh(seed)
-        q, (v, a, tau) = ff.random_configuration(model, rng), rng.standard_normal((3, model.nv))
-        theirs = reference(p, q, v, a, tau)
-        ours = {"mass matrix": ff.mass_matrix(model, q), "bias": ff.bias_forces(model, q, v),
-                "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
-                "forward dynamics": ff.forward_dynamics(model, q, v, tau),
-                "inverse mass matrix": ff.inverse_mass_matrix(model, q), "C v": ff.coriolis_matrix(model, q, v) @ v,
-                "kinetic energy": np.array([ff.kinetic_energy(model, q, v)])}  # fmt: skip
-        for key, x in ours.items():
-            close(x, theirs[key], TOLERANCE, x.ndim, what=(seed, key))
 
 
 def world_momentum(model: ff.Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:

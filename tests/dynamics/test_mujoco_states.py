@@ -8,7 +8,6 @@ import pytest
 from closeness import EXACT, central, close, distance, fresh, refused, slope_error
 from freeflyer.model.description import joint_sizes
 from freeflyer.model.load import read, with_base
-from mujoco_peer import named, peer, with_armature
 from pathlib import Path
 from random_robots import random_description
 from robots_on_disk import EXAMPLES, MODELS, example
@@ -117,23 +116,6 @@ def test_mujoco_itself(sample: str | int) -> None:
     assert np.array_equal(ff.from_mujoco(fresh, there.qpos).q, q)
     written = ff.load(text, base=None)
     assert np.array_equal(ff.to_mujoco(written, q).qpos, there.qpos)
-
-
-@pytest.mark.parametrize("sample", ["cassie/cassie.xml", "humanoid", "all kinds"])
-def test_converted_by_hand(sample: str) -> None:
-    """The states and maps that the peer harness makes, which shares no code with the converters."""
-    if sample == "all kinds":
-        kinds = ("revolute", "prismatic", "spherical", "universal", "cylindrical", "planar", "continuous")
-        model = with_armature(ff.robots.chain(9, kinds, base="free"), 0.02, but=("free",))
-        mj = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-    else:
-        model, mj, _ = robot(sample)
-    p, (q, v, a, _) = peer(model, mj, named(model)), random_state(model, ())
-    there, (T, rate) = ff.to_mujoco(model, q, v, a), p.set_state(q, v)
-    assert np.array_equal(p.data.qpos, there.qpos)
-    assert np.abs(T - ff.mujoco_velocity_map(model, q)).max() < 1e-15
-    assert np.abs(there.qvel - T @ v).max() < 1e-14
-    assert np.abs(there.qacc - T @ a - rate).max() < 1e-13
 
 
 def test_states_of_a_robot_without_names() -> None:

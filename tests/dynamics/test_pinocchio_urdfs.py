@@ -3,13 +3,13 @@
 import freeflyer as ff
 import mpmath as mp
 import numpy as np
-import pinocchio as pin
+import pin_built
 import pytest
 from answers import Result, all_errors, stacked
 from closeness import close, fresh, refused
 from dataclasses import dataclass
 from pathlib import Path
-from peers import Peer, peer, reference
+from peers import Peer, reference
 from robots_on_disk import EXAMPLES, example, example_urdfs, needs_examples
 
 TOLERANCE = 1e-9  # relative; measured: below 3e-14, but for solves with M
@@ -40,7 +40,7 @@ class Case:
 
 def case(path: Path) -> Case:
     model = ff.load(path, base="free", inertias="as-is" if path.name == AS_IS else "strict")
-    rng, p = fresh(len(path.name)), peer(model, pin.buildModelFromUrdf(str(path), pin.JointModelFreeFlyer()))
+    rng, p = fresh(len(path.name)), pin_built.built(model)
     v, a, tau = rng.standard_normal((3, STATES, model.nv))
     state = (ff.random_configuration(model, rng, STATES), v, a, tau)
     wrenches = {name: rng.standard_normal(6) for name in model.link_names[::4]}

@@ -6,9 +6,9 @@ import numpy as np
 import pytest
 from estimation_robots import SPRINGS, encoders_of, sensed
 from freeflyer import robots
-from freeflyer.analysis.estimators import calibrations
 from freeflyer.estimation import CalibrationError, calibrate, select_encoders
-from freeflyer.estimation.stance import random_postures
+from freeflyer_papers.estimation.estimators import calibrations
+from freeflyer_papers.estimation.stance import random_postures
 from seeds import fresh
 
 

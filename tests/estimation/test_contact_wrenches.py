@@ -7,7 +7,6 @@ import numpy as np
 import pickle
 import pytest
 from estimation_robots import resting_forces, sensed
-from freeflyer.analysis.swing import Sway, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (
     closed_torques,
@@ -20,9 +19,10 @@ from freeflyer.estimation import (
     zero_moment_point,
 )
 from freeflyer.estimation.history import METHODS
-from freeflyer.estimation.stance import random_postures
 from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer_papers.estimation.stance import random_postures
+from freeflyer_papers.estimation.swing import Sway, route
 from seeds import fresh
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])

@@ -7,13 +7,13 @@ import os
 import pytest
 import re
 from estimation_robots import sensed
-from freeflyer.analysis.swing import Sway, lateral_swing, route, simulate
 from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import for_simulator
+from freeflyer_papers.estimation.swing import Sway, lateral_swing, route, simulate
 from pathlib import Path
 
 

@@ -6,11 +6,11 @@ import pytest
 from closeness import slopes
 from estimation_robots import NAMES, SPRINGS, moving, sensed
 from freeflyer import robots
-from freeflyer.analysis.estimators import Encoder, sinusoids, track
 from freeflyer.estimation import closed_torques, constraint_error, passive_state, sensors, update_passive_state
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
+from freeflyer_papers.estimation.estimators import Encoder, sinusoids, track
 from seeds import fresh
 
 

@@ -6,8 +6,7 @@ import pytest
 import re
 import shutil
 import subprocess
-from freeflyer.export.calls import Call
-from freeflyer.export.functions import FUNCTIONS
+from freeflyer.export.functions import FUNCTIONS, Call
 from freeflyer.export.header import prefix_of
 from pathlib import Path
 

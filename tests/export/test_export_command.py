@@ -9,8 +9,8 @@ import subprocess
 import sys
 from c_program import needs_cc, run
 from freeflyer.cli.app import app
-from freeflyer.cli.export import USUAL
-from freeflyer.export import exportable, functions
+from freeflyer.cli.robot import USUAL
+from freeflyer.export import functions
 from pathlib import Path
 from typer.testing import CliRunner
 
@@ -27,7 +27,7 @@ def test_the_list_and_the_page_s_table():
     result = export("--list")
     assert result.exit_code == 0
     of_trees, of_closed = result.stdout.split("\n\n")
-    assert [line.split()[0] for line in of_trees.splitlines()] == list(exportable())
+    assert [line.split()[0] for line in of_trees.splitlines()] == list(functions.FUNCTIONS)
     assert of_closed.strip().endswith(", ".join(functions.CLOSED_FUNCTIONS))
     assert tuple(USUAL.split(",")) == functions.USUAL
     from typer.main import get_command

@@ -188,20 +188,16 @@ def test_bad_arguments():
     model, rest = ff.robots.chain(3), np.zeros(3)
     good = (np.eye(3)[:1], [0.0])
     cases = [
-        ({"constraints": "wheels"}, "ConstraintSet, Rows"), ({"constraints": (np.eye(2), [0.0, 0.0])}, "shapes"),
+        ({"constraints": (np.eye(2), [0.0, 0.0])}, "shapes"),
         ({"constraints": (np.eye(3)[:1], [np.nan])}, "finite"), ({"constraints": good, "drift": 0.1}, "DriftControl"),
         ({"constraints": good, "drift": constrained.DriftControl(0.1)}, "rate of 'row 0' is unknown"),
-        ({"constraints": ff.ConstraintSet(ff.robots.chain(2))}, "another model"),
         ({"constraints": constrained.Rows(np.eye(3)[:1], np.zeros(1), np.zeros(2), np.zeros(1), ("x",))}, "rate of shape"),
     ]  # fmt: skip
     for arguments, text in cases:
         refused(ff.InputError, text, constrained.accelerations, model, rest, rest, rest, **arguments)
-    refused(ff.InputError, r"^v ", constrained.accelerations, model, rest, rest[:2], rest, constraints=good)
     held = ff.ConstraintSet(model, contacts=[contacts.point("tip")])
     with pytest.raises(ff.InputError, match="held nowhere"):
         constrained.accelerations(model, rest, rest, rest, constraints=held, drift=constrained.DriftControl(0.1))
-    for bad in (0.0, -1.0, np.inf, "fast", True):
-        refused(ff.InputError, "positive number", constrained.DriftControl, bad)
     refused(ff.UnknownNameError, "root_joint", constrained.differential_drive, model, rest, rest)
     refused(ff.InputError, "planar", constrained.differential_drive, model, rest, rest, "joint_1")
     body = ff.robots.quadruped()

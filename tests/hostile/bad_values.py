@@ -1,10 +1,12 @@
 """Values that no function can use, by the kind of parameter; the kind is told by the parameter's name, else by its annotation."""
 
 import datetime
+import freeflyer as ff
 import inspect
 import numpy as np
 from collections.abc import Callable, Iterator
 from functools import partial
+from samples import Call
 from typing import Any
 
 BATCH = 5
@@ -108,14 +110,22 @@ def outputs(shape: tuple[int, ...]) -> Bad:
         yield "Fortran order", np.zeros(shape[::-1]).T
 
 
+OTHER = ff.robots.quadruped()
+FOREIGN = {  # things that belong to another robot, or are found on no other
+    "constraints": ff.ConstraintSet(OTHER, locks=["front_left_knee"]), "frames": ff.frame_set(OTHER, "trunk"),
+    "external": (ff.frame_set(OTHER, "trunk"), W[None]), "inputs": ff.control.joint_inputs(OTHER),
+    "feet": [ff.contacts.surface("no such frame")], "motors": OTHER.actuated[:1],
+}  # fmt: skip
+BESIDE = (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,)), ((5, 1, 2), (3, 3)))  # leading axes that do not broadcast
+
 KINDS: dict[str, Callable[[Any], Bad]] = {
     "posture": postures,
     "rates": lambda x: iter([*numbers(x), *sizes(x)]),
     "numbers": numbers,
-    "positive": lambda x: shown([0.0, -1.0, -1e-300, np.nan, np.inf, -np.inf, "1", "x", b"1", 1j, [x], (x,), {"s": x}, Thing(),
-                                 None, np.array([x, x]), 10**400]),
+    "positive": lambda x: shown([0.0, -1.0, -1e-300, 5e-324, 1e300, np.nan, np.inf, -np.inf, "1", "x", b"1", 1j, [x], (x,),
+                                 {"s": x}, Thing(), None, np.array([x, x]), 10**400]),
     "name": lambda known: shown([*NAMES, [known], f"{known}!"]),
-    "names": lambda known: shown([["no such thing"], 3, [3], [None], [known] * 3, Thing(), np.nan, [known, ""],
+    "names": lambda known: shown(["motor", ["no such thing"], 3, [3], [None], [known] * 3, Thing(), np.nan, [known, ""],
                                   {known: 1.0}.values()]),
     "word": lambda known: shown(["Tree", f"{known}!", "", 0, 3, True, [known], (known,), b"x", Thing(), {"a": 1}, np.zeros(2)]),
     "count": lambda x: shown([-1, 1.5, "3", np.nan, [x], Thing(), 1j]),
@@ -125,11 +135,13 @@ KINDS: dict[str, Callable[[Any], Bad]] = {
                                  *({"tip": bad} for bad in WRENCHES)]),
     "thing": lambda x: shown([None, 3, "x", [x], (x, x), Thing(), type(x), np.zeros(3)]),
     "seed": lambda x: shown(["x", 1.5, Thing(), [1.5]]),
-    "scalar": lambda x: shown(["x", None, Thing(), np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}]),
+    "scalar": lambda x: shown(["x", None, Thing(), 1e300, np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}]),
     "policy": lambda x: shown([None, 3, "x", np.zeros(3), lambda k, q, v: None, lambda k, q, v: "push", lambda k, q, v: np.zeros(1),
                                lambda k, q, v: np.full_like(v, np.nan)]),
     "weight": lambda x: weights(len(x), True),
     "semiweight": lambda x: weights(len(x), False),
+    "model": lambda x: shown(NOT_MODELS),
+    "truth": lambda x: shown(["x", 1, 0.0, None, np.zeros(3), [True]]),
 }  # fmt: skip
 BY_NAME = {  # what a name says of its parameter beyond the annotation
     **dict.fromkeys(("q", "q0", "q1", "start", "configuration"), "posture"),
@@ -144,50 +156,54 @@ BY_NAME = {  # what a name says of its parameter beyond the annotation
 BY_ANNOTATION = {"ArrayLike": "numbers", "np.ndarray": "numbers", "Sequence[str]": "names", "Iterable[str]": "names"}
 UNTRIED = {  # parameters whose every value means something, or that tests of their own try
     "names": "several arguments", "progress": "called as it is", "path": "a file: tests/model", "out": "if it is an array: below",
-    "record": "a folder: tests/sim",
-    "rng": "hostile/test_good_arrays.py", "basis": "an array of any width", "name": "any word", "mj_model": "of another library",
-    "by_name": "keywords of the user's", "size": "hostile/test_good_arrays.py",
+    "record": "a folder: tests/sim", "rng": "test_layouts.py", "basis": "an array of any width", "name": "any word",
+    "mj_model": "of another library", "by_name": "keywords of the user's", "size": "test_layouts.py",
 }  # fmt: skip
+STATES = ("posture", "rates")
+NOT_MODELS = (None, "robot.urdf", ff.robots.kangaroo_like().description, np.zeros(3), ff.Model, 7)
 
 
 def kind_of(p: inspect.Parameter) -> str:
     """A key of KINDS; empty for truth values and what is not tried."""
     words = [word.strip() for word in str(p.annotation).split("|")]
-    if p.name in UNTRIED or words[0] == "bool" or words[0].startswith("Callable"):
+    if p.name in UNTRIED or words[0].startswith("Callable") or p.kind is p.VAR_KEYWORD:
         return ""
+    if (p.name, words[0]) in (("inputs", "Any"), ("gravity", "float")):
+        return {"inputs": "policy", "gravity": "positive"}[p.name]
     if p.name in BY_NAME:
         return BY_NAME[p.name]
-    plain = {"float": "scalar", "int": "count", "str": "name", "Any": "", **BY_ANNOTATION}
+    plain = {"float": "scalar", "int": "count", "str": "name", "bool": "truth", "Any": "", "Model": "model", **BY_ANNOTATION}
     return plain.get(words[0], "thing")
+
+
+def bad_calls(call: Call) -> Iterator[tuple[str, str, Any]]:
+    """(what, parameter, bad value): for each parameter, batches if there are none, those that do not broadcast together, things
+    of another robot, and arrays that cannot take the result."""
+    parameters, states = inspect.signature(call.function).parameters, []
+    for p in parameters.values():
+        kind, known = kind_of(p), call.given.get(p.name)
+        if not kind or (known is None and kind in (*STATES, "numbers", "weight", "semiweight")):
+            continue
+        known = np.asarray(known, float) if kind in (*STATES, "numbers") else known
+        if kind in STATES and known.ndim == 1:
+            states.append(p.name)
+        values = partial(postures, at=call.quaternions) if kind == "posture" else KINDS[kind]
+        for what, bad in values(known):
+            if bad is not None or p.default is not None:
+                yield what, p.name, bad
+        if p.name in FOREIGN and "model" in call.given:
+            yield "of another robot", p.name, FOREIGN[p.name]
+    given = call.given
+    for name in states:
+        if not call.batches:
+            yield "a batch", name, np.tile(given[name], (2, 1))
+        for mine, others in BESIDE if call.batches and len(states) > 1 else ():
+            leads = {x: np.broadcast_to(given[x], (*(mine if x == name else others), np.size(given[x]))) for x in states}
+            yield f"{mine} beside {others}", name, leads
+    if takes_array_for_result(call.function) and call.quaternions:
+        yield from ((what, "out", bad) for what, bad in outputs(np.shape(call.run())))
 
 
 def takes_array_for_result(function: Any) -> bool:
     out = inspect.signature(function).parameters.get("out")
     return out is not None and out.annotation == "np.ndarray | None"
-
-
-def bad_calls(function: Any, first: Any, good: dict[str, Any], batches: bool,
-              quaternions: tuple[int, ...] = ()) -> Iterator[tuple[str, dict[str, Any], str]]:  # fmt: skip
-    """(what, arguments, the word that the sentence must hold) for each bad value of each parameter after the first, for
-    batches (of functions of one state, else those that do not broadcast together) and for arrays that cannot take the result."""
-    states = []
-    for p in list(inspect.signature(function).parameters.values())[1:]:
-        kind, known = kind_of(p), good.get(p.name)
-        if not kind or (known is None and kind in ("posture", "rates", "numbers", "weight", "semiweight")):
-            continue
-        known = np.asarray(known, float) if kind in ("posture", "rates", "numbers") else known
-        if kind in ("posture", "rates") and known.ndim == 1:
-            states.append(p.name)
-        values = partial(postures, at=quaternions) if kind == "posture" and quaternions else KINDS[kind]
-        for what, bad in values(known):
-            if bad is not None or p.default is not None:
-                yield f"{p.name} = {what}", {**good, p.name: bad}, p.name
-    for name in states if not batches else ():
-        yield f"{name} = a batch", {**good, name: np.tile(good[name], (2, 1))}, name
-    for name in states if batches and len(states) > 1 else ():
-        for mine, others in (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,)), ((5, 1, 2), (3, 3))):
-            leads = {x: np.broadcast_to(good[x], (*(mine if x == name else others), np.size(good[x]))) for x in states}
-            yield f"{name} {mine} with {others}", {**good, **leads}, name
-    if takes_array_for_result(function) and quaternions:
-        for what, bad in outputs(np.shape(function(first, **good))):
-            yield f"out = {what}", {**good, "out": bad}, "out"

@@ -1,6 +1,5 @@
-"""Every argument of every public function of a robot, found by its signature, refuses what it cannot use, by its name; so do
-calls that signatures do not tell how to make (calls_by_hand.py). Batch axes that do not broadcast: an InputError that shows
-the shapes, where they meet outside of compiled code."""
+"""Every argument of every public function, found by its signature, is refused by its name if the function cannot use it: before
+anything is computed, and what the user gave stays as it was."""
 
 import freeflyer as ff
 import inspect
@@ -8,132 +7,125 @@ import numpy as np
 import pytest
 import traceback
 from bad_values import bad_calls, kind_of
-from calls_by_hand import bad_calls as bad_calls_by_hand, calls
 from closeness import refused
-from collections.abc import Callable, Iterable
 from freeflyer.model.public import public
-from functools import partial
 from public_names import public_functions
-from state_functions import FUNCTIONS as OF_STATES, QUATERNIONS, good as good_states, others, robot_of
-from test_every_function import FUNCTIONS, REASONS, arguments, first_argument, modelled, reason
-from typing import Any
+from samples import FUNCTIONS, OF_STATES, SPATIAL_FUNCTIONS, Call, model_call, other_calls, robot_of, spatial_call
+from test_every_function import REASONS, modelled, reason
 
-CALLS = {f"{k}-{call.function.__name__}": call for k, call in enumerate(calls())}
-BY_HAND = {call.function.__name__ for call in CALLS.values()}
+OTHERS = {f"{k}-{call.function.__name__}": call for k, call in enumerate(other_calls())}
+BY_HAND = {call.function for call in OTHERS.values()}
 OWN_TESTS = {  # besides those that `REASONS` names
-    "frame_set": "hostile/test_good_arrays.py", "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
+    "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
 }  # fmt: skip
 TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and name not in OWN_TESTS]
+CASES = {
+    **{name: name for name in TRIED}, **{f"{name} of quaternions": name for name in OF_STATES},
+    **{name: name for name in SPATIAL_FUNCTIONS}, **{name: name for name in OTHERS},
+}  # fmt: skip
 OTHER_WORDS = {  # that name the argument as well
-    "values": ("positions of", "stroke"), "constraints": ("A must hold", "ConstraintSet"),
-    "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
+    "model": ("the first argument of", "Model"), "values": ("positions of", "stroke"),
+    "constraints": ("A must hold", "ConstraintSet"), "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
     "external": ("no frame is named", "the wrench on 'tip'"), "tau": ("the state and of the wrenches",),
+    "frames": ("no frame is named",), "feet": ("no frame is named",), "robot": ("Model",), "inputs": ("tau",), "X_AB": ("X ",),
+    "x_lower": ("lower limit",), "x_upper": ("upper limit",), "levels": ("level 0",), "locks": ("no joint is named",),
 }  # fmt: skip
-TAKE_BATCHES = {  # in a way of their own
-    "estimation.passive_state", "estimation.update_passive_state", "linkages.assemble", "sim.simulate",
-}
-MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets
+MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets; bounds that are none; lists
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
-    ("formulations.constrained.accelerations", "constraints"),
-    ("formulations.constrained.unilateral_accelerations", "inequalities"),
+    ("formulations.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
+    ("formulations.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
+    for y in ("lower", "upper")), ("nearest", "lower"), ("nearest", "upper"), ("SinusoidReference", "end"),
+    ("AccelerationLimits", "bound"), ("Ground", "height"),
+    ("linkages.force_curve", "force"),
 }  # fmt: skip
+FOUND_LATER = {
+    "frame",
+    "contact",
+    "weight",
+}  # parameters of tasks, limits and contacts: names that a problem knows, and its sizes
+
 MODEL, Q = ff.robots.chain(3), np.zeros(3)
-MODELLED = public_functions("model")
-NOT_MODELS = ((None, "freeflyer.load"), ("robot.urdf", "'robot.urdf': load it first with freeflyer.load"),
-              (ff.robots.kangaroo_like().description, "build it first with freeflyer.build"), (Q, "the model comes first"),
-              (ff.Model, "type: load it first"), (7, "got int 7"), (ff.all_terms(MODEL, Q, Q), "AllTerms"))  # fmt: skip
 
 
-def leaks_of(attempts: Iterable[tuple[str, Callable[[], Any], tuple[str, ...]]]) -> list[str]:
-    """Of (what, call, words): calls that end otherwise than in an error of ours whose sentence holds one of the words."""
+def call_of(case: str) -> Call:
+    name = CASES[case]
+    if name in OTHERS:
+        return OTHERS[name]
+    if name in SPATIAL_FUNCTIONS:
+        return spatial_call(name)
+    if case != name:
+        return model_call(name, robot_of(name))
+    column = "tree, batch" if reason(name, "closed, one state") else "closed, batch"
+    call = model_call(name, modelled(column))
+    return Call(call.function, call.given, not reason(name, column) or name in TAKE_BATCHES, call.quaternions)
+
+
+TAKE_BATCHES = {  # in a way of their own
+    "estimation.passive_state",
+    "estimation.update_passive_state",
+    "linkages.assemble",
+    "sim.simulate",
+}
+
+
+def leaks_of(call: Call) -> list[str]:
+    """Bad arguments that end otherwise than in an error of ours whose sentence names them."""
     leaks = []
-    for what, call, words in attempts:
+    for what, name, bad in bad_calls(call):
+        of_names = kind_of(inspect.signature(call.function).parameters[name]).startswith("name")
+        words = (name, *OTHER_WORDS.get(name, ()), *["named"] * of_names)
+        kept = bad.tobytes() if isinstance(bad, np.ndarray) and bad.dtype != object else None
         try:
-            call()
+            call.run(**(bad if "beside" in what else {name: bad}))
         except ff.FreeflyerError as error:
             if len(str(error)) < 20 or not any(x in str(error) for x in words):
-                leaks.append(f"{what}: the sentence does not name it: {error}")
+                leaks.append(f"{name} = {what}: the sentence does not name it: {error}")
         except Exception as error:
-            leaks.append(f"{what}: {type(error).__name__}: {error}")
+            leaks.append(f"{name} = {what}: {type(error).__name__}: {error}")
         else:
-            leaks.append(f"{what}: accepted")
+            leaks.append(f"{name} = {what}: accepted")
+        if kept is not None and bad.tobytes() != kept:
+            leaks.append(f"{name} = {what}: written to")
     return leaks
 
 
-@pytest.mark.parametrize("name", TRIED)
-def test_bad_arguments_are_refused(name: str) -> None:
-    """Of a robot with loops, closed if the function takes it; of the functions of one state, batches as well."""
-    closed = "tree" if reason(name, "closed, one state") else "closed"
-    model, function = modelled(closed), FUNCTIONS[name]
-    batches = not reason(name, f"{closed}, batch") or name in TAKE_BATCHES
-    check_refused(name, function, first_argument(name, model), arguments(name, model, ()), batches)
+def is_meant(case: str, argument: str) -> bool:
+    return (CASES[case].partition("-")[2] or CASES[case], argument) in MEANT or (case in OTHERS and argument in FOUND_LATER)
 
 
-@pytest.mark.parametrize("name", OF_STATES)
-def test_bad_arguments_are_refused_of_quaternions(name: str) -> None:
-    """The same of a floating robot with joints of every kind, whose functions have run once: that is the short way."""
-    model = robot_of(name)
-    check_refused(name, getattr(ff, name), model, {**good_states(model, name), **others(name)}, True, QUATERNIONS)
-
-
-def check_refused(name: str, function: Callable[..., Any], first: Any, good: dict[str, Any], *more: Any) -> None:
-    function(first, **good)
-    attempts = []
-    for what, given, word in bad_calls(function, first, good, *more):
-        of_names = kind_of(inspect.signature(function).parameters[word]).startswith("name")
-        attempts.append((what, partial(function, first, **given), (word, *OTHER_WORDS.get(word, ()), *["named"] * of_names)))
-    leaks = leaks_of(attempts)
-    assert not [x for x in leaks if not (x.endswith(": accepted") and (name, x.partition(" = ")[0]) in MEANT)], "\n".join(leaks)
-
-
-def test_what_is_no_model_is_refused(tmp_path) -> None:
-    """By every function that takes one, though its other arguments are wrong, too."""
-    for name, function in MODELLED.items():
-        parameters = inspect.signature(function).parameters.values()
-        if function.__annotations__["model"] == "Model | Sensors":  # test_no_model_where_others_are_taken_too
-            continue
-        required = [p for p in parameters if p.default is p.empty and p.kind is not p.VAR_POSITIONAL]
-        others = {p.name: tmp_path / "robot.xml" if p.name == "path" else Q for p in required if p.name != "model"}
-        for bad, word in NOT_MODELS:
-            if bad is None and inspect.signature(function).parameters["model"].default is None:
-                continue
-            with pytest.raises(ff.InputError) as caught:
-                function(bad, **others)
-            assert f"the first argument of {name.rpartition('.')[2]} must be a freeflyer Model" in str(caught.value), (name, bad)
-            assert word in str(caught.value), (name, bad)
-            assert caught.value.__suppress_context__, name
-
-
-@pytest.mark.parametrize("name", CALLS)
-def test_arguments_by_hand(name: str) -> None:
-    call = CALLS[name]
-    if call.function is ff.estimation.contact_wrenches:
-        refused(ff.linkages.LinkageError, "do not determine the wrenches", call.function, **call.good)
-    else:
-        call.function(**call.good)
-    leaks = leaks_of((what, partial(call.function, **given), words) for what, given, words in bad_calls_by_hand(call))
+@pytest.mark.parametrize("case", CASES)
+def test_bad_arguments_are_refused(case: str) -> None:
+    call = call_of(case)
+    before = {name: x.copy() for name, x in call.arrays.items()}
+    call.run()
+    leaks = leaks_of(call)
+    leaks = [x for x in leaks if not (x.endswith(": accepted") and is_meant(case, x.partition(" = ")[0]))]
     assert not leaks, "\n".join(leaks)
+    for name, x in call.arrays.items():
+        np.testing.assert_array_equal(x, before[name], f"{name} was written to")
 
 
-def test_no_function_of_a_model_and_a_state_is_left_out() -> None:
+def test_no_function_is_left_out() -> None:
     """A new function is tried here, or has a reason why not."""
-    of_states = {
-        name for name, f in MODELLED.items()
-        if any(kind_of(p) in ("posture", "rates") for p in inspect.signature(f).parameters.values())
-    }  # fmt: skip
-    short = {name for name in of_states if name.rpartition(".")[2] in BY_HAND}
-    assert of_states - short <= {*TRIED, *(name for name, why in REASONS.items() if "all" in why)}
-    assert len(of_states) > 90
+    mine = ("robots.", "analysis.", "plots.", "report.", "export.", "symbolic.", "freeflyer_papers.", "spatial.")
+    tried = {FUNCTIONS[name] for name in TRIED} | BY_HAND
+    why = {name for name, x in REASONS.items() if "all" in x} | {*OWN_TESTS, *LEFT}
+    assert {name for name, f in public_functions().items() if f not in tried and not name.startswith(mine)} <= why
+
+
+LEFT = {  # take a file or no argument of their own, or parts of one robot
+    "load", "build", "sim.load", "control.read_problem", "control.run_scenario", "sim.simulate_in_mujoco", "get_threads",
+    "set_threads", "optimization.solvers", "linkages.extract_configuration", "linkages.embed_configuration",
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("bad", [None, "robot.urdf", Q, ff.Model], ids=str)
 def test_no_model_where_others_are_taken_too(bad, tmp_path):
-    """Descriptions by writers, sensors by estimators."""
-    calls = [lambda: ff.to_urdf(bad, tmp_path / "robot.urdf"), lambda: ff.to_mjcf(bad, tmp_path / "robot.xml"),
-             lambda: ff.estimation.passive_state(bad), lambda: ff.estimation.closed_torques(bad, Q, Q, Q),
-             lambda: ff.estimation.select_encoders(bad), lambda: ff.estimation.constraint_error(bad, Q)]  # fmt: skip
-    for call in calls:
+    """By writers, which take descriptions, and by functions whose other arguments are wrong, too."""
+    for call in (lambda: ff.to_urdf(bad, tmp_path / "robot.urdf"), lambda: ff.to_mjcf(bad, tmp_path / "robot.xml")):
         refused(ff.InputError, "expected a Model or ", call)
+    error = refused(ff.InputError, "the first argument of mass_matrix must be a freeflyer Model", ff.mass_matrix, bad, "x")
+    assert error.__suppress_context__
 
 
 @pytest.mark.parametrize("function", [ff.mass_matrix, ff.center_of_mass, ff.normalize_configuration, ff.frame_pose])
@@ -202,4 +194,8 @@ def test_positions_by_name_broadcast():
     assert ff.configuration(CHAIN).shape == (3,)
     assert ff.configuration(CHAIN, start=TWO).shape == (2, 3)
     assert ff.configuration(CHAIN, start=TWO, joint_1=1.0, joint_2=np.ones((4, 1))).shape == (4, 2, 3)
-    assert ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1, 1)), front_left_knee=np.ones(3)).shape == (2, 3, 19)
+    assert ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1, 1)), front_left_knee=np.ones(3)).shape == (
+        2,
+        3,
+        19,
+    )

@@ -6,9 +6,11 @@ import linkage_samples
 import numpy as np
 from closed_robots import robot, state
 from collections.abc import Sequence
+from dataclasses import replace
 from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
+from freeflyer.contacts.steps import set_samples
 from freeflyer.estimation.contact import make_standing
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls import python_calls
@@ -51,6 +53,18 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     return found + tables(rng)
 
 
+def set_steps(constraints: ff.ConstraintSet, q: np.ndarray, rng: np.random.Generator, label: str) -> list[Subject]:
+    """Entries that read where a set is held, a little beside it."""
+    model, held, found = constraints.model, constraints.anchored(q), []
+    for entry in (e for e in ENTRIES.values() if e.table == SETS and "s" in e.inputs and e.closed == bool(model.reduction)):
+        handle = set_samples(held, 2, None).handle
+        made = subject(entry, model, rng, handle, ff.integrate(model, q, 1e-4 * rng.standard_normal(model.nv)), label=label)
+        made.inputs[-1][:] = held.on_tree.anchors
+        made.inputs[-1][0] = 1e-3
+        found.append(made)
+    return found
+
+
 def tables(rng: np.random.Generator) -> list[Subject]:
     """Entries that read a table behind the model's topology."""
     found = []
@@ -87,10 +101,12 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         for chosen in ((), held, [*held, wheel]):
             s = ff.ConstraintSet(model, [c for c in chosen if c is not wheel], rolling=[c for c in chosen if c is wheel],
                                  loops=model.name == "point")  # fmt: skip
-            found += [
-                subject(e, model, rng, s.handle, q, label=f"{len(chosen)} contacts of {model.name}")
-                for e in ENTRIES.values() if e.table == SETS
-            ]  # fmt: skip
+            label = f"{len(chosen)} contacts of {model.name}"
+            entries = [e for e in ENTRIES.values() if e.table == SETS and "s" not in e.inputs]
+            found += [subject(e, model, rng, s.handle, q, label=label) for e in entries]
+            found += set_steps(s, q, rng, label)
+            if model.name == "point":
+                found += set_steps(replace(s, model=ff.close_loops(model)), q, rng, f"{label}, closed")
     for unknowns, rows in ((1, 0), (3, 2), (12, 20)):
         A, J = rng.standard_normal((unknowns, unknowns)), rng.standard_normal((rows, unknowns))
         numbers = np.concatenate([(A @ A.T + np.eye(unknowns)).ravel(), np.ones(unknowns), J.ravel(), np.ones(2 * rows + 1)])

@@ -1,8 +1,6 @@
 """Calls of compiled entries with arguments that are wrong in every way; run in a process of its own, as a fault would end it.
 
     python hostile_calls.py part parts calls     # `calls` on each subject of this part; prints how they ended
-
-Each call is made twice, through the builtin function and through ctypes: the verdicts must be the same.
 """
 
 import ctypes
@@ -10,7 +8,6 @@ import freeflyer as ff
 import json
 import numpy as np
 import sys
-from calls_by_ctypes import call_by_ctypes
 from collections import Counter
 from collections.abc import Callable
 from entry_subjects import subjects
@@ -160,14 +157,11 @@ def copied(given: list[Any]) -> list[Any]:
     return result
 
 
-def verdict(function: Callable[..., Any], given: list[Any]) -> tuple[str, Any]:
+def verdict(function: Callable[..., Any], given: list[Any]) -> str:
     try:
-        got = function(*given)
-    except DOCUMENTED as error:
-        return "error", TypeError if isinstance(error, TypeError) else ValueError
-    if got is None:
-        return "none", None
-    return "right", [x.tobytes() for x in (got if type(got) is tuple else (got,))]
+        return "none" if function(*given) is None else "right"
+    except DOCUMENTED:
+        return "error"
 
 
 def status(entry: Entry, given: list[Any]) -> str:
@@ -203,21 +197,19 @@ def run(part: int, parts: int, calls: int) -> None:
         found, _ = running.state(entry, x.handle, *x.given, *x.options, *outputs)
         assert found in (OK, REFUSED), (entry.name, x.label, found)
         running.function_of(entry, True)
-        hostile, by_ctypes = Hostile(x, rng, strangers), call_by_ctypes(entry)
+        hostile = Hostile(x, rng, strangers)
         for _ in range(calls):
             given = hostile.call()
-            again, third = copied(given), copied(given)
+            again = copied(given)
             outs = [g for g in given[1 + hostile.inputs + hostile.options :] if isinstance(g, np.ndarray)]
             before = [out.tobytes() for out in outs]
-            first, second = verdict(entry.call, hostile.packed(given)), verdict(by_ctypes, hostile.packed(again))
+            ending, said = verdict(entry.call, hostile.packed(given)), status(entry, again)
             kinds = [f"{type(g).__name__}{getattr(g, 'shape', '')}" for g in given]
-            facts = f"{entry.name} on {x.label}: {first[0]} but by ctypes {second[0]}, of {', '.join(kinds)}"
-            assert first[0] == second[0], facts
-            assert first[1] == second[1] or x.label == "stewart", facts
-            ended[first[0]] += 1
-            said = status(entry, third)
+            facts = f"{entry.name} on {x.label}: {ending}, {said}, of {', '.join(kinds)}"
+            ended[ending] += 1
             ended[said] += 1
-            if first[0] == "right":
+            if ending == "right":
+                assert said in (f"status {OK}", "not called"), facts
                 assert entry.partial or all(np.isfinite(out).all() for out in outs)
                 single = bool(outs) and outs[0].ndim == len(entry.outputs[0])
                 small_numbers = all(np.abs(a).max(initial=0.0) < 1e3 for a in given[1 : 1 + hostile.inputs])

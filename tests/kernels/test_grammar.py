@@ -1,4 +1,4 @@
-"""Kernel sources obey their grammar (see kernel_grammar), and the checker finds what is planted against it."""
+"""Entries match their table, and every primitive has its meanings; what is no kernel, the compiler refuses."""
 
 import ast
 import freeflyer.kernels
@@ -10,19 +10,14 @@ from freeflyer.kernels.backend import PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OPTIONS
-from kernel_grammar import COMPILING, PRIMITIVES, violations
 from pathlib import Path
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
+PRIMITIVES = ("backend", "model.poses")  # the modules of the lowest functions
 FILES = {".".join(path.relative_to(FOLDER).with_suffix("").parts): path for path in sorted(FOLDER.rglob("*.py"))}
 INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "v", "tau", "du"),
           "m": ("positions", "rates", "system", "linear", "accelerations", "problem"), "f": ("tau", "rates"), "g": ("g",),
           "w": ("wrenches",), "s": ("settings",)}  # fmt: skip
-
-
-@pytest.mark.parametrize("module", [name for name in FILES if FILES[name].stat().st_size])
-def test_module_obeys(module):
-    assert violations(FILES[module].read_text(), module) == []
 
 
 @pytest.mark.parametrize("name", ENTRIES)
@@ -74,36 +69,4 @@ def test_llvmlite_is_imported_where_code_is_compiled_and_loaded_alone():
         for name in ([node.module or ""] if isinstance(node, ast.ImportFrom) else [x.name for x in node.names])
         if name.split(".")[0] in ("numba", "llvmlite")
     }  # fmt: skip
-    assert importing == COMPILING
-
-
-HEAD = '"""A module."""\nfrom freeflyer.kernels.backend import inlined, kernel\n'
-PLANTED = [("x = 1", "has no docstring"), (HEAD + "import scipy", "imports scipy"),
-           (HEAD + "from scipy.linalg import lapack", "imports scipy.linalg"),
-           (HEAD + "from freeflyer.model import Model", "imports freeflyer.model"),
-           (HEAD + "from freeflyer.errors import InputError", "imports freeflyer.errors"),
-           (HEAD + "def f():\n    import sympy", "imports sympy"), (HEAD + "from . import memory", "imports ."),
-           (HEAD + "import numba", "imports numba"), (HEAD + "from llvmlite import ir", "imports llvmlite"),
-           (HEAD + "@cache\ndef f(x):\n    return x", "has the decorator cache"),
-           (HEAD + "@kernel\n@inlined\ndef f(x):\n    return x", "more than one decorator"),
-           (HEAD + "@kernel\ndef f(x, y=1):\n    return x", "default arguments"),
-           (HEAD + "@kernel\ndef f(x, *, y=None):\n    return x", "default arguments"),
-           (HEAD + "@kernel\ndef f(*x):\n    return x", "not plain positional"),
-           (HEAD + "@kernel\ndef f(**x):\n    return x", "not plain positional"),
-           (HEAD + "@kernel\ndef f(*, x):\n    return x", "not plain positional"),
-           (HEAD + "@inlined\ndef f(x, /):\n    return x", "not plain positional"),
-           (HEAD + "@kernel\ndef f(q, topology):\n    return q", "takes topology, but not first"),
-           (HEAD + "@kernel\ndef f(topology, q, parameters):\n    return q", "takes parameters, but not next to topology"),
-           (HEAD + "@kernel\ndef f(q, x):\n    q[0] = x", "reaches into q without load or store"),
-           (HEAD + "@kernel\ndef f(q, x):\n    q[0] += x", "reaches into q without load or store"),
-           (HEAD + "@kernel\ndef f(topology):\n    return topology[0]", "reaches into topology without load"),
-           (HEAD + "@kernel\ndef f(J, i):\n    return load(J, i) + J[i]", "reaches into J without load"),
-           (HEAD + "@kernel\ndef f(work, i):\n    return work[i + 1]", "reaches into work without load"),
-           (HEAD + "@kernel\ndef f(q):\n    return math.sin(q)", "uses math, which knows floats only"),
-           (HEAD + "def _g(x):\n    return x\n@kernel\ndef f(q):\n    return _g(q)", "not compiled, but compiled code uses it"),
-           (HEAD + "def g(x):\n    return x", "neither compiled nor private")]  # fmt: skip
-
-
-@pytest.mark.parametrize(("source", "sentence"), PLANTED, ids=[sentence for _, sentence in PLANTED])
-def test_planted_violation_is_found(source, sentence):
-    assert any(sentence in found for found in violations(source, "planted")), violations(source, "planted")
+    assert importing == {"compiler.object_code"}

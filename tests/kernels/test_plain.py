@@ -13,10 +13,10 @@ from fractions import Fraction
 from freeflyer import robots
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
-from freeflyer.kernels.counting import CountingScalar, Operations, count, count_known
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 from freeflyer.kernels.model import layout as L
+from freeflyer_papers.counting import CountingScalar, Operations, count, count_known
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
@@ -151,38 +151,6 @@ def test_what_is_written_from_an_entry_on_is_written_to_the_buffer():
     assert x == [1.0, 1.0, 1.0, 1.0, 0.0, 0.0]
     with pytest.raises(IndexError, match="entry 1 of a buffer of 1"):
         plain.function(clear_last)(x, 4)
-SYMBOLS = sp.symbols("q1 q2 v1 v2 a1 a2 m1 m2 l1 c1 c2 I1 I2 g t1 t2")
-q1, q2, v1, v2, a1, a2, m1, m2, l1, c1, c2, I1, I2, g, t1, t2 = SYMBOLS
-
-
-@pytest.fixture(scope="module")
-def arm():
-    """(model, parameters) of a vertical two-link arm with symbolic masses, lengths and inertias."""
-    z, X = np.array([0.0, 0.0, 1.0]), np.eye(4)
-    X[0, 3] = 1.0
-    inertia = ff.Inertia(1.0, np.array([0.5, 0.0, 0.0]), np.eye(3))
-    model = ff.build(ff.Description(
-        "arm", (ff.Link("upper", inertia), ff.Link("lower", inertia)),
-        (ff.Joint("shoulder", "revolute", "world", "upper", axis=z), ff.Joint("elbow", "revolute", "upper", "lower", X, axis=z)),
-    ))  # fmt: skip
-    parameters = model.parameters.tolist()
-    parameters[L.GRAVITY : L.GRAVITY + 3] = [0, -g, 0]
-    for i, (m, c, I) in enumerate([(m1, c1, I1), (m2, c2, I2)], 1):
-        at = L.BODIES + L.BODY_FLOATS * i
-        parameters[at + L.MASS] = m
-        parameters[at + L.COM : at + L.COM + 3] = [c, 0, 0]
-        parameters[at + L.INERTIA : at + L.INERTIA + 6] = [0, 0, 0, 0, 0, I]
-    parameters[L.BODIES + 2 * L.BODY_FLOATS + L.TRANSLATION] = l1
-    return model, plain.complete_parameters(model, parameters)
-
-
-M12 = I2 + m2 * c2 * (c2 + l1 * sp.cos(q2))
-M11 = I1 + I2 + m1 * c1**2 + m2 * (l1**2 + c2**2 + 2 * l1 * c2 * sp.cos(q2))
-MASS = sp.Matrix([[M11, M12], [M12, I2 + m2 * c2**2]])
-G2 = m2 * g * c2 * sp.cos(q1 + q2)
-GRAVITY = sp.Matrix([(m1 * c1 + m2 * l1) * g * sp.cos(q1) + G2, G2])
-
-POINT = [mpmath.mpf(k * k + 3) / (k + 7) for k in range(len(SYMBOLS))]
 
 
 def test_symbols_for_every_joint_kind():

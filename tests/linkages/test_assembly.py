@@ -177,16 +177,6 @@ def test_what_cannot_close_is_named():
     refused(LinkageError, "singular", complete_velocity, model, np.zeros(3), np.ones(3))
 
 
-@pytest.mark.parametrize(("options", "words"), [
-    ({"hold": ["elbow"]}, "no joint is named 'elbow'"), ({"hold": "l0"}, "list of joint names"),
-    ({"branches": 0}, "1 or more"), ({"q": np.ones((2, 3)), "branches": 2}, "one posture"),
-    ({"tolerance": True}, "tolerance"), ({"redundant": True}, "redundant"), ({"tolerance": 0.0}, "tolerance"),
-    ({"attempts": -1}, "attempts"), ({"rng": 3}, "rng"),
-])  # fmt: skip
-def test_bad_arguments(options, words):
-    refused(ff.FreeflyerError, words, lambda: assemble(planar(LEFT, RIGHT, WIDTH), **options))
-
-
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "battobot/robot.urdf", "five_bar/robot.urdf"])
 def test_real_robots_close_from_any_guess(models_folder, robot):
     path = models_folder / robot

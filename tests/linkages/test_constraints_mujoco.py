@@ -6,7 +6,6 @@ import numpy as np
 import pytest
 from freeflyer.linkages.closure import file_posture
 from freeflyer.linkages.rows import constraints
-from mujoco_peer import named, peer
 
 pytestmark = pytest.mark.peers
 
@@ -39,12 +38,12 @@ CLOSED_CHAIN = """
 def test_connect_weld_and_joint_equalities_are_mujoco_s():
     """MuJoCo's connect is p_1 - p_2 in world axes, its weld also turns otherwise: spans are compared."""
     model, m = ff.load(CLOSED_CHAIN), mujoco.MjModel.from_xml_string(CLOSED_CHAIN)
-    q, p = file_posture(model), peer(model, m, named(model))
+    q, d = file_posture(model), mujoco.MjData(m)
     m.opt.jacobian = mujoco.mjtJacobian.mjJAC_DENSE
     m.opt.disableflags |= mujoco.mjtDisableBit.mjDSBL_CONTACT | mujoco.mjtDisableBit.mjDSBL_LIMIT
-    T, _ = p.set_state(q, np.zeros(model.nv))
-    mujoco.mj_fwdPosition(m, p.data)
-    d, (residual, J) = p.data, constraints(model, q)
+    T, (residual, J) = ff.mujoco_velocity_map(model, q), constraints(model, q)
+    d.qpos[:] = ff.to_mujoco(model, q).qpos
+    mujoco.mj_fwdPosition(m, d)
     assert np.abs(residual[:12]).max() < 1e-14, "MuJoCo closes loops at its reference posture"
     row, all_rows = 0, d.efc_J.reshape(-1, m.nv)
     for x in (*model.loops, *model.description.couplings):

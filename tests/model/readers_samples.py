@@ -1,11 +1,10 @@
-"""For tests of readers and writers: robots, forward kinematics without the library's kernels, a comparison."""
+"""For tests of readers and writers: robots, poses of their links, a comparison."""
 
 import dataclasses
 import freeflyer as ff
 import numpy as np
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
 from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement, second_axis
-from scipy.spatial.transform import Rotation
 from seeds import fresh
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
@@ -55,46 +54,11 @@ def with_hinge_loop(description):
     return dataclasses.replace(description, loops=(*description.loops, ff.Loop("hinge", "tip", "follower", HINGE)))
 
 
-def displacement(joint, q):
-    """(4, 4) of a joint at its position (nq,), by SciPy."""
-    X = np.eye(4)
-    axis = joint.axis / np.linalg.norm(joint.axis)
-    turn = lambda a, angle: Rotation.from_rotvec(angle * a).as_matrix()
-    match joint.kind:
-        case "revolute" | "continuous":
-            X[:3, :3] = turn(axis, q[0])
-        case "prismatic":
-            X[:3, 3] = q[0] * axis
-        case "helical":
-            X[:3, :3], X[:3, 3] = turn(axis, q[0]), joint.pitch * q[0] * axis
-        case "cylindrical":
-            X[:3, :3], X[:3, 3] = turn(axis, q[1]), q[0] * axis
-        case "planar":  # along x and y turned by the shortest way from z to the axis, then about the axis
-            tilt = Rotation.align_vectors([axis], [[0, 0, 1]])[0].as_matrix() if axis[2] < 1 else np.eye(3)
-            X[:3, :3], X[:3, 3] = turn(axis, q[2]), tilt @ [q[0], q[1], 0]
-        case "universal":
-            X[:3, :3] = turn(axis, q[0]) @ turn(joint.axis2 / np.linalg.norm(joint.axis2), q[1])
-        case "spherical":
-            X[:3, :3] = Rotation.from_quat(q).as_matrix()
-        case "free":
-            X[:3, :3], X[:3, 3] = Rotation.from_quat(q[3:]).as_matrix(), q[:3]
-    return X
-
-
 def link_poses(description, positions):
     """World pose (4, 4) of every link; `positions` maps a moving joint's name to its position (nq,)."""
-    poses = {WORLD: np.eye(4)} | {root: np.eye(4) for root in description.roots}
-    waiting = list(description.joints)
-    while waiting:
-        rest = []
-        for j in waiting:
-            if j.parent in poses:
-                poses[j.child] = poses[j.parent] @ j.placement @ displacement(j, positions.get(j.name))
-            else:
-                rest.append(j)
-        assert len(rest) < len(waiting)
-        waiting = rest
-    return poses
+    model = ff.build(description)
+    q = ff.configuration(model, {name: x[0] if len(x) == 1 else x for name, x in positions.items()})
+    return {name: ff.frame_pose(model, q, name) for name in (WORLD, *(link.name for link in description.links))}
 
 
 def differences(a, b, tolerance=EXACT):

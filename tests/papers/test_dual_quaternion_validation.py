@@ -4,10 +4,9 @@ their force."""
 import freeflyer as ff
 import numpy as np
 import pytest
-from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer_papers.dual_quaternion import validation as waveforms, validation as wheels
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
-from freeflyer_papers.dual_quaternion.validation import validate
+from freeflyer_papers.dual_quaternion.validation import multiple_correlation, validate
 from freeflyer_papers.dual_quaternion.validation_robots import (
     HOLONOMIC,
     NONHOLONOMIC,

@@ -6,6 +6,7 @@ import pytest
 from closeness import close, fresh, refused
 from concurrent.futures import ThreadPoolExecutor
 from freeflyer_papers import hopping
+from freeflyer_papers.hopping.gaits import GaitError
 from freeflyer_papers.hopping.hopping import HopRun
 from freeflyer_papers.hopping.settings import EXPERIMENTS, HopSettings, legs
 from hopper_equations import Hopper
@@ -151,7 +152,7 @@ def test_gaits():
     s = maps.section(gait.q[None], gait.v[None])
     there = maps(s + disturbance)[0][0] - s[0]
     close(there, gait.matrix @ disturbance, 2e-8)
-    refused(hopping.GaitError, "no periodic gait", hopping.hop_gait, "revolute-I")
+    refused(GaitError, "no periodic gait", hopping.hop_gait, "revolute-I")
 
 
 def test_basins_and_batches():

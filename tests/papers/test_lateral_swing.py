@@ -6,12 +6,13 @@ import pytest
 from closeness import central, refused
 from dataclasses import replace
 from estimation_robots import sensed
-from freeflyer.analysis.swing import Sway, lateral_swing, offset_at, route
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
-from freeflyer.estimation.stance import place_on_ground, shared_weight, shift_base, standing_posture
+from freeflyer.estimation.stance import place_on_ground
 from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
+from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
+from freeflyer_papers.estimation.swing import Sway, lateral_swing, offset_at, route
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
 

@@ -99,7 +99,7 @@ def test_counts_by_hand():
     assert tables.formula((3.0, 59.5, -21.5, 15.0)) == "3 n^3 + 119/2 n^2 - 43/2 n + 15"
     assert tables.formula((0.0, 0.0, -2.0, 1.0)) == "-2 n + 1"
     assert tables.formula((0.0,) * 4) == "0"
-    from freeflyer.kernels.counting import CountingScalar, Operations
+    from freeflyer_papers.counting import CountingScalar, Operations
     x = CountingScalar(Operations())
     full = np.array([x] * 8)
     printed.product(full, full)

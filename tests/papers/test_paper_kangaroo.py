@@ -4,9 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-from freeflyer.analysis import estimators
-from freeflyer.analysis.swing import Sway
 from freeflyer_papers import kangaroo
+from freeflyer_papers.estimation import estimators
+from freeflyer_papers.estimation.swing import Sway
 from freeflyer_papers.kangaroo import (
     comparison,
     inverse_dynamics,

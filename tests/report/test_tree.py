@@ -3,9 +3,8 @@
 import freeflyer as ff
 from dataclasses import replace
 from freeflyer import robots
-from freeflyer.analysis.facts import base_kind, loop_kind
+from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.model.description import WORLD, Joint, Link
-from freeflyer.report.tree import tree_lines
 from planted import arm, shifted, solid
 
 

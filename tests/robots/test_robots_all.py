@@ -7,7 +7,6 @@ import numpy as np
 import pytest
 from closeness import refused
 from freeflyer import robots
-from freeflyer.errors import InputError
 from freeflyer.model.validate import validate
 from freeflyer.robots.humanoid import humanoid, moving_joints
 from robot_geometry import center_of_mass, poses_at_zero
@@ -203,8 +202,3 @@ def test_left_mirrors_right():
         limits = (joint.lower, joint.upper) if pitch else ((-joint.upper[0],), (-joint.lower[0],))
         assert (twin.lower, twin.upper) == limits, joint.name
         assert (twin.effort, twin.velocity, twin.armature) == (joint.effort, joint.velocity, joint.armature)
-
-
-@pytest.mark.parametrize("dof", [19, 46, 33.0, "33", None, True, float("nan")])
-def test_wrong_dof_is_refused(dof):
-    refused(InputError, "dof must be a whole number from 20 to 45", robots.humanoid, dof)

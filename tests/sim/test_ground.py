@@ -3,6 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from dataclasses import replace
 from scipy.integrate import solve_ivp
 from seeds import fresh
 
@@ -350,6 +351,42 @@ def test_a_batch_is_its_robots_one_by_one():
         assert np.array_equal(together.q[:, k], alone.q)
         assert np.array_equal(together.forces["1 1"][:, k], alone.forces["1 1"])
         assert np.array_equal(together.ground["touching"][:, k], alone.ground["touching"])
+
+
+def test_events_on_the_ground():
+    """A block that slides: seen where it passes, turned back, held, and let go; what never happens changes no bit."""
+    model, q, v, feet = body(2.0), UPRIGHT + np.eye(7)[2] * 0.1, np.array([1.0, 0.2, 0.0, 0.0, 0.0, 0.3]), corners(0.2, 0.15, -0.1)
+    ground, rng = ff.sim.Ground(friction=0.2), fresh("events on ground")
+    options = {"dt": DT, "duration": 0.3, "ground": ground, "contacts": feet}
+    plain = ff.sim.simulate(model, q, v, **options)
+    place = rng.uniform(0.05, 0.2)
+    never, passes = ff.sim.Event("never", lambda s: s.q[0] + 1.0), ff.sim.Event("passes", lambda s: s.q[0] - place)
+    watched = ff.sim.simulate(model, q, v, events=never, **options)
+    assert np.array_equal(watched.q, plain.q)
+    assert np.array_equal(watched.v, plain.v)
+    run = ff.sim.simulate(model, q, v, events=replace(passes, terminal=True), **options)
+    assert abs(run.q[-1, 0] - place) < 1e-12
+    assert run.t[-1] == run.events[0].t
+    k = len(run.t) - 2
+    assert np.array_equal(run.q[: k + 1], plain.q[: k + 1])
+    assert abs(run.q[-1, 0] - np.interp(run.t[-1], plain.t, plain.q[:, 0])) < 1e-6
+    assert run.events[0].v[0] < plain.v[k, 0]
+    back = replace(passes, action=lambda s: ff.sim.Change(v=-s.v), direction=1)
+    run = ff.sim.simulate(model, q, v, events=back, **options)
+    assert np.array_equal(run.events[0].v_after, -run.events[0].v)
+    assert len(run.events) == 1
+    assert np.allclose(np.linalg.norm(run.v[-1, :2]), np.linalg.norm(plain.v[-1, :2]), atol=2e-3)  # friction takes as much
+    hand = ff.ConstraintSet(model, contacts=[ff.contacts.point("body", (0.0, 0.0, 0.1), name="hand")])
+
+    def grip(s):
+        held = hand.anchored(s.q)
+        return ff.sim.Change(v=ff.impact(model, s.q, s.v, constraints=held).v, constraints=held)
+
+    run = ff.sim.simulate(model, q, v, events=replace(passes, action=grip), **options)
+    top = np.array([ff.frame_pose(model, x, "body") @ (0.0, 0.0, 0.1, 1.0) for x in run.q[k + 2 :]])
+    assert np.ptp(top, axis=0).max() < 1e-9
+    both = ff.sim.simulate(model, np.stack([q, q]), np.stack([v, 0.5 * v]), events=passes, **options)
+    assert np.array_equal(both.q[:, 0], ff.sim.simulate(model, q, v, events=passes, **options).q)
 
 
 def test_ctrl_c_keeps_the_run():

@@ -116,5 +116,3 @@ def test_folders_that_cannot_be_used_are_sentences(tmp_path):
     assert (tmp_path / "file").read_text() == "mine"
     with pytest.raises(ff.errors.FileError, match="no pieces"):
         sim.load(tmp_path)
-    with pytest.raises(ff.InputError, match="folder of its own"):
-        sim.simulate(ff.robots.chain(1), [[0.5]], [0.0], dt=0.01, duration=0.1, record=tmp_path / "new", integrator="rk45")

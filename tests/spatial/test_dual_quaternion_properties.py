@@ -1,10 +1,12 @@
 """Dual quaternions by hypothesis: the group's axioms, exp and log from zero past pi, Ad, lemma (9), screws; all to 1e-12."""
 
 import numpy as np
-from closeness import close, close_to_rate, refused
+import pytest
+from closeness import EPS, close, close_to_rate, refused
 from freeflyer.errors import InputError
-from freeflyer.spatial import dual_quaternion as D, quaternion
+from freeflyer.spatial import dual_quaternion as D, quaternion, se3, wrench
 from hypothesis import given, settings, strategies as st
+from spatial_samples import ALL_ANGLES, exact_sum, twists_at
 
 WITHIN = 1e-12
 ONE = np.eye(8)[3]
@@ -148,6 +150,32 @@ def test_sclerp_is_left_invariant_and_uniform(x, y, t):
     half = D.sclerp(x, z, t / 2.0)
     step = D.multiply(D.conjugate(x), half)
     close(D.to_pose(D.multiply(half, step)), D.to_pose(D.sclerp(x, z, t)), WITHIN, least=10.0)
+
+
+@fast
+@given(poses(), poses(), st.tuples(*[entries] * 6), st.tuples(*[entries] * 6), vectors, st.floats(-0.2, 1.2))
+def test_poses_twists_wrenches_and_screws_are_those_of_se3(x, y, V, F, p, t):
+    """Points move as by the matrix; a twist of the body and the same in the world change a pose alike, by x' = x xi / 2."""
+    V, F, X, m = np.array(V), np.array(F), D.to_pose(x), D.multiply
+    close(D.from_pose(X) * np.sign(D.from_pose(X) @ x), x, WITHIN)
+    close(D.to_pose(-x), X, 0.0)
+    close(D.from_position_quaternion(*D.to_position_quaternion(x)), x, WITHIN)
+    moved = m(m(x, np.array([0.0, 0, 0, 1, *p, 0])), D.conjugate(D.dual_conjugate(x)))
+    close(moved[4:7], X[:3, :3] @ p + X[:3, 3], WITHIN, least=10.0)
+    close(D.to_twist(D.adjoint(x, D.from_twist(V))), se3.adjoint(X) @ V, WITHIN, least=10.0)
+    close(D.to_vec6(D.adjoint(x, D.from_wrench(F))), se3.coadjoint(X) @ F, WITHIN, least=10.0)
+    close(D.power(D.from_wrench(F), D.from_twist(V)), wrench.power(F, V), WITHIN, least=10.0)
+    close(D.to_pose(D.sclerp(x, y, t)), se3.interpolate(X, D.to_pose(y), t), 1e-10, least=10.0)
+    body = D.from_twist(V)
+    close_to_rate(D.rate_from_twist(x, body, "body"), lambda h: m(x, D.exp(0.5 * h * body)), tolerance=1e-9, least=10.0)
+    close(D.rate_from_twist(x, body, "body"), D.rate_from_twist(x, D.adjoint(x, body), "world"), WITHIN, least=10.0)
+
+
+@pytest.mark.parametrize("angle", ALL_ANGLES)
+def test_exp_is_its_own_series(angle):
+    for xi in twists_at((angle,), 2):
+        h = 0.5 * D.from_twist(xi)
+        close(D.exp(h), exact_sum(D.hamilton_left(h), 0) @ ONE, 8 * EPS)
 
 
 def test_conventions_and_bad_screws():

@@ -1,9 +1,9 @@
 """What a robot consists of, as rows: links, joints, loops, totals; its matrices at one posture, and the conditioning of its mass
-matrix over many."""
+matrix over many; its tree as lines of text."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,11 +11,8 @@ import numpy as np
 from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.dynamics import equations
-from freeflyer.dynamics.centroidal import centroidal_momentum_matrix
-from freeflyer.model.description import ORIGINS, Description, base_kind
-from freeflyer.model.inputs import whole_number
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import public
+from freeflyer.dynamics import centroidal_momentum_matrix
+from freeflyer.model import ORIGINS, Description, JointInfo, Model, base_kind, public, whole_number
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import count, number, short_repr, visible
 
@@ -30,8 +27,7 @@ class LinkRow:
         mass: float, kg.
         share: Of all mass.
         com: (3,) array, m, in the link's frame.
-        rotational: (3, 3) array, kg m^2, about the centre of mass, in the link's axes.
-    """
+        rotational: (3, 3) array, kg m^2, about the centre of mass, in the link's axes."""
 
     name: str
     parent: str | None
@@ -80,8 +76,7 @@ class LoopRow:
     Attributes:
         mask: (6,) tuple of 0 and 1, tied directions, x y z rx ry rz in frame_a's axes.
         kind: "point", "hinge" or "weld" for the usual masks, the tied directions otherwise.
-        rows: Number of tied directions.
-    """
+        rows: Number of tied directions."""
 
     name: str
     frame_a: str
@@ -110,8 +105,7 @@ class Overview:
             armature, damping, friction.
         loops: Name, frame_a, frame_b, mask, kind, rows.
         sites: Number of named frames beside the links.
-        notes: Notes of the file's reader.
-    """
+        notes: Notes of the file's reader."""
 
     __repr__ = short_repr
 
@@ -140,7 +134,6 @@ class Overview:
 def overview(model: Model) -> Overview:
     """Facts of a robot, read off its model; nothing is computed but sums.
 
-    Returns: Overview. Links, joints, loops, totals.
 
     Examples:
         >>> facts = ff.analysis.overview(ff.close_loops(ff.robots.kangaroo_like()))
@@ -224,8 +217,7 @@ class Matrices:
         q: (nq,) array, the posture.
         mass_matrix: (nv, nv) array, kg, kg m, kg m^2.
         momentum_matrix: (6, nv) array, [linear; angular about the centre of mass] momentum, world axes, for each velocity of one.
-        coordinates: The joint of each column.
-    """
+        coordinates: The joint of each column."""
 
     __repr__ = short_repr
 
@@ -246,8 +238,7 @@ class Conditioning:
 
     Attributes:
         condition: (count,) array of M as it stands.
-        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj).
-    """
+        unit_free: (count,) array, with units taken out, of M_ij / sqrt(M_ii M_jj)."""
 
     condition: np.ndarray
     unit_free: np.ndarray
@@ -259,8 +250,6 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
 
     Args:
         seed: Seed of the posture.
-    Returns: Matrices. Both matrices, and the posture.
-    Raises: InputError for a robot whose moving links have no mass, and for a negative seed.
 
     Examples:
         >>> found = ff.analysis.matrices(ff.robots.humanoid())
@@ -280,7 +269,6 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
         count: Number of postures; at most 2^24 / nv^2 are taken, or 8 where that is less.
         seed: Seed of the postures.
     Returns: Conditioning with units and without; 1 for a robot without degrees of freedom.
-    Raises: InputError for less than one posture, and for a negative seed.
 
     Examples:
         >>> found = ff.analysis.conditioning(ff.robots.space_manipulator())
@@ -300,3 +288,31 @@ def _condition(M: np.ndarray) -> np.ndarray:
     smallest, largest = values[:, 0], values[:, -1]
     positive = smallest > np.finfo(float).eps * largest
     return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)
+
+
+@dataclass(frozen=True)
+class TreeLine:
+    """One link: the guides to its left, and its row."""
+
+    guides: str
+    link: LinkRow
+
+
+def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:
+    """Lines for links given depth first; a link that is its parent's only child continues in the parent's column."""
+    children: dict[str | None, list[LinkRow]] = {}
+    for link in links:
+        children.setdefault(link.parent, []).append(link)
+    lines = []
+    stack = [(root, "", "") for root in reversed(children.get(None, []))]
+    while stack:
+        link, first, rest = stack.pop()  # guides of this line, and of the lines below that continue it
+        lines.append(TreeLine(first, link))
+        below = children.get(link.name, [])
+        if len(below) == 1:
+            stack.append((below[0], rest, rest))
+            continue
+        last = len(below) - 1
+        stack += reversed([(c, rest + ("└─ " if i == last else "├─ "), rest + ("   " if i == last else "│  "))
+            for i, c in enumerate(below)])  # fmt: skip
+    return lines

@@ -8,17 +8,12 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer import linkages
-from freeflyer.dynamics.centroidal import center_of_mass_jacobian, centroidal_momentum
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.equations import kinetic_energy, potential_energy
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import (
+    center_of_mass_jacobian, centroidal_momentum, integrate, kinetic_energy, potential_energy, velocity_map,
+)
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import neutral
-from freeflyer.model.edits import with_gravity
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, one_row, whole_number
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import public
+from freeflyer.model import LARGEST_SEED, JointInfo, Model, finite_array, neutral, one_row, public, whole_number, with_gravity
 from freeflyer.sim.simulating import simulate
 from freeflyer.tolerances import BASE_MASS_ROUNDING
 
@@ -39,8 +34,7 @@ class Flight:
         motors: (m,) array, range that each motor went through, m or rad.
         joints: Largest of all other joints' ranges, m or rad.
         gap: Largest opening of a loop at the end, m or rad.
-        stopped: Why the flight ended early.
-    """
+        stopped: Why the flight ended early."""
 
     time: np.ndarray
     energy: np.ndarray
@@ -83,7 +77,6 @@ def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 
         speed: Random motor rates up to this, m/s or rad/s.
         stiffness: Stiffness of the motors' springs, N/m or N m/rad.
         seed: Seed of the motor rates.
-    Returns: Flight. Energy, momentum and ranges of motion.
     Raises: InputError for a robot that does not float as one; LinkageError for a start that is open or singular.
 
     Examples:
@@ -190,8 +183,7 @@ class Fall:
         dt: float, s.
         time: (steps + 1,) array, s.
         drift: (steps + 1,) array, |energy - initial energy| over the largest kinetic energy; NaN from the time on at which the
-            state became non-finite: the step was too long for this robot.
-    """
+            state became non-finite: the step was too long for this robot."""
 
     dt: float
     time: np.ndarray
@@ -208,8 +200,7 @@ class FallStudy:
 
     Attributes:
         duration: float, s.
-        runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy.
-    """
+        runs: Longest step first: dt (s), time (s) and drift, |energy - initial energy| over the largest kinetic energy."""
 
     duration: float
     runs: tuple[Fall, ...]

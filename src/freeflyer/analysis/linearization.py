@@ -14,13 +14,12 @@ from freeflyer.contacts.constrained_derivatives import linearize
 from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, integrate, mass_matrix
 from freeflyer.errors import FreeflyerError, InputError
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model import JointInfo, Model
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
-from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, MIN_PITCH_COSINE, RECOVERED_RATIO, ZERO_RATE
+from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, RECOVERED_RATIO, ZERO_RATE
 
 
 @dataclass(frozen=True, eq=False)
@@ -279,21 +278,6 @@ def angle_map(model: Model, q: np.ndarray) -> np.ndarray:
     L[..., k : k + 3, k : k + 3] = np.swapaxes(R, -1, -2)
     L[..., k + 3 : k + 6, k + 3 : k + 6] = body_rates(quaternion.to_rpy(q[..., joint.iq + 3 : joint.iq + 7]))
     return L
-
-
-def angle_linearization(model: Model, q: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(A, B) at rest, in the angles' coordinates: T A T^-1 and T B. InputError at 90 degrees of pitch."""
-    L = angle_map(model, q)
-    if np.any(np.abs(np.linalg.det(L)) < MIN_PITCH_COSINE):
-        raise InputError("at 90 degrees of pitch roll and yaw are one motion: the angles have no rates, and nothing to linearise")
-    inverse = np.linalg.inv(L)
-    n = model.nv
-    Ae, Be = np.empty_like(A), np.empty_like(B)
-    for rows in (slice(0, n), slice(n, 2 * n)):
-        Be[..., rows, :] = inverse @ B[..., rows, :]
-        for columns in (slice(0, n), slice(n, 2 * n)):
-            Ae[..., rows, columns] = inverse @ A[..., rows, columns] @ L
-    return Ae, Be
 
 
 @dataclass(frozen=True, eq=False)

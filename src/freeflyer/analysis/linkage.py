@@ -11,8 +11,7 @@ from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.text import short_repr
 
 SAMPLES = 61
@@ -31,8 +30,7 @@ class Transmission:
         positions: (n,) array of the motor, m or rad, where the loops close.
         joints: Positions (n,) of the joints that move most, m or rad, by name.
         kinds: Their kinds.
-        stroke: (float, float), the motor's limits, or the range tried where it has none.
-    """
+        stroke: (float, float), the motor's limits, or the range tried where it has none."""
 
     __repr__ = short_repr
 
@@ -52,8 +50,7 @@ class Linkages:
     Attributes:
         mechanisms: Sub-mechanisms at the assembled posture.
         links: Links that each sub-mechanism moves, by its name.
-        transmissions: One for each motor of one coordinate in a loop.
-    """
+        transmissions: One for each motor of one coordinate in a loop."""
 
     __repr__ = short_repr
 

@@ -11,13 +11,11 @@ import typer
 from typer.core import TyperGroup
 
 from freeflyer.cli.control import control
-from freeflyer.cli.estimate import estimate
-from freeflyer.cli.export import export
+from freeflyer.cli.robot import check, export, info, loops, report
 from freeflyer.cli.linearize import linearize
-from freeflyer.cli.loops import loops
-from freeflyer.cli.robot import check, info, report
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.tools import bench, demo, warm
+from freeflyer.cli.view import view
 from freeflyer.errors import FreeflyerError
 from freeflyer.version import __version__
 
@@ -62,11 +60,13 @@ def options(
         context.meta["freeflyer.debug"] = True
 
 
-in_order = {"Robot": (info, check, report, loops, linearize, export), "Control": (control, estimate), "Tools": (demo, bench, warm)}
+in_order = {
+    "Robot": (info, check, report, view, loops, linearize, export), "Control": (control,), "Tools": (demo, bench, warm)
+}  # fmt: skip
 for panel, commands in in_order.items():
     for command in commands:
         app.command(rich_help_panel=panel)(command)
-for found in entry_points(group="freeflyer.commands"):  # of other packages: freeflyer_papers has two
+for found in entry_points(group="freeflyer.commands"):  # of other packages, such as freeflyer_papers
     app.command(found.name, rich_help_panel="Papers")(found.load())
 
 

@@ -9,13 +9,18 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, make_folder, option
+from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
+from freeflyer.cli.output import console, draw_all, output, status, table, write_json
+from freeflyer.errors import InputError, format_value
+from freeflyer.text import number
 
 if TYPE_CHECKING:
     from rich.console import Console
 
+    from freeflyer.contacts.description import Contact
     from freeflyer.control.running import ControlRun
     from freeflyer.control.standing import Standing
+    from freeflyer.model import Model
 
 
 ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
@@ -63,13 +68,10 @@ def control(
     velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,
     pushes: PushesOption = None, boundary: BoundaryOption = None,
     processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
-    folder: FolderOption = None, json: JsonOption = None, debug: DebugOption = False,
+    folder: FolderOption = None, view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
-    from freeflyer.cli.control_robot import standing_robot
-    from freeflyer.cli.output import output, status, write_json
     from freeflyer.control.running import run_scenario
-    from freeflyer.errors import InputError
     from freeflyer.sim.inputs import Sensing
 
     out = output(json)
@@ -90,6 +92,8 @@ def control(
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
+    if view and (pushes is not None or boundary is not None):
+        raise typer.BadParameter("--view shows one run: leave out --pushes and --boundary")
     if pushes is not None or boundary is not None:
         studies = []
         for where in plants:
@@ -126,6 +130,10 @@ def control(
         title = "" if len(found) == 1 else f"{result.scenario} ({result.formulation}, {result.plant}): "
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
+    if view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, found[-1])
 
 
 def draw(result: ControlRun, folder: Path) -> list[Path]:
@@ -169,9 +177,6 @@ def _by_unit(result: ControlRun) -> list[tuple[str, str, float]]:
 
 
 def _table(result: ControlRun) -> Any:
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     s = summary(result)
     rows = [(f"largest error of {name}", number(e, 3), unit) for name, unit, e in _by_unit(result)]
     rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
@@ -185,9 +190,6 @@ def _table(result: ControlRun) -> Any:
 
 def _overview(found: list[ControlRun]) -> Any:
     """Of several runs: how they end, the largest errors of each task, the longest cycle."""
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     rows = []
     for r in found:
         first = (r.scenario, "fell" if r.fell else "lost tasks" if r.lost else "kept tasks")
@@ -201,9 +203,6 @@ def _overview(found: list[ControlRun]) -> Any:
 
 def _comparison(found: list[ControlRun], by: str) -> Any:
     """Errors of two formulations or plants side by side, with their ratio."""
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     forms = list(dict.fromkeys(getattr(r, by) for r in found))
     rows = []
     for name in dict.fromkeys(r.scenario for r in found):
@@ -219,9 +218,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
     """Prints what was found, draws it into a folder, and answers with the numbers."""
     import numpy as np
 
-    from freeflyer.cli.output import draw_all, status, table
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
-    from freeflyer.text import number
 
     found: dict[str, Any] = {"robot": robot.model.name, "mass": robot.model.mass, "plant": options["plant"]}
     impulses, fell = np.zeros((0, 2)), np.zeros(0, bool)
@@ -253,3 +250,64 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
                 lambda: push_figure(robot.model.mass, boundary, impulses, fell),
         })  # fmt: skip
     return found
+
+
+def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | None, plant: Path | None = None) -> Standing:
+    """The robot that --robot means on its feet: those of --feet, or of frames ..._sole, or of the colliding shapes in the file that
+    MuJoCo simulates or in its own."""
+    from freeflyer.control.standing import stand_on_feet
+
+    robot = load_robot(name, None, loops)
+    model, path = _without_springs(robot.model, plant), plant or robot.path
+    if sole is not None and feet is None:
+        raise InputError("--sole gives the size of the feet that --feet names: give both")
+    return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
+
+
+def _without_springs(robot: Model, plant: Path | None) -> Model:
+    """The robot with closed loops, joints locked that springs drive and no motors: a cycle cannot choose forces of the ground that
+    have to go through springs."""
+    from freeflyer.control.inputs import unactuated_coordinates, velocity_places
+    from freeflyer.linkages.closing import close_loops
+    from freeflyer.model import lock_joints, reference_posture
+
+    model = close_loops(robot)
+    free = set(velocity_places(model)[unactuated_coordinates(model)].tolist())
+    sprung = {j.name for j in model.tree.description.joints if any(j.stiffness)}
+    names = [j.name for j in model.tree.joints if j.iv in free and j.nv == 1 and j.name in sprung]
+    if not names:
+        return model
+    if plant is not None:
+        raise InputError(f"springs alone drive {', '.join(names)} of {model.name!r}, which control takes as rigid: its own file "
+            "cannot be the plant. Leave --plant-file out")  # fmt: skip
+    console(stderr=True).print(f"springs alone drive {', '.join(names)}: they are locked", soft_wrap=True)
+    return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
+
+
+def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
+    """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
+    from freeflyer.contacts.description import point, surface
+    from freeflyer.contacts.feet import feet_from_file
+    from freeflyer.contacts.sets.tables import corners_of
+
+    names = feet.split(",")
+    for name in names:
+        model.frame(name)
+    if sole is not None:
+        return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
+    known = {name: surface(name) for name in names if len(corners_of(model, name))}
+    if path is not None and len(known) < len(names):
+        known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
+    for name in names:
+        if name not in known:
+            raise InputError(f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of "
+                "the file. Give its sole's sides, m, such as --sole 0.2x0.1, or --sole point")  # fmt: skip
+    return [known[name] for name in names]
+
+
+def _sides(text: str) -> list[float]:
+    try:
+        length, width = (float(word) for word in text.split("x"))
+    except ValueError:
+        raise InputError(f"--sole must be LENGTHxWIDTH in m, such as 0.2x0.1, or point, got {format_value(text)}") from None
+    return [length, width]

@@ -10,6 +10,9 @@ import typer
 
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
+from freeflyer.cli.output import draw_all, name, output, table, write_json
+from freeflyer.errors import unknown_name
+from freeflyer.text import number, visible
 
 if TYPE_CHECKING:
     from freeflyer.analysis.linearization import LinearStudy, Recovery
@@ -35,11 +38,9 @@ def linearize(
 ) -> None:  # fmt: skip
     """Linearise a robot about a posture at rest: holding forces, poles, controllable and uncontrollable motions."""
     from freeflyer.analysis.linearization import recovery as recover, study
-    from freeflyer.cli.output import draw_all, output, write_json
     from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
-    from freeflyer.model.configuration import neutral
-    from freeflyer.model.readers.loops_yaml import read_posture
+    from freeflyer.model import neutral, read_posture
     from freeflyer.plots import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops).model)
@@ -62,7 +63,6 @@ def linearize(
 def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
     """Motors of the actuated joints, propellers at sites rotor_1 ... where there are any, thrusters and wrenches."""
     from freeflyer.control.inputs import joint_inputs, rotor_inputs, thruster_inputs, wrench_inputs
-    from freeflyer.errors import unknown_name
 
     inputs = joint_inputs(model)
     if "rotor_1" in model.frame_names and not thrusters:
@@ -82,9 +82,6 @@ def _inputs(model: Any, thrusters: list[str], wrenches: list[str]) -> Any:
 
 def _show(out: Any, r: LinearStudy) -> None:
     from rich.text import Text
-
-    from freeflyer.cli.output import name
-    from freeflyer.text import number, visible
 
     out.print(Text.assemble(name(r.robot, "bold"), f"  {r.states} states, {len(r.inputs)} inputs"), soft_wrap=True)
     for words in (r.found, r.held):
@@ -107,9 +104,6 @@ def _show(out: Any, r: LinearStudy) -> None:
 
 
 def _modes(r: LinearStudy) -> Any:
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     def row(m: Any) -> tuple[str, ...]:
         return (number(m.real), number(m.imaginary), str(m.count), m.behaviour, number(m.time, 3), number(m.period, 3), m.motion)
 
@@ -121,9 +115,6 @@ def _modes(r: LinearStudy) -> Any:
 
 
 def _recovery_table(r: Recovery) -> Any:
-    from freeflyer.cli.output import table
-    from freeflyer.text import number
-
     def end(angles: Any, recovers: Any, distances: Any, k: int) -> tuple[str, str]:
         if recovers[k]:
             return "comes back", number(float(distances[:, k].max()), 3)

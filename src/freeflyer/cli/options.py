@@ -11,6 +11,8 @@ from typing import Annotated, Any
 
 import typer
 
+from freeflyer.errors import FileError, InputError, format_value, unknown_name
+
 option = partial(typer.Option, show_default=False)
 
 
@@ -31,13 +33,13 @@ JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]
+ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the browser, until Ctrl-C.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
 @dataclass(frozen=True)
 class Robot:
     """A loaded robot, and the file it came from, if any."""
-
     model: Any
     path: Path | None
 
@@ -45,7 +47,6 @@ class Robot:
 def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
     from freeflyer import robots
-    from freeflyer.errors import FileError, InputError, format_value, unknown_name
     from freeflyer.model.load import AUTO, load
 
     path = Path(name)
@@ -69,8 +70,6 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
 
 def _options(name: str, text: str) -> dict[str, object]:
     """Options of a built-in robot from 'key=value,key=value'."""
-    from freeflyer.errors import InputError
-
     found: dict[str, object] = {}
     for part in filter(None, text.split(",")):
         key, equals, value = part.partition("=")
@@ -91,8 +90,6 @@ def _number(text: str) -> int | float | str:
 
 def make_folder(folder: Path) -> Path:
     """Creates a folder where there is none, before any long work. Errors: FileError where that cannot be."""
-    from freeflyer.errors import FileError
-
     try:
         folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -9,17 +9,17 @@ import time
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
-from typing import Any
-
-import numpy as np
-from rich.console import Console
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING, Any
 
 from freeflyer.progress import Progress as ProgressFunction
 from freeflyer.tables import Table as TextTable
 from freeflyer.text import visible
 from freeflyer.version import __version__
+
+if TYPE_CHECKING:
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
 PIPED_WIDTH = 160  # columns when the output is no terminal
 Pictures = dict[str, Callable[[], Any]]  # what draws a figure, by the name of its file
@@ -28,6 +28,8 @@ COLOURS = {"error": "bold red", "warning": "yellow", "note": "cyan"}
 
 def console(stderr: bool = False) -> Console:
     """A console without markup: text from files is printed, never interpreted."""
+    from rich.console import Console
+
     plain = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     return plain if plain.is_terminal else Console(stderr=stderr, markup=False, highlight=False, emoji=False, width=PIPED_WIDTH)
 
@@ -43,17 +45,21 @@ def is_stdout(json_file: Path | None) -> bool:
 
 def show_error(error: object) -> None:
     """One red sentence on stderr."""
-    console(stderr=True).print(Text.assemble(("error: ", "bold red"), (visible(error, 2000), "red")), soft_wrap=True)
+    console(stderr=True).print(name("error: ", "bold red") + name(error, "red", 2000), soft_wrap=True)
 
 
 def name(text: object, style: str = "", longest: int = 80) -> Text:
     """A name from a robot, safe to print."""
+    from rich.text import Text
+
     return Text(visible(text, longest), style=style)
 
 
 def table(title: str, columns: Sequence[str], rows: Sequence[Sequence[Any]], numeric: Collection[int] = ()) -> Table:
     """A table whose cells are text as it stands; columns in `numeric` align right."""
     from rich.box import SIMPLE_HEAD
+    from rich.table import Table
+    from rich.text import Text
 
     made = Table(title=Text(title), title_justify="left", title_style="bold", header_style="bold", box=SIMPLE_HEAD, pad_edge=False)
     for i, column in enumerate(columns):
@@ -104,12 +110,14 @@ def plain(value: Any) -> Any:
         names = [f.name for f in dataclasses.fields(value)]
         names += [n for n, x in vars(type(value)).items() if isinstance(x, property)]
         return {n: plain(getattr(value, n)) for n in names}
-    if isinstance(value, np.ndarray | np.generic):
+    if hasattr(value, "tolist"):  # of NumPy
         return plain(value.tolist())
     if isinstance(value, dict):
         return {str(k): plain(x) for k, x in value.items()}
     if isinstance(value, list | tuple):
         return [plain(x) for x in value]
+    if isinstance(value, bytes):
+        return None  # a picture
     if isinstance(value, float):
         return value if math.isfinite(value) else None
     return value if value is None or isinstance(value, bool | int | str) else str(value)

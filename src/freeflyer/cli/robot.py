@@ -1,19 +1,25 @@
-"""Commands about a robot: `info`, `check` and `report`."""
+"""Commands about a robot: `info`, `check`, `report`, `loops`, the sub-mechanisms of a closed one, and `export`, a C library."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from freeflyer.cli import options as opt
+from freeflyer.cli.options import option
+from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, write_json
+from freeflyer.errors import InputError
+from freeflyer.text import count, number, visible
 
 if TYPE_CHECKING:
     from rich.text import Text
 
     from freeflyer.analysis.facts import Overview
+    from freeflyer.linkages.submechanisms import Mechanisms
 
 
 def info(
@@ -24,7 +30,6 @@ def info(
     from rich.text import Text
 
     from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
-    from freeflyer.cli.output import name, output, printed, write_json
 
     result = overview(opt.load_robot(robot, base, loops).model)
     out = output(json)
@@ -43,9 +48,7 @@ def info(
 def _tree(o: Overview) -> list[Text]:
     from rich.text import Text
 
-    from freeflyer.cli.output import name
-    from freeflyer.report.tree import tree_lines
-    from freeflyer.text import number
+    from freeflyer.analysis.facts import tree_lines
 
     lines = []
     for line in tree_lines(o.links):
@@ -70,7 +73,6 @@ def check(
 
     from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
-    from freeflyer.cli.output import COLOURS, name, output, printed, write_json
 
     result = run(opt.load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
     out, colours = output(json), {"holds": "green", "fails": "bold red"}
@@ -96,7 +98,6 @@ def report(
     debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
-    from freeflyer.cli.output import output, status, write_json
     from freeflyer.report.page import refuse_to_replace, write_report
     from freeflyer.report.reporting import report as compute
 
@@ -107,3 +108,160 @@ def report(
     written = write_report(result, output_file, force)
     write_json(json, "report", result)
     output(json).print(f"wrote {written.resolve()} ({written.stat().st_size / 1024:.0f} kB)", soft_wrap=True)
+
+
+NEAR_SINGULAR = 1e-2  # of 1 / condition
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
+    help="Draw robot, transmission and singularity there.")]  # fmt: skip
+
+
+@dataclass(frozen=True)
+class LoopReport:
+    """mechanisms: the table. file_gap: how far open the file's posture is (m or rad), at loop `file_loop`; gap: after assembling,
+    all rows; independent_gap: rows that the split uses; iterations: steps that closing took."""
+    mechanisms: Mechanisms
+    file_gap: float
+    file_loop: str
+    gap: float
+    independent_gap: float
+    iterations: int
+
+
+def loops(
+    robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, folder: FolderOption = None,
+    json: opt.JsonOption = None, debug: opt.DebugOption = False
+) -> None:  # fmt: skip
+    """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
+    from freeflyer.analysis.linkage import linkages
+    from freeflyer.plots import linkage
+    from freeflyer.plots.view import bodies
+
+    model = opt.load_robot(robot, base, loops).model
+    if not model.constraint_rows[0]:
+        raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
+    place = None if folder is None else opt.make_folder(folder)
+    result = loop_report(model)
+    out = output(json)
+    out.print(_parts(result.mechanisms))
+    out.print(_strokes(result.mechanisms))
+    out.print(_closure(result))
+    if place is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
+        found = linkages(model)
+        shapes = bodies(model.tree, found.mechanisms.q)
+        draw_all(out, place, {"robot": lambda: linkage.robot(shapes, found.links),
+            "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
+    write_json(json, "loops", result)
+
+
+def loop_report(model: Any) -> LoopReport:
+    """The file's posture, the assembled one, and the sub-mechanisms there."""
+    import numpy as np
+
+    from freeflyer.linkages import assemble, mechanisms
+    from freeflyer.linkages.closure import file_posture
+    from freeflyer.linkages.rows import constraint_loops, constraint_residual
+
+    gap = np.abs(constraint_residual(model, file_posture(model)))
+    found = assemble(model)
+    worst = constraint_loops(model)[int(np.argmax(gap))]
+    return LoopReport(mechanisms(model), float(gap.max()), worst, float(found.gap), float(found.independent_gap),
+        int(found.iterations))  # fmt: skip
+
+
+def _parts(result: Mechanisms) -> Any:
+    from rich.text import Text
+
+    rows = []
+    for m in result.parts:
+        cells = result.cells(m)
+        near = Text(cells[6], "yellow" if m.singularity < NEAR_SINGULAR else "")
+        rows.append((name(m.name), *cells[1:5], str(m.gruebler), cells[5], near, cells[7]))
+    columns = ("sub-mechanism", "active", "passive (in its loops)", "constraints", "rows", "mobility by count of rows", "mobility",
+               "from singular (0)", "condition")  # fmt: skip
+    return table(result.table().title, columns, rows, tuple(range(1, 9)))
+
+
+def _strokes(result: Mechanisms) -> Any:
+    import numpy as np
+
+    rows = [(name(joint), f"{low:g} .. {high:g}" if np.isfinite([low, high]).any() else "no limits") for m in result.parts
+        for joint, (low, high) in zip(m.actuated, m.strokes) if len(m.actuated) == len(m.strokes)]  # fmt: skip
+    return table("strokes of the motors (m or rad)", ("joint", "range"), rows)
+
+
+def _closure(result: LoopReport) -> Any:
+    from rich.text import Text
+
+    free = result.mechanisms.free
+    lines = [
+        f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
+        f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
+        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors",
+    ]
+    return Text("\n".join(lines))
+
+
+USUAL = "inverse_dynamics,forward_dynamics,mass_matrix"
+
+
+def _list(value: bool) -> None:
+    if value:
+        from freeflyer.export.functions import CLOSED_FUNCTIONS, FUNCTIONS
+
+        for function in FUNCTIONS.values():
+            typer.echo(f"{function.name:38} {function.summary}")
+        typer.echo(f"\nof robots whose loops are closed: {', '.join(CLOSED_FUNCTIONS)}")
+        raise typer.Exit
+
+
+FunctionsOption = Annotated[str, typer.Option("--functions", metavar="NAME,...",
+    help="What to export; 'all' for everything, see --list.")]  # fmt: skip
+LibraryOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER", help="Where to; made if it is not there.")]
+CpuOption = Annotated[str, typer.Option("--cpu", metavar="CPU",
+    help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")]  # fmt: skip
+BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
+PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]")]
+ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
+    help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
+OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
+SpecializeOption = Annotated[bool, typer.Option("--specialize",
+    help="Code for this robot alone where that is possible (freeflyer.specialize).")]  # fmt: skip
+ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")]
+
+
+def export(
+    robot: opt.RobotArgument, functions: FunctionsOption = USUAL, folder: LibraryOption = Path("exported"),
+    cpu: CpuOption = "native", batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False,
+    listed: ListOption = False, controller: ControllerOption = None, specialize: SpecializeOption = False,
+    base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
+) -> None:  # fmt: skip
+    """Write a C library with header, constants, object code and example: no Python where it runs.
+
+    Loops are closed: v, a and tau are then the independent ones."""
+    from freeflyer.control.stance_file import read_problem
+    from freeflyer.control.standing import stand_on_feet
+    from freeflyer.dynamics import specializable, specialize as special
+    from freeflyer.export import export as write, export_controller
+    from freeflyer.export.functions import select_functions
+    from freeflyer.linkages.closing import close_loops
+
+    loaded = opt.load_robot(robot, base, loops)
+    model = close_loops(loaded.model)
+    same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
+    if specialize:
+        possible = specializable(model)
+        model = special(model, [f.name for f in select_functions(functions, model) if f.name in possible])
+    made: Any
+    if controller is None:
+        with status() as progress:
+            made = write(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
+    else:
+        stance = stand_on_feet(model, path=loaded.path)  # the posture of the controller of a file
+        with status() as progress:
+            problem = read_problem(controller, stance.model, stance.q)
+            made = export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]
+    out, what = output(json), f"{count(len(made.functions), 'function')} for {made.cpu}"
+    out.print(f"wrote {made.folder.resolve()}: {what}, in {', '.join(made.files)}", soft_wrap=True)
+    for note in made.notes:
+        out.print(note, style=COLOURS["note"], soft_wrap=True)
+    write_json(json, "export", made)

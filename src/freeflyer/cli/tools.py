@@ -11,12 +11,15 @@ import typer
 
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
+from freeflyer.cli.output import console, output, print_table, status, table, write_json
+from freeflyer.errors import FileError, InputError
+from freeflyer.progress import Progress, part_of
+from freeflyer.text import microseconds as us, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
     from freeflyer.analysis.timing.measured import Bench, Peers
-    from freeflyer.progress import Progress
     from freeflyer.report.reporting import Tour
 
 
@@ -40,7 +43,6 @@ def bench(
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; control; first calls."""
     if peers:
-        from freeflyer.errors import InputError
 
         raise InputError(
             "timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers"
@@ -56,9 +58,8 @@ def run_bench(
 ) -> None:  # fmt: skip
     """Measure, beside peers if some are given, and show; `more` adds to the result."""
     from freeflyer.analysis.timing.measured import measure
-    from freeflyer.analysis.timing.robots import robot_of_file
+    from freeflyer.analysis.timing.algorithms import robot_of_file
     from freeflyer.analysis.timing.runner import Effort
-    from freeflyer.cli.output import output, print_table, status, write_json
 
     if plot is not None:
         _refuse_plot(plot)
@@ -81,8 +82,6 @@ def run_bench(
 
 
 def _refuse_plot(path: Path) -> None:
-    from freeflyer.errors import FileError
-
     if path.suffix.lower() != ".png":
         raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(path)!r}", path=str(path))
     if not path.absolute().parent.is_dir():
@@ -94,11 +93,7 @@ def warm(
         "estimation. All if left out.")] = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
-    from time import perf_counter
-
-    from freeflyer.cli.output import console, status
     from freeflyer.dynamics import warming
-    from freeflyer.progress import part_of
 
     names = None if functions is None else [name.strip() for name in functions.split(",") if name.strip()]
     start = perf_counter()
@@ -122,13 +117,10 @@ def demo(
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
     from freeflyer import robots
-    from freeflyer.cli.output import output, status, write_json
     from freeflyer.control.running import run_scenario
     from freeflyer.dynamics import warming
-    from freeflyer.errors import FileError
     from freeflyer.plots.controlled import run_strip
     from freeflyer.plots.files import save_png
-    from freeflyer.progress import part_of
     from freeflyer.report.page import refuse_to_replace, write_report
     from freeflyer.report.reporting import report, tour
 
@@ -157,9 +149,6 @@ def demo(
 
 
 def _table(rows: list[Tour]) -> Any:
-    from freeflyer.cli.output import table
-    from freeflyer.text import microseconds as us, number
-
     columns = ("robot", "nq", "nv", "mass kg", "com z m", "FD(ID(a)) - a", "A v - h", "ID us a call", "ID us a state",
         "FD us a state")  # fmt: skip
     cells = [(r.robot, str(r.nq), str(r.nv), number(r.mass), number(float(r.com[2]), 3), f"{r.round_trip:.0e}", f"{r.momentum:.0e}",

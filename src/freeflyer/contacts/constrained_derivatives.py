@@ -23,21 +23,15 @@ from freeflyer.contacts.sets.forces import HeldWrench, forces_by_name, held_loop
 from freeflyer.contacts.sets.systems import item_forces
 from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import linearization as lines
-from freeflyer.dynamics.closed import run
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives, InverseDynamicsDerivatives, inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import inverse_mass_matrix
-from freeflyer.dynamics.frame_sets import Frames, frame_set, frames_of
-from freeflyer.dynamics.frames import frame_jacobian
-from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import (
+    Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
+    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of, time_step,
+)
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.layout import DEPENDENT
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, public, row
 from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]
@@ -243,18 +237,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
     Args:
         constraints: `.basis` then spans the steps x that keep it.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
-    Returns: Linearization.
-
-    Examples:
-        >>> model = ff.robots.humanoid(20)
-        >>> q, rest = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
-        >>> tau = ff.constrained_inverse_dynamics(model, q, rest, rest, constraints=stance).tau
-        >>> line = ff.linearize(model, q, rest, tau, constraints=stance)
-        >>> A, B = line.basis.T @ line.A @ line.basis, line.basis.T @ line.B
-        >>> line.A.shape, A.shape     # two soles hold 12 of the 26 velocities
-        ((52, 52), (28, 28))
-    """
+    Returns: Linearization."""
     scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), lines.FREE
     named = frames_of(model, frames).names
     if constraints is not None:

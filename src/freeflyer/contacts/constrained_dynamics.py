@@ -3,27 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, run_set
+from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set, refuse_rolling, run_set
 from freeflyer.contacts.sets.forces import forces_by_name, pulling, redundant, refuse_contradictions, wrenches_in
-from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, row_scale, solve_systems
+from freeflyer.contacts.sets.systems import Pair, inertia_size, matrix_rows, solve_systems
 from freeflyer.contacts.wrenches import ContactExpressed
-from freeflyer.dynamics.closed import add_forces, load_forces
-from freeflyer.dynamics.equations import bias_forces, inverse_dynamics, mass_matrix
-from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.dynamics.loads import Expressed, Wrenches
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import (
+    Expressed, Wrenches, add_forces, bias_forces, inverse_dynamics, leading_axes, load_forces, velocity_map,
+)
 from freeflyer.errors import AssemblyError, InputError, format_value
-from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_STEP
+from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_PROJECTION
 from freeflyer.kernels.model.layout import CONTRADICTION
-from freeflyer.model.inputs import finite_row, real_array, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
-from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, MAX_PROJECTION_STEP, ROW_TOLERANCE
+from freeflyer.model import Model, explain, finite_row, public, real_array, row
+from freeflyer.shown import notebook_html
+from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 
 
 class ConstrainedDynamics(NamedTuple):
@@ -51,6 +49,9 @@ class ConstrainedDynamics(NamedTuple):
     def pulling(self) -> dict[str, np.ndarray]:
         """Name -> (...) bool: whether the force of a contact or rolling body along its normal is negative."""
         return pulling(self.constraints, self.normal_forces)
+
+    def _repr_html_(self) -> str:
+        return notebook_html(self)
 
     @property
     def redundant(self) -> dict[str, np.ndarray]:
@@ -266,9 +267,6 @@ def _impact_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple
     return v + dv, rows.forces(multipliers)[0], multipliers, verdict
 
 
-STEPS = 40
-
-
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
     """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s."""
@@ -287,33 +285,31 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
     Raises: AssemblyError if no such configuration is found near q."""
     _check(model, constraints)
-    x, scale = np.array(finite_row(model, "q", q, "q")), row_scale(constraints)
-    for _ in range(STEPS):
-        r = constraints.residual(x)
-        far = np.abs(r).max(axis=-1, initial=0.0) > ROW_TOLERANCE
-        if not far.any():
-            return x
-        moved = far if x.ndim > 1 else ...  # states that are there stay, whatever the others do
-        near = x[moved]
-        step = _shortest(model, near, (r[moved][..., None, :] @ scale)[..., 0, :], constraints)
-        longest = np.abs(step).max(axis=-1, initial=0.0, keepdims=True)
-        step = step * np.minimum(1.0, MAX_PROJECTION_STEP / np.maximum(longest, MAX_PROJECTION_STEP))
-        x[moved] = integrate(model, near, step)
-    r = np.abs(constraints.residual(x))
-    at = np.unravel_index(int(np.argmax(r)), r.shape)
-    name = constraints.row_names[at[-1]]
-    where = f" at state {list(map(int, at[:-1]))}" if r.ndim > 1 else ""
+    refuse_rolling(constraints)
+    return project_state(model, q, model._zero, constraints)[0]
+
+
+def project_state(model: Model, q: ArrayLike, v: ArrayLike, constraints: ConstraintSet) -> tuple[np.ndarray, np.ndarray]:
+    """The nearest state (..., nq), (..., nv) that a set admits which is held somewhere; what rolls holds velocities alone. Errors:
+    as project_configuration."""
+    held, whole = constraints.on_tree, v
+    if model.reduction:
+        whole = (velocity_map(model, q) @ np.asarray(v)[..., None])[..., 0]
+    near, rates, gap, verdict = run_set(SET_PROJECTION, held, (q, whole, held.anchors), ("q", "v", "anchors"))
+    _refuse_gaps(replace(constraints, rolling=()), near, gap[..., 0])
+    refuse_contradictions(held, verdict, "velocity")
+    return near, rates[..., model.reduction.split.independent] if model.reduction else rates
+
+
+def _refuse_gaps(constraints: ConstraintSet, q: np.ndarray, gap: np.ndarray) -> None:
+    if (gap < ROW_TOLERANCE**2).all():
+        return
+    at = np.unravel_index(int(np.argmax(gap)), gap.shape)
+    r = np.abs(constraints.on_tree.residual(q))[at]
+    name, where = constraints.on_tree.row_names[int(r.argmax())], f" at state {list(map(int, at))}" if gap.ndim else ""
     raise AssemblyError(
-        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r[at]:.3g} (m or rad). Start nearer, or "
-        "take constraints away", row=name, gap=float(r[at]))
-
-
-def _shortest(model: Model, q: np.ndarray, r: np.ndarray, constraints: ConstraintSet) -> np.ndarray:
-    """The shortest steps (..., nv) in the kinetic metric with J step = -r (..., r) of the scaled rows."""
-    if model.reduction is None:
-        return np.asarray(run_set(SET_STEP, constraints, (q, r), ("q", "r"))[0])
-    size = np.zeros(q.shape[:-1])
-    return solve_systems(model, q, mass_matrix(model, q), np.zeros(model.nv), matrix_rows(model, constraints, q, None), -r, size)[0]
+        f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r.max():.3g} (m or rad). Start nearer, "
+        "or take constraints away", row=name, gap=float(r.max()))
 
 
 def _check(model: Model, constraints: object) -> None:

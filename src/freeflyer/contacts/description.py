@@ -9,8 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import number, positive, real_array
+from freeflyer.model import Record, frozen_array, number, positive, real_array
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
@@ -25,8 +24,7 @@ class Contact(Record):
         points, size: (c, 3) array or None, points of the forces, in the frame's axes, m. If None, those of a surface are
             looked up in the model, or are the corners of a rectangle with these sides.
         at, normal: (4, 4) array or None, pose of the frame where it is held; (3,) array, the touched surface's outward unit
-            normal.
-    """
+            normal."""
 
     kind: str
     frame: str

@@ -8,7 +8,7 @@ import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,17 +16,12 @@ from scipy.spatial import ConvexHull, QhullError
 
 from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
-from freeflyer.model.configuration import reference_posture
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
-from freeflyer.model.placements import placement, rigid_groups, rotation_of_rpy
-from freeflyer.model.public import public
-from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
-from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes, read_xml
-from freeflyer.model.readers.urdf import named
+from freeflyer.model import (
+    WORLD, Model, Solid, compile_model, geom_solid, mesh_path, named, numbers, one_row, parse_xml, public, read_bytes, read_xml,
+    reference_posture, rigid_groups, spec_with_shapes, urdf_solid,
+)
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
 
@@ -127,8 +122,8 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
     bodies: dict[str, list[tuple[str, np.ndarray, float | None]]] = {}  # by their first link: link, points, friction of each shape
     for name in [link for link in shapes if link in model.link_names]:
         body, X = groups[name][0], frame_pose(model, at, name)
-        for shape in shapes[name] if body != WORLD else ():
-            bodies.setdefault(body, []).append((name, lower_points(shape, X), shape.friction))
+        for solid, friction in shapes[name] if body != WORLD else ():
+            bodies.setdefault(body, []).append((name, lower_points(solid, X), friction))
     if not bodies:
         raise InputError(f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
                          "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=str(path))
@@ -140,8 +135,8 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
             stand = [part for part in parts if _height(part[1]) < heights[body] + SOLE_THICKNESS]
             link, X = stand[0][0], frame_pose(model, at, stand[0][0])
             corners = sole_corners(np.vstack([points for _, points, _ in stand]))
-            friction = [mu for _, _, mu in stand if mu is not None]
-            feet.append(contact_from_points(link, (corners - X[:3, 3]) @ X[:3, :3], min(friction, default=None)))
+            coefficients = [mu for _, _, mu in stand if mu is not None]
+            feet.append(contact_from_points(link, (corners - X[:3, 3]) @ X[:3, :3], min(coefficients, default=None)))
     return tuple(feet)
 
 
@@ -150,26 +145,16 @@ def _height(points: np.ndarray) -> float:
 
 
 def _shapes_in_mjcf(path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
-    import mujoco
-
     mj = compile_model(*spec_with_shapes(path))
     found: dict[str, list[Shape]] = {}
     for g in range(mj.ngeom):
-        kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), mj.geom_size[g]
-        if not (mj.geom_contype[g] or mj.geom_conaffinity[g]) or kind in ("plane", "hfield"):
-            continue
-        if kind == "mesh":
-            first = mj.mesh_vertadr[mj.geom_dataid[g]]
-            size = mj.mesh_vert[first : first + mj.mesh_vertnum[mj.geom_dataid[g]]].astype(float)
-        elif kind in ("capsule", "cylinder"):
-            size = size[:2]
-        elif kind == "sphere":
-            size = np.repeat(size[0], 3)
-        pose = placement(mj.geom_pos[g], mj.geom_quat[g])
-        found.setdefault(mj.body(mj.geom_bodyid[g]).name, []).append(Shape(kind, size, pose, float(mj.geom_friction[g, 0])))
+        solid = geom_solid(mj, g)
+        if (mj.geom_contype[g] or mj.geom_conaffinity[g]) and solid.kind not in ("plane", "hfield"):
+            found.setdefault(mj.body(mj.geom_bodyid[g]).name, []).append((solid, float(mj.geom_friction[g, 0])))
     return found
 
 
+Shape = tuple[Solid, float | None]  # what collides of a link: its mesh's corners in its size; sliding coefficient
 MOST_CORNERS, LOST_AREA = 8, 0.05  # the share of a sole's area that left-out corners may cut off
 CORNERS = np.array([[x, y, z] for x in (-1.0, 1.0) for y in (-1.0, 1.0) for z in (-1.0, 1.0)])
 RIM = np.linspace(0.0, 2.0 * np.pi, MOST_CORNERS, endpoint=False)
@@ -177,23 +162,7 @@ FLAT, UNEVEN = 1e-3, 1e-4  # m: of meshes without volume, of soles that are plan
 ENDS = np.array([[0.0, 0.0, -1.0], [0.0, 0.0, 1.0]])
 
 
-class Shape(NamedTuple):
-    """A shape of a link that collides.
-
-    Attributes:
-        kind: "box", "sphere", "ellipsoid", "capsule", "cylinder" or "mesh".
-        size: Half sides (3,) of boxes, half axes (3,) of ellipsoids and spheres, [radius, half length] of capsules and cylinders
-            along z, corners (k, 3) of meshes, m.
-        placement: (4, 4) array, its pose at the link.
-        friction: Sliding coefficient."""
-
-    kind: str
-    size: np.ndarray
-    placement: np.ndarray
-    friction: float | None
-
-
-def lower_points(shape: Shape, X_WL: np.ndarray) -> np.ndarray:
+def lower_points(shape: Solid, X_WL: np.ndarray) -> np.ndarray:
     """Points (c, 3) in the world on which a shape stands if its link has the pose X_WL (4, 4).
 
     Faces, rims and lines count that are level within SOLE_TILT; of others the lowest point."""
@@ -262,7 +231,6 @@ MAX_MESH_BYTES = 64_000_000
 NUMBER = rb"[-+0-9.eE]+"
 TEXT_CORNER = {suffix: re.compile(rb"^\s*" + word + rb"\s+(%s)\s+(%s)\s+(%s)" % ((NUMBER,) * 3), re.MULTILINE)
                for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}
-READ = (".stl", ".dae", ".obj")
 UPWARD = {"Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
           "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MOVES = {"matrix": 16, "translate": 3, "scale": 3, "rotate": 4}  # elements of a node in COLLADA, and how many numbers they hold
@@ -341,33 +309,12 @@ def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, li
 
 
 def _shape(element: _Element, path: Path, where: str) -> Shape | None:
-    X, origin, geometry = np.eye(4), element.find("origin"), element.find("geometry")
-    if origin is not None:
-        X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
-        X[:3, 3] = numbers(origin.get("xyz", "0 0 0"), (3,), where)
-    shape = None if geometry is None or not len(geometry) else geometry[0]
-    if shape is None or shape.tag not in ("box", "sphere", "capsule", "cylinder", "mesh"):
-        return None
-    if shape.tag == "sphere":
-        size = np.repeat(numbers(shape.get("radius", ""), (1,), where), 3)
-    elif shape.tag == "box":
-        size = 0.5 * np.array(numbers(shape.get("size", ""), (3,), where))
-    elif shape.tag == "mesh":
-        scale = numbers(shape.get("scale", "1 1 1"), (1, 3), where)
-        size = mesh_corners(_file(shape.get("filename", ""), path)) * scale
-    else:
-        size = np.array([*numbers(shape.get("radius", ""), (1,), where), 0.5 * numbers(shape.get("length", ""), (1,), where)[0]])
-    return Shape(shape.tag, size, X, None)
-
-
-def _file(name: str, robot: Path) -> Path:
-    """The file of a mesh, named as ROS does: package://PACKAGE/..., in a folder above the robot's file."""
-    inside = name.removeprefix("package://").removeprefix("file://")
-    rest = inside.partition("/")[2]
-    places = [folder / part for folder in robot.resolve().parents for part in (inside, rest) if part]
-    file = next((place for place in places if place.is_file()), None)
-    if file is None or file.suffix.lower() not in READ:
-        fault = f"no {' or '.join(READ)} file" if file else "not found"
-        raise InputError(f"the mesh {name!r} of {robot.name} is {fault}: name the feet, "
-                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=name)
-    return file
+    solid = urdf_solid(element, where)
+    if solid.kind == "mesh":
+        try:
+            file = mesh_path(solid.mesh, path)
+        except FileError as error:
+            raise InputError(f"{error}: name the feet, feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
+                path=solid.mesh) from None
+        solid = solid._replace(size=mesh_corners(file) * solid.size)
+    return (solid, None) if solid.kind in ("box", "sphere", "capsule", "cylinder", "mesh") else None

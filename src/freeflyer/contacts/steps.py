@@ -3,23 +3,29 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
-from typing import Any
+from functools import lru_cache, partial
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_configuration, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
+from freeflyer.contacts.sets.forces import forces_by_name
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.integrators import Integrator, compiled_steps, scheme_of, steps_of, time_step
+from freeflyer.dynamics.integrators import (
+    Integrator, Samples, States, compiled_steps as compiled_free_steps, make_samples, run_steps, scheme_of, steps_of, time_step,
+)
 from freeflyer.dynamics.loads import Expressed, Wrenches
 from freeflyer.errors import InputError
+from freeflyer.kernels.entries import CLOSED_SET_STEPS, SET_STEPS
+from freeflyer.kernels.model.layout import ANCHOR_STEP, N_STEPS, SETS, TABLE_AT
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import finite_row, gravity_vector, instance, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
+from freeflyer.tolerances import CONTRADICTION_RATIO, ROW_TOLERANCE
 
 
 def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, integrator: Integrator = "semi-implicit", *,
@@ -61,15 +67,15 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)
         under = None if gravity is None else gravity_vector(gravity)
-        if constraints is None and external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under)):
-            found = steps.advance(q, v, tau, h, 1)
-            if found is not None:
-                return found[0][..., 0, :], found[1][..., 0, :]
         solve: Any = forward_dynamics
         if constraints is not None:
             check_set(model, instance("constraints", constraints, ConstraintSet))
             constraints = anchor(constraints, finite_row(model, "q", q, "q"))
             solve = partial(_accelerations, constraints)
+        if external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under, constraints)):
+            found = steps.advance(q, v, tau, h, 1)
+            if found is not None:
+                return found.q[..., 0, :], found.v[..., 0, :]
         first = solve(model, q, v, tau, external=external, expressed=expressed, gravity=gravity)
         q0 = np.broadcast_to(row(model, "q", q, "q"), (*first.shape[:-1], model.nq))
         v0 = np.broadcast_to(row(model, "v", v, "u"), first.shape)
@@ -86,7 +92,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
                 raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
         if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
             raise InputError(f"after a step of {h:g} s the state is not finite: use a smaller dt", dt=h)
-        return out if constraints is None else project(model, *out, constraints)
+        return out if constraints is None else project_state(model, *out, constraints)
     except Exception as error:
         explain(error, step, locals())
         raise
@@ -98,16 +104,47 @@ def _accelerations(constraints: ConstraintSet, *state: Any, **loads: Any) -> np.
 
 def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:
     """The set, held at q (..., nq) where it is held nowhere yet; each robot of a batch at its own."""
+    if constraints.posture is not None and all(c.at is not None for c in constraints.contacts):
+        return constraints
     poses = [frame_pose(constraints.model, q, c.frame) for c in constraints.contacts]
     contacts = tuple([replace(c, at=X) if c.at is None else c for c, X in zip(constraints.contacts, poses)])
     return replace(constraints, contacts=contacts, posture=frozen_array(q) if constraints.posture is None else constraints.posture)
 
 
-def project(model: Model, q: np.ndarray, v: np.ndarray, constraints: ConstraintSet) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state that a set admits that is held somewhere; what rolls holds velocities alone."""
-    if not constraints.names:
-        return q, v
-    fixed = replace(constraints, rolling=())
-    if fixed.names:
-        q = project_configuration(model, q, constraints=fixed)
-    return q, project_velocity(model, q, v, constraints=constraints)
+class SetSteps(NamedTuple):
+    """Steps under a constraint set that is held somewhere, by one scheme."""
+
+    constraints: ConstraintSet
+    scheme: int
+    gravity: tuple[float, ...] | None
+
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
+        """As Steps.advance."""
+        held, model = self.constraints.on_tree, self.constraints.model
+        given, settings = set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
+        settings[..., ANCHOR_STEP] = dt
+        entry = CLOSED_SET_STEPS if model.reduction else SET_STEPS
+        found = run_steps(entry, model, given, (q, v, tau, settings), self.scheme)
+        if found is None:
+            return None
+        x, y, F, multipliers, facts = found
+        if not (facts < (CONTRADICTION_RATIO**2, ROW_TOLERANCE**2)).all():
+            return None
+        first = np.broadcast_to(q, x[..., 0, :].shape)[..., None, :]
+        begin = x if self.constraints.plain else np.concatenate([first, x[..., :-1, :]], axis=-2)
+        own = multipliers[..., len(held.loop_names) - len(self.constraints.loop_names) :]
+        return States(x, y, forces_by_name(self.constraints, begin, F.reshape(*F.shape[:-1], -1, 6), own))
+
+
+@lru_cache(maxsize=64)
+def set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
+    table = constraints.on_tree.table
+    numbers = np.array(table.topology[int(table.topology[TABLE_AT]) :])
+    numbers[N_STEPS] = count
+    return make_samples(constraints.model, table.parameters, SETS, numbers, gravity)
+
+
+def compiled_steps(model: Model, integrator: str, gravity: Any = None, constraints: ConstraintSet | None = None) -> Any:
+    """Steps or SetSteps, or None: see dynamics.integrators.compiled_steps."""
+    free = compiled_free_steps(model, integrator, gravity)
+    return free if free is None or constraints is None else SetSteps(constraints, free.scheme, free.gravity)

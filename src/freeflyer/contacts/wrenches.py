@@ -1,9 +1,8 @@
 """Unit wrenches of contacts: those of the public rows, and those by which forces count as the forces in the contact's points do;
 wrenches in the axes that are asked for; and friction cones, the forces in a contact's rows that unilateral point forces make.
 
-Cones are about the contact's normal. Points and lines turn on the ground: their cones are in axes whose z is the normal, to which
-`turn_rows` leads from the frame's. A surface lies flat: its cone is in its frame's axes, about the one that is the normal then
-(`sole_axis`).
+Cones are about the contact's normal. Points and lines turn on the ground: their cones are in axes whose z is the normal. A surface
+lies flat: its cone is in its frame's axes, about the one that is the normal then (`sole_axis`).
 
 Forces act in the contact's points, each within a pyramid of four sides inside of the friction cone. Together they make exactly
 the forces y with lower <= C y <= 0: for a sole these are the friction pyramid, the rectangle of the centre of pressure and the
@@ -21,13 +20,9 @@ from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull
 
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.description import WORLD
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, instances, real_array
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, choice, frozen_array, instances, public, real_array
 from freeflyer.spatial.se3 import skew
 from freeflyer.tolerances import CONE_ROUNDING
 
@@ -169,21 +164,6 @@ def _make_cone(kind: str, points: bytes, friction: float, axis: bytes) -> Cone:
         return cone_of_generators(pyramid_edges(friction))
     half = 0.5 * np.linalg.norm(p[1] - p[0])
     return cone_of_generators(_generators(LINE_ROWS, np.array([[-half, 0.0, 0.0], [half, 0.0, 0.0]]), friction))
-
-
-def turn_rows(contact: Contact, unit: UnitWrenches, axes: np.ndarray) -> np.ndarray:
-    """(k, k): from forces in the rows of a point or line to forces in the rows of its cone; axes (3, 3): rows x, y and normal of
-    the contact, in the axes of its frame."""
-    if contact.kind == "point":
-        return axes
-    assert contact.points is not None
-    d = contact.points[1] - contact.points[0]
-    d = d / np.linalg.norm(d)
-    z = axes[2] - (axes[2] @ d) * d
-    z = z / max(float(np.linalg.norm(z)), CONE_ROUNDING)
-    Q, turn = np.array([d, np.cross(z, d), z]), np.zeros((5, 5))
-    turn[:3, :3], turn[3:, 3:] = Q, Q[1:] @ unit.rows[3:, 3:].T
-    return turn
 
 
 def sole_axis(model: Model, contact: Contact, points: np.ndarray) -> np.ndarray:

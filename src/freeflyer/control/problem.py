@@ -33,6 +33,7 @@ from freeflyer.model.public import public
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.optimization.quadratic import check_solver
+from freeflyer.shown import notebook_html
 from freeflyer.text import short_repr
 from freeflyer.tolerances import CONTROL_DAMPING_TIME, CONTROL_MET_TOLERANCE
 
@@ -93,7 +94,7 @@ class ControlSolution:
     constraints: ConstraintSet | None = None
     q: np.ndarray | None = None
     asked: tuple[Program, tuple[np.ndarray, ...], np.ndarray] | None = None
-    __repr__ = short_repr
+    __repr__, _repr_html_ = short_repr, notebook_html
 
     def wrenches(self, expressed: ContactExpressed = "body") -> dict[str, np.ndarray]:
         """`forces` in axes of "body", "mixed", "world" as in inverse_dynamics, or "contact", whose z is the normal."""

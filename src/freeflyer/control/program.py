@@ -41,8 +41,8 @@ Given = tuple[str | bytes, int, tuple[str, ...]]
 
 
 class ContactCone(NamedTuple):
-    """The cone of a contact, from row `at` on; turns: whether its axes are those of freeflyer.contacts.wrenches.turn_rows, which
-    turn against the contact's rows."""
+    """The cone of a contact, from row `at` on; turns: whether its axes turn against the contact's rows, as those of points and
+    lines do, whose z is the normal."""
 
     name: str
     at: int

@@ -41,6 +41,7 @@ from freeflyer.sim.inputs import Sensing
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import mujoco_plant
 from freeflyer.sim.run import Run
+from freeflyer.sim.run_table import RecordedRun
 from freeflyer.sim.simulating import simulate
 from freeflyer.text import short_repr
 
@@ -63,7 +64,7 @@ class LargestError(NamedTuple):
 
 
 @dataclass(frozen=True, eq=False)
-class ControlRun:
+class ControlRun(RecordedRun):
     """Run of a controlled robot.
 
     Attributes:
@@ -91,6 +92,15 @@ class ControlRun:
     pushed: bool
     plant: str = "mujoco"
     __repr__ = short_repr
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Columns of `run`, torques of the motors, errors of the tasks (their norms), and solve times, s."""
+        n = min(len(self.run.t), len(self.solve_times))
+        columns = {name: x[:n] for name, x in self.run.columns().items()}
+        if self.tau.shape[1] == len(actuated := self.stance.model.actuated):
+            columns |= {f"motor {name}": self.tau[:n, k] for k, name in enumerate(actuated)}
+        columns |= {f"error {name}": np.linalg.norm(e[:n], axis=1) for name, e in self.errors.items()}
+        return columns | {"solve time": self.solve_times[:n]}
 
     @property
     def fell(self) -> bool:
@@ -210,7 +220,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
     if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
-        in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION)
+        in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION, shapes=False)
         simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), loop, **common)
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]

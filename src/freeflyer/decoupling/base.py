@@ -14,17 +14,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations
-from freeflyer.dynamics.closed import motion, project_coriolis
-from freeflyer.dynamics.equations import mass_matrix
+from freeflyer.dynamics import body_twist, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
-from freeflyer.dynamics.manifold import body_twist
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, public
 from freeflyer.spatial import se3
 from freeflyer.spatial.se3 import skew
 from freeflyer.text import shown_short

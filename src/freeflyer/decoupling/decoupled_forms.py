@@ -9,13 +9,11 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
 from freeflyer.decoupling.momenta import Map, checked_map
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics import mass_matrix
+from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, explain, finite_row, public
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO
 
@@ -157,12 +155,9 @@ def _mapped(d: Decoupled, T_x: Any, T_y: Any) -> Decoupled:
     n = d.mass_matrix.shape[-1] - BASE
     x = Map(np.eye(BASE), np.zeros((BASE, BASE))) if T_x is None else checked_map("T_x", T_x, BASE)
     y = None if T_y is None else checked_map("T_y", T_y, n)
-    leads = [x.matrix.shape[:-2], x.rate.shape[:-2], d.mass_matrix.shape[:-2]]
-    leads += [] if y is None else [y.matrix.shape[:-2], y.rate.shape[:-2]]
-    try:
-        lead = np.broadcast_shapes(*leads)
-    except ValueError:
-        raise InputError(f"the leading (batch) axes of the state and of T_x, T_y do not broadcast together: {leads}") from None
+    given = {"the mass matrix": d.mass_matrix, "T_x": x.matrix, "the rate of T_x": x.rate}
+    given |= {} if y is None else {"T_y": y.matrix, "the rate of T_y": y.rate}
+    lead = leading_axes(list(given.values()), [2] * len(given), list(given))
     whole, rate = np.zeros((*lead, n + BASE, n + BASE)), np.zeros((*lead, n + BASE, n + BASE))
     whole[..., b, b], rate[..., b, b] = np.linalg.inv(x.matrix), x.rate
     whole[..., joints, joints] = np.eye(n) if y is None else np.linalg.inv(y.matrix)
@@ -183,8 +178,7 @@ class Invariance(NamedTuple):
     Attributes:
         residual, coupling: (..., 6) array, C_x v_x + C_xy v_y, and C_xy v_y alone.
         invariant, decoupled: (...) bool array; whether they are zero to rounding. If invariant, v_x does not change without
-            forces.
-    """
+            forces."""
 
     residual: np.ndarray
     coupling: np.ndarray

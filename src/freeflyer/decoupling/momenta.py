@@ -14,23 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import (
-    BASE,
-    b,
-    base_map,
-    base_map_of,
-    base_pose,
-    check_floating,
-    frame_from_base,
-    joints,
-    link_jacobian,
-)
-from freeflyer.dynamics.centroidal import center_of_mass, center_of_mass_velocity
-from freeflyer.dynamics.equations import coriolis_matrix, mass_matrix
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
+    BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
+from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array, finite_row, name_list
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, name_list, public
 from freeflyer.spatial import se3
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO, SINGULAR_MAP

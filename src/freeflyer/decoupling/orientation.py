@@ -10,12 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, base_map_of, check_floating, joints
 from freeflyer.decoupling.decoupled_forms import decouple
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, integrate, velocity_map
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import coordinate_owner, finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, coordinate_owner, finite_row, public
 from freeflyer.spatial import se3
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO

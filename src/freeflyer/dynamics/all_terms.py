@@ -15,9 +15,7 @@ from freeflyer.dynamics.frame_sets import Frames, FrameSet, frames_of
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import gravity_rows
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain, gravity_rows
 from freeflyer.text import shown_short
 
 

@@ -11,8 +11,7 @@ from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain
 from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain
 
 
 def massless(model: Model) -> InputError:

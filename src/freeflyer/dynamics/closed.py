@@ -17,9 +17,7 @@ from freeflyer.dynamics.loads import Expressed, Wrenches, run_loaded
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
-from freeflyer.model.inputs import finite_row, gravity_rows, row
-from freeflyer.model.model import Model, Reduction
-from freeflyer.model.public import explain
+from freeflyer.model import Model, Reduction, explain, finite_row, gravity_rows, row
 
 
 class StateDerivatives(NamedTuple):

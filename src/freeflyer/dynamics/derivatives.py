@@ -15,9 +15,7 @@ from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.dynamics.loads import Expressed, Wrenches, expression, run_loaded, wrench_rows, wrenches
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import check_configuration, gravity_rows, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import Model, check_configuration, explain, gravity_rows, public, row
 from freeflyer.tolerances import COMPLEX_STEP
 
 
@@ -139,12 +137,8 @@ def inverse_dynamics_hessian_product(model: Model, q: ArrayLike, v: ArrayLike, a
     check_configuration(model, "weights", w, "u")
     rates = inverse_dynamics_second_derivatives(model, q, v, a, along_q, along_v, along_a,
                                                 external=external, expressed=expressed, gravity=gravity)
-    try:
-        products = [np.einsum("...i,...ij->...j", w, x) for x in (rates.dq, rates.dv, rates.da)]
-    except ValueError:
-        raise InputError(f"the leading (batch) axes do not broadcast together: weights {w.shape}, state {rates.dq.shape[:-2]}",
-            shapes=(w.shape, rates.dq.shape)) from None
-    return MotionDerivatives(*map(_finite, products))
+    leading_axes((w, rates.dq), (1, 2), ("weights", "the state's derivatives"))
+    return MotionDerivatives(*(_finite(np.einsum("...i,...ij->...j", w, x)) for x in (rates.dq, rates.dv, rates.da)))
 
 
 def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravity: ArrayLike | None,

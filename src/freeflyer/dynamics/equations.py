@@ -20,9 +20,7 @@ from freeflyer.dynamics.evaluate import OnFailure, evaluate, gives_nan, write_re
 from freeflyer.dynamics.loads import NO_WRENCH, Expressed, Wrenches, plain_array, run_loaded
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import gravity_rows
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain, gravity_rows
 
 FORMS = {"passive": E.CORIOLIS, "hamel": E.HAMEL}
 
@@ -92,17 +90,7 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
 def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, expressed: Expressed = "body",
                    gravity: ArrayLike | None = None, out: np.ndarray | None = None) -> np.ndarray:
-    """Generalised forces (..., nv) that hold the robot at rest: the gradient of the potential energy, less forces of `external`.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> tau = ff.gravity_forces(model, model.neutral)
-        >>> print(f"{tau[2]:.1f} N hold {model.mass:.1f} kg")
-        310.0 N hold 31.6 kg
-        >>> tau = ff.gravity_forces(model, model.neutral, external={"trunk": [0, 0, 100, 0, 0, 0]}, expressed="mixed")
-        >>> print(f"{tau[2]:.1f} N beside a wrench of 100 N upwards")
-        210.0 N beside a wrench of 100 N upwards
-    """
+    """Generalised forces (..., nv) that hold the robot at rest: the gradient of the potential energy, less forces of `external`."""
     try:
         if model.reduction:
             return closed.inverse_dynamics(model, q, model._zero, model._zero, external, gravity, expressed, out)

@@ -18,8 +18,7 @@ from freeflyer.kernels import entries, entry as K
 from freeflyer.kernels.compiler.calls.python_calls import short_work, work
 from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
-from freeflyer.model.inputs import choice, coordinate_owner, not_finite, not_unit, output_array, quaternion_starts, row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, choice, coordinate_owner, not_finite, not_unit, output_array, quaternion_starts, row
 from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 
 if TYPE_CHECKING:

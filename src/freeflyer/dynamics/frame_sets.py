@@ -13,9 +13,7 @@ import numpy as np
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, frozen_array, public
 
 MAX_CACHED_SETS = 64  # sets for mappings of wrenches that are kept for a model
 _cache: dict[int, dict[tuple[str, ...], FrameSet]] = {}  # by id of the model; removed with it

@@ -9,8 +9,7 @@ from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain
 from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.dynamics.loads import EXPRESSED, Expressed, expression
 from freeflyer.kernels import entries as E
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain
 
 
 def frame_options(model: Model, frame: str, expressed: Expressed) -> tuple[int, int]:
@@ -49,16 +48,7 @@ def frame_jacobian(model: Model, q: ArrayLike, frame: str, expressed: Expressed 
 
 
 def frame_velocity(model: Model, q: ArrayLike, v: ArrayLike, frame: str, expressed: Expressed = "body") -> np.ndarray:
-    """Twist of a frame, [linear; angular]; (..., 6), m/s, rad/s.
-
-    Examples:
-        >>> model = ff.robots.chain(1)  # turns about y, 0.1 m below the origin; its tip is 0.1 m further down
-        >>> for expressed in ("mixed", "world"):
-        ...     twist = ff.frame_velocity(model, [0.0], [2.0], "tip", expressed)
-        ...     print(f"{expressed}: {twist[0]:.1f} m/s along x, {twist[4]:.1f} rad/s about y")
-        mixed: -0.2 m/s along x, 2.0 rad/s about y
-        world: 0.2 m/s along x, 2.0 rad/s about y
-    """
+    """Twist of a frame, [linear; angular]; (..., 6), m/s, rad/s."""
     try:
         if model.reduction:
             return frame_velocity(model.tree, q, motion(model, q, v)[0], frame, expressed)

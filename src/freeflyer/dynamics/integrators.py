@@ -6,7 +6,7 @@ Steps of trees and closed robots are compiled, several in one call."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache, partial
 from typing import Any, Literal, NamedTuple
 
@@ -15,15 +15,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.manifold import difference, integrate
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.kernels.sim.smooth import EXPLICIT, RK4, SEMI_IMPLICIT
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, positive
-from freeflyer.model.model import Model
+from freeflyer.model import Model, choice, frozen_array, positive
 
 NUMBERS = {"semi-implicit": SEMI_IMPLICIT, "explicit": EXPLICIT, "rk4": RK4}
 
@@ -35,6 +33,15 @@ class Samples(NamedTuple):
     handle: Any
 
 
+class States(NamedTuple):
+    """States (..., count, nq), (..., count, nv) after 1, 2, ... steps, and the wrenches (..., count, 6) of constraints by name
+    where each step begins."""
+
+    q: np.ndarray
+    v: np.ndarray
+    forces: Mapping[str, np.ndarray]
+
+
 class Steps(NamedTuple):
     """Steps of one model by one scheme."""
 
@@ -43,19 +50,22 @@ class Steps(NamedTuple):
     scheme: int
     gravity: tuple[float, ...] | None
 
-    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> tuple[np.ndarray, np.ndarray] | None:
-        """States (..., count, nq), (..., count, nv) after 1, 2, ... steps under held forces; None if one cannot be taken: steps one
-        by one tell why."""
-        given, settings = _samples(self.model, count, self.gravity), np.array([dt])
-        found = self.entry.call(given.handle, q, v, tau, settings, self.scheme, None)
-        if found is None:
-            try:
-                names = "q", "v", "tau", "dt"
-                inputs = q, v, tau, settings
-                found = evaluate(self.entry, self.model, inputs, names, (self.scheme,), frames=given)  # type: ignore[arg-type]
-            except InputError:
-                return None
-        return found
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
+        """States after steps under held forces; None if one cannot be taken: steps one by one tell why."""
+        given, settings = _free_samples(self.model, count, self.gravity), np.array([dt])
+        found = run_steps(self.entry, self.model, given, (q, v, tau, settings), self.scheme)
+        return None if found is None else States(found[0], found[1], {})
+
+
+def run_steps(entry: Entry, model: Model, given: Samples, inputs: tuple[Any, ...], scheme: int) -> Any:
+    """The outputs of an entry of steps; None if one cannot be taken. inputs: q, v, tau, settings."""
+    found = entry.call(given.handle, *inputs, scheme, None)
+    if found is None:
+        try:
+            found = evaluate(entry, model, inputs, ("q", "v", "tau", "dt"), (scheme,), frames=given)  # type: ignore[arg-type]
+        except (InputError, LinkageError):
+            return None
+    return found
 
 
 def compiled_steps(model: Model, integrator: str, gravity: Sequence[float] | np.ndarray | None = None) -> Steps | None:
@@ -70,15 +80,17 @@ def compiled_steps(model: Model, integrator: str, gravity: Sequence[float] | np.
     return Steps(model, entry, NUMBERS[integrator], None if gravity is None else tuple(map(float, gravity)))
 
 
-@lru_cache(maxsize=64)
-def _samples(model: Model, count: int, gravity: tuple[float, ...] | None) -> Samples:
-    table = np.array([count, 0, 0, 0, 1])
-    topology, parameters = frozen_array(with_table(model.topology, SAMPLES, table)), model.parameters
+def make_samples(model: Model, parameters: np.ndarray, kind: int, table: Any, gravity: tuple[float, ...] | None) -> Samples:
+    """The model with a table behind its topology; parameters: the model's, and what follows; another gravity if that is given."""
     if gravity is not None:
-        parameters = np.array(parameters)
-        parameters[:3] = gravity
-        parameters = frozen_array(parameters)
+        parameters = np.concatenate([gravity, parameters[3:]])
+    topology, parameters = frozen_array(with_table(model.topology, kind, np.array(table))), frozen_array(parameters)
     return Samples(topology, handle(topology, parameters))
+
+
+@lru_cache(maxsize=64)
+def _free_samples(model: Model, count: int, gravity: tuple[float, ...] | None) -> Samples:
+    return make_samples(model, model.parameters, SAMPLES, (count, 0, 0, 0, 1), gravity)
 
 
 Integrator = Literal["semi-implicit", "explicit", "rk4"]

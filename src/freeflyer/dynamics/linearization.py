@@ -25,16 +25,9 @@ from freeflyer.dynamics.frames import frame_velocity_derivatives
 from freeflyer.dynamics.integrators import Scheme, moves_of
 from freeflyer.dynamics.loads import Expressed, Wrenches, run_loaded
 from freeflyer.dynamics.manifold import (
-    body_twist,
-    difference,
-    difference_derivatives,
-    integrate,
-    move_derivatives,
-    quaternion_blocks,
-)
+    body_twist, difference, difference_derivatives, integrate, move_derivatives, quaternion_blocks)
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, row
 from freeflyer.spatial import se3
 
 
@@ -75,8 +68,7 @@ class Linearization:
             (+) eta) = X(q) exp(y), m and rad, and six of its twist in its own axes, m/s and rad/s.
         dt, integrator: s and its name; None for continuous time.
         basis: (..., 2 nv, k) array or None, where constraints restrict the motion: orthonormal columns, the steps x that keep
-            them.
-        """
+            them."""
 
     A: np.ndarray
     B: np.ndarray

@@ -17,8 +17,7 @@ from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.dynamics.frame_sets import Frames, FrameSet, cached_frame_set, frames_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.entry import Entry
-from freeflyer.model.inputs import gravity_rows, real_array
-from freeflyer.model.model import Model
+from freeflyer.model import Model, gravity_rows, real_array
 
 Wrenches = Mapping[str, ArrayLike] | tuple[Frames, ArrayLike] | None
 NO_WRENCH = np.zeros((0, 6))

@@ -18,9 +18,7 @@ from freeflyer.dynamics.closed import integrate_closed, multiply, run, velocity_
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.model.inputs import check_configuration, finite_array, finite_row, row
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.public import explain, public
+from freeflyer.model import JointInfo, Model, check_configuration, explain, finite_array, finite_row, public, row
 from freeflyer.spatial import se3
 from freeflyer.tolerances import HALF_TURN_DISTANCE
 
@@ -190,14 +188,7 @@ def configuration(model: Model, positions: Mapping[str, ArrayLike] | None = None
         start: (..., nq) array, configuration of the other joints; neutral without it.
         by_name: The same, as keywords.
     Raises: InputError also for joints that mimic others or follow from loops, and for a joint given twice; LinkageError where the
-    loops cannot be closed.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q = ff.configuration(model, {"left_knee": 0.3}, left_elbow=[0.1, 0.2, 0.3])
-        >>> q.shape, q[:, model.joint("left_elbow").iq].tolist()  # three states
-        ((3, 40), [0.1, 0.2, 0.3])
-    """
+    loops cannot be closed."""
     if positions is not None and not isinstance(positions, Mapping):
         raise InputError(f"positions map names of joints to numbers, as in {{'knee': 0.3}}; got {type(positions).__name__}")
     both = set(positions or ()) & set(by_name)

@@ -9,10 +9,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import motion, project_forces
 from freeflyer.dynamics.evaluate import leading_axes
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.locking import leader
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, leader, public, remembered
 from freeflyer.spatial import quaternion
 
 TURNED = {"spherical": 4, "free": 7}
@@ -38,15 +35,7 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
 
     The equations of motion leave these forces out. Add them to tau. The displacement of a ball joint is the shortest turn; that
     of a free joint is in the joint frame, as in MuJoCo. Friction is zero at v = 0, where it may be anything up to f. Those of a
-    joint that mimics another act on that one's coordinate. Equal to MuJoCo's qfrc_passive but for friction, a constraint there.
-
-    Examples:
-        >>> joint = '<joint name="swing" stiffness="2" damping="0.5" frictionloss="0.1"/><geom size="0.1" mass="1"/>'
-        >>> model = ff.load(f"<mujoco><worldbody><body>{joint}</body></worldbody></mujoco>")
-        >>> tau = ff.passive_forces(model, [0.5], [1.0])
-        >>> print(f"{tau[0]:.1f} N m = -2 x 0.5 - 0.5 x 1.0 - 0.1")
-        -1.6 N m = -2 x 0.5 - 0.5 x 1.0 - 0.1
-    """
+    joint that mimics another act on that one's coordinate. Equal to MuJoCo's qfrc_passive but for friction, a constraint there."""
     if model.reduction:
         return project_forces(model, q, passive_forces(model.tree, q, motion(model, q, v)[0]))
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")

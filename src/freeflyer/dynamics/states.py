@@ -13,19 +13,11 @@ from freeflyer.dynamics.closed import DRIFT, motion, multiply, project_forces, v
 from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
-from freeflyer.model.states import velocities as V
-from freeflyer.model.states.mujoco import (
-    Places,
-    configuration_from_mujoco,
-    configuration_to_mujoco,
-    mujoco_places,
-    refuse_absent_base,
+from freeflyer.model import (
+    Model, MujocoState, PinocchioState, Places, State, check_size, configuration_from_mujoco, configuration_from_pinocchio,
+    configuration_to_mujoco, configuration_to_pinocchio, finite_row, mujoco_places, pinocchio_places, public,
+    refuse_absent_base, velocities as V, velocity_matrix,
 )
-from freeflyer.model.states.pinocchio import configuration_from_pinocchio, configuration_to_pinocchio, pinocchio_places
-from freeflyer.model.states.velocities import MujocoState, PinocchioState, State, check_size, velocity_matrix
 
 Arrays = dict[str, np.ndarray | None]
 
@@ -124,18 +116,7 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     Args:
         qpos, qvel, qacc, qfrc: (..., nq) and (..., nv) array of MuJoCo's sizes; qfrc is any of its generalised forces.
     Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed
-    loops require it for bias_forces. MuJoCo must have the base.
-
-    Examples:
-        >>> import mujoco
-        >>> model = ff.robots.quadruped()
-        >>> mj_model = mujoco.MjModel.from_xml_string(ff.to_mjcf(model))
-        >>> data = mujoco.MjData(mj_model)
-        >>> mujoco.mj_forward(mj_model, data)
-        >>> q, v, a, tau, _ = ff.from_mujoco(model, data.qpos, data.qvel, data.qacc, data.qfrc_actuator)
-        >>> bool(np.allclose(ff.inverse_dynamics(model, q, v, a), tau, atol=1e-9))
-        True
-    """
+    loops require it for bias_forces. MuJoCo must have the base."""
     places, tree = mujoco_places(model.tree, mj_model), model.tree
     x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
     if bias_forces is not None and places.absent_base:

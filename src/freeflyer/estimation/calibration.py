@@ -10,7 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as tol
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
 from freeflyer.estimation.passive import Sensors, sensors_of
 from freeflyer.estimation.stance import reach, strokes
@@ -19,9 +19,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import name_list, number, one_row, positive, shaped, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, name_list, number, one_row, positive, public, shaped, whole_number
 
 
 @dataclass(frozen=True)
@@ -179,8 +177,7 @@ def _newton(
 ) -> tuple[np.ndarray, list[float]]:
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure.
 
-    Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused.
-    """
+    Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused."""
     e, J = look(x)
     square, errors = J.shape[0] <= J.shape[1], [float(np.linalg.norm(e))]
     for weight in (1.0,) if square else (1.0, tol.LOOP_WEIGHT):

@@ -24,9 +24,7 @@ from freeflyer.kernels.model.layout import STANDING
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.partition import partition
-from freeflyer.model.inputs import SMALLEST, choice, finite_array, number, one_row, positive, real_array
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Model, choice, finite_array, number, one_row, positive, public, real_array
 from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
 

@@ -11,16 +11,13 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, frame_pose, integrate
 from freeflyer.errors import InputError
 from freeflyer.estimation.contact import check_cutoff, contact_model, contact_wrenches, low_pass
 from freeflyer.estimation.passive import Sensors, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
-from freeflyer.model.inputs import finite_array, one_row, real_array, shaped
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, one_row, public, real_array, shaped
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE

@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import reduction_of
+from freeflyer.dynamics import leading_axes, reduction_of
 from freeflyer.errors import FreeflyerError, InputError, LinkageError, unknown_name
 from freeflyer.kernels.compiler.calls.running import batch, state as state_of, table_handle
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
@@ -22,10 +22,9 @@ from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, structure
-from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import check_configuration, name_list, number, positive, real_array, row
-from freeflyer.model.model import Model, Partition, remembered
-from freeflyer.model.public import public
+from freeflyer.model import (
+    Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array, remembered, row,
+)
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
 
@@ -287,13 +286,7 @@ def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarr
                 f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.list_names(s.names)}",
                 shape=a.shape, expected=len(s.names))
         arrays.append(a)
-    try:
-        lead = np.broadcast_shapes(*(a.shape[:-1] for a in arrays))
-    except ValueError:
-        raise InputError(
-            f"the leading (batch) axes of the state {arrays[0].shape}, positions {arrays[1].shape} and rates {arrays[2].shape} do "
-            "not broadcast together"
-        ) from None
+    lead = leading_axes(arrays, (1, 1, 1), ("state.q", "positions", "rates"))
     full = (np.array(np.broadcast_to(a, (*lead, a.shape[-1])), order="C") for a in arrays)
     return (*full, lead)  # type: ignore[return-value]
 

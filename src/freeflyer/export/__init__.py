@@ -2,6 +2,5 @@
 
 from freeflyer.export.controller import export_controller
 from freeflyer.export.exporting import Export, export
-from freeflyer.export.functions import exportable
 
-__all__ = ["Export", "export", "export_controller", "exportable"]
+__all__ = ["Export", "export", "export_controller"]

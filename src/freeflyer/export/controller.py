@@ -17,8 +17,7 @@ from freeflyer.files import check_path
 from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import CONTROL_CYCLE
-from freeflyer.model.inputs import finite_row, one_row
-from freeflyer.model.public import public
+from freeflyer.model import finite_row, one_row, public
 from freeflyer.progress import Progress, no_progress
 
 FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.PLACE), ("AXES", K.AXES), ("VELOCITY", K.VELOCITY),

@@ -11,14 +11,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from freeflyer.errors import FileError, InputError
-from freeflyer.export.calls import Call, Library
-from freeflyer.export.example import main_c
-from freeflyer.export.functions import USUAL, select_functions
-from freeflyer.export.header import header, prefix_of, source
+from freeflyer.export.functions import USUAL, Call, Library, select_functions
+from freeflyer.export.header import header, main_c, prefix_of, source
 from freeflyer.export.library import NATIVE, build, cmake, code_of, lanes_of, target_of
 from freeflyer.files import check_path
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.progress import Progress, no_progress
 
 
@@ -61,7 +58,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops). Of a specialised model
             (freeflyer.specialize) the library has the specialised code.
         folder: Where to; made if it is not there. It is written whole or not at all.
-        functions: Names of public functions, also as 'name,name'; 'all' for all of them (see exportable). The default is
+        functions: Names of public functions, also as 'name,name'; 'all' for those of `freeflyer export --list`. The default is
             inverse_dynamics, forward_dynamics and mass_matrix.
         cpu: A CPU that LLVM supports ('x86-64-v3', 'haswell', ...), one of another kind of machine ('aarch64',
             'aarch64:cortex-a72'), or 'native', this machine's, with the bits of Python's results.

@@ -14,8 +14,7 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import joint_sizes
-from freeflyer.model.model import Model
+from freeflyer.model import Model, joint_sizes
 
 
 @dataclass(frozen=True, eq=False)
@@ -52,11 +51,6 @@ class Tree:
     def n_bodies(self) -> int:
         """Number n_B of bodies, the base not counted."""
         return len(self.parent) - 1
-
-    def subtree(self, i: int) -> slice:
-        """The columns of r in the subtree of i, its own included; depth-first numbering makes them a run."""
-        return slice(self.columns[i].start, self.columns[self.last[i]].stop)
-
 
 def tree_of(model: Model) -> Tree:
     """The data of a model in the form of the paper, read from the compiled model's arrays."""
@@ -112,20 +106,12 @@ def _gamma(kind: int, number: np.ndarray) -> np.ndarray:
     return np.eye(6)[:, 3:] if kind == L.BALL else np.eye(6)
 
 
-# jcalc and jcalcderiv of Tables 4 and 6; Gamma is constant, as its axes are the child's, so only the transformation is computed
+# jcalc of Table 4; Gamma is constant, as its axes are the child's, so only the transformation is computed
 
 
 def jcalc(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """(^i X_{lambda(i)|i} (6, 6), Gamma_Ji (6, k)) at configuration q (nq,)."""
     return inverse_transform(*_displacement(tree, i, q)), tree.gamma[i]
-
-
-def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
-    """d ^i X_{lambda(i)|i} / d s_i (k, 6, 6), where X is ^i X_{lambda(i)|i}.
-
-    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction."""
-    gamma = tree.gamma[i]
-    return np.array([-cross(gamma[:, k]) @ X for k in range(gamma.shape[1])])
 
 
 def base_pose(tree: Tree, q: np.ndarray) -> np.ndarray:

@@ -13,16 +13,16 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import add_forces, load_forces, motion, project_coriolis, project_forces, run, velocity_map
-from freeflyer.dynamics.evaluate import evaluate, leading_axes
-from freeflyer.dynamics.loads import Expressed, Wrenches, plain_array, run_loaded
+from freeflyer.dynamics import (
+    Expressed, Wrenches, add_forces, leading_axes, load_forces, motion, plain_array, project_coriolis, project_forces, run,
+    run_loaded, velocity_map,
+)
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric import forces_of, mass_matrix_of, motion_pass, tree_of
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entry import Entry
-from freeflyer.model.inputs import choice, finite_row, gravity_rows
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, choice, finite_row, gravity_rows, public
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 By = Literal["dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric"]

@@ -123,7 +123,7 @@ SET_DYNAMICS = entry("contacts.dynamics.set_dynamics", "qvv", VECTOR, *OF_SET, s
 SET_GRADIENT = entry("contacts.gradient.set_gradient", "qvv", *(MATRIX,) * 3, *(("table 1", "nv"),) * 3, ("table 3",),
     square=True, table=SETS, one_by_one=True)
 SET_IMPACT = entry("contacts.dynamics.set_impact", "qv", VECTOR, *OF_SET, square=True, table=SETS)
-SET_STEP = entry("contacts.dynamics.set_step", "qf", VECTOR, *OF_SET, square=True, table=SETS)
+SET_PROJECTION = entry("contacts.projection.set_projection", "qvs", ("nq",), VECTOR, (1,), ("table 3",), square=True, table=SETS)
 SOLVE_SYSTEM = entry("contacts.solve.solve_system", "m", ("table 1",), ("table 2",), ("table 3",), square=True, table=SYSTEMS)
 
 # of quadratic programs: sizes in a table, no robot (optimization/)
@@ -140,6 +140,11 @@ STATES = {"options": ("scheme",), "table": SAMPLES}
 TREE_STEPS = entry("sim.smooth.tree_steps", "qvvs", ("table 0", "nq"), ("table 0", "nv"), **STATES)
 SHARED_STEPS = entry("sim.smooth.shared_steps", "qvvs", ("table 0", "nq"), ("table 0", "nv"), square=True, **STATES)
 CLOSED_STEPS = entry("sim.smooth.closed_steps", "quus", ("table 0", "nq"), ("table 0", "nu"), **STATES, **CLOSED)
+OF_STEPS = (("table 5", "nq"), ("table 5", "6 table 0"), ("table 5", "table 1"), ("table 5", 2))
+SET_STEPS = entry("sim.smooth.set_steps", "qvvs", OF_STEPS[0], ("table 5", "nv"), *OF_STEPS[1:], options=("scheme",), table=SETS,
+    square=True)
+CLOSED_SET_STEPS = entry("sim.smooth.closed_set_steps", "quus", OF_STEPS[0], ("table 5", "nu"), *OF_STEPS[1:], options=("scheme",),
+    table=SETS, **CLOSED)
 CONTACT_IMPULSES = entry("sim.complementarity.contact_impulses", "m", ("table 1",), ("table 1",), (3,), square=True, table=IMPULSES,
     one_by_one=True)
 GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("nq",), VECTOR, ("table 5",), ("table 6", 6), (FACTS,), square=True,

@@ -5,16 +5,8 @@ from freeflyer.linkages.assembly import assemble
 from freeflyer.linkages.following import Keep, follow, force_curve, transmission_curve
 from freeflyer.linkages.limits import first_singularity, reachable_set
 from freeflyer.linkages.motion import (
-    complete_velocity,
-    constraint_multipliers,
-    dependent_accelerations,
-    dependent_velocities,
-    expand_motion,
-    keep_closed,
-    mapping_jacobian,
-    projected_equations,
-    reduce_forces,
-)
+    complete_velocity, constraint_multipliers, dependent_accelerations, dependent_velocities, expand_motion, keep_closed,
+    mapping_jacobian, projected_equations, reduce_forces)
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_names, constraint_residual
 from freeflyer.linkages.submechanisms import embed_configuration, extract_configuration, extract_limb, mechanisms

@@ -12,16 +12,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, unknown_name
 from freeflyer.linkages.closure import close, file_posture, q_of_v
 from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
-from freeflyer.model.configuration import random_configuration
-from freeflyer.model.inputs import check_configuration, positive, row, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_configuration, positive, public, random_configuration, row, whole_number
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # postures (n, nq), residuals (n, r), steps (n,)
@@ -73,15 +70,7 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
         rng: Generator of the random guesses; reproducible without.
     Returns: Assembly; with `branches` the posture itself, then the other closures, nearest first.
     Raises: AssemblyError with `strict` for a posture that does not close; InputError with `limits` for a joint held outside of
-    its own.
-
-    Examples:
-        >>> leg = ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_sole")
-        >>> found = ff.linkages.assemble(leg, ff.configuration(leg, {"left_length_motor": 0.1}), hold="actuated")
-        >>> knee = np.degrees(found.q[leg.joint("left_knee").iq])
-        >>> print(f"knee at {knee:.0f} degrees, loops open by {found.gap:.6f}")
-        knee at 84 degrees, loops open by 0.000000
-    """
+    its own."""
     model = model.tree
     tolerance, redundant = positive("tolerance", tolerance), positive("redundant", redundant)
     guess = file_posture(model) if q is None else row(model, "q", q, "q")

@@ -19,9 +19,8 @@ from math import prod
 import numpy as np
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics.closed import reduction_of
+from freeflyer.dynamics import difference, integrate, reduction_of
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.manifold import difference, integrate
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.linkages.steps import CLOSED
@@ -30,12 +29,10 @@ from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.partition import partition, partition_by
 from freeflyer.linkages.refusals import refused_state
 from freeflyer.linkages.rows import constraint_jacobian, structure
-from freeflyer.model.build import compile_description, recompile
-from freeflyer.model.configuration import random_configuration as random_posture
-from freeflyer.model.description import Description
+from freeflyer.model import (
+    Description, Model, Partition, Reduction, compile_description, public, random_configuration as random_posture, recompile,
+)
 from freeflyer.model.frozen import frozen
-from freeflyer.model.model import Model, Partition, Reduction
-from freeflyer.model.public import public
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long
@@ -122,8 +119,7 @@ def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model
         independent: Joints that keep their velocities, beside the base; by default the motors and joints that no loop determines.
             If the file names no motors of joints, they are the closed model's `actuated`.
     Raises: LinkageError for motors that other motors determine, singular linkages, and independent joints that are tied to each
-    other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops.
-    """
+    other or do not determine the rest. InputError for joints without velocities of their own; with `independent` without loops."""
     if independent is not None:
         if isinstance(independent, str) or not isinstance(independent, Iterable):
             raise InputError(f"independent lists names of joints, got {format_value(independent)}", independent=independent)

@@ -8,7 +8,7 @@ from weakref import WeakKeyDictionary
 
 import numpy as np
 
-from freeflyer.dynamics.evaluate import get_threads, run_chunks
+from freeflyer.dynamics import get_threads, run_chunks
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import Result, batch, table_handle
 from freeflyer.kernels.entries import CLOSE_POSTURE
@@ -16,8 +16,7 @@ from freeflyer.kernels.entry import OK
 from freeflyer.kernels.linkages import assembly as K
 from freeflyer.kernels.model.layout import PLAN
 from freeflyer.linkages.rows import groups, structure
-from freeflyer.model.inputs import check_configuration
-from freeflyer.model.model import Model, Partition
+from freeflyer.model import Model, Partition, check_configuration
 
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes

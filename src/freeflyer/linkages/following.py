@@ -9,16 +9,12 @@ from dataclasses import dataclass, replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.submechanisms import embed_configuration
 from freeflyer.linkages.sweeping import check_stroke, motion_map, sweep
-from freeflyer.model.build import compile_description
-from freeflyer.model.description import WELD, Loop, Site
-from freeflyer.model.edits import lock_joints
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WELD, Loop, Model, Site, compile_description, lock_joints, public
 from freeflyer.tolerances import DEAD_POINT_RATIO
 
 

@@ -9,15 +9,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics.closed import reduction_of
+from freeflyer.dynamics import reduction_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import positive, whole_number
-from freeflyer.model.model import Model, Partition
-from freeflyer.model.public import public
+from freeflyer.model import Model, Partition, positive, public, whole_number
 from freeflyer.optimization import InfeasibleError, nearest
 
 STEPS = 24  # steps from the middle of a stroke to its end

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import equations as tree
-from freeflyer.dynamics.closed import add_forces, load_forces, motion, project_forces, reduction_of, run, velocity_map
-from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics import add_forces, leading_axes, load_forces, motion, project_forces, reduction_of, run, velocity_map
 from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import CONSISTENT
@@ -19,9 +18,7 @@ from freeflyer.linkages.closure import close_split
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import smallest_values
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
-from freeflyer.model.inputs import check_configuration, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_configuration, public, row
 from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 RATES = ("q", "u", "u_dot")

@@ -14,16 +14,13 @@ from dataclasses import replace
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
 from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
 from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
-from freeflyer.model.frozen import frozen_array as frozen
-from freeflyer.model.inputs import check_configuration, row
-from freeflyer.model.model import Block, Model, Partition, remembered
-from freeflyer.model.public import public
+from freeflyer.model import Block, Model, Partition, check_configuration, frozen_array as frozen, public, remembered, row
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there

@@ -13,13 +13,12 @@ from collections.abc import Iterable, Sequence
 
 import numpy as np
 
-from freeflyer.dynamics.closed import reduction_of
-from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.dynamics import frame_jacobian, reduction_of
 from freeflyer.errors import LinkageError
 from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
 from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints, row_directions, structure
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 

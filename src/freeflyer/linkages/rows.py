@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import WORLD
-from freeflyer.model.frozen import Record, frozen_array as frozen
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.public import explain, public
+from freeflyer.model import WORLD, Model, Record, explain, frozen_array as frozen, public, remembered
 
 DIRECTIONS = ("x", "y", "z", "rx", "ry", "rz")
 

@@ -9,16 +9,13 @@ from itertools import combinations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import check_closed, condition, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, structure, support
-from freeflyer.model.edits import lock_joints
-from freeflyer.model.inputs import one_row, row
-from freeflyer.model.model import Block, Model, Partition
-from freeflyer.model.public import public, refuse_no_model
+from freeflyer.model import Block, Model, Partition, lock_joints, one_row, public, refuse_no_model, row
 from freeflyer.tables import Table
 from freeflyer.text import short_repr
 from freeflyer.tolerances import CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
@@ -39,8 +36,7 @@ class Mechanism:
         mobility, gruebler: passive + motors - constraints; the same with all rows.
         free, strokes: Joints that nothing determines; (n, 2) array, limits of the motors' coordinates, m or rad.
         singularity, condition: 1 / condition: zero at a fold; an upper bound on how far dependent joints outrun the motors
-            (Block).
-    """
+            (Block)."""
 
     __repr__ = short_repr
 
@@ -113,15 +109,7 @@ def mechanisms(model: Model, q: ArrayLike | None = None) -> Mechanisms:
     """Sub-mechanisms of a closed robot with their joints, constraints, freedom and nearness to singularities.
 
     Source: Kangaroo paper, Table II. A block of the split (Block) falls into groups whose loops can be solved one after the
-    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints.
-
-    Examples:
-        >>> print(ff.linkages.mechanisms(ff.linkages.extract_limb(ff.robots.kangaroo_like(), "left_hip_roll_link")))
-        kangaroo_like: rank 10 of 10 rows, 3 motors, 10 passive coordinates
-        sub-mechanism                               active  passive  constraints  rows  mobility  singularity  condition
-        left_yaw_motor                                   1    2 (2)            2     2         1         0.32       3.16
-        left_hip_outer_motor, left_hip_inner_motor       2    8 (8)            8     8         2         0.14       7.05
-    """
+    other. Kangaroo's knee moves by itself; its ankle needs the knee joint's position, but drives none of its joints."""
     model = model.tree
     split, s = partition(model, q), structure(model)
     J = constraint_jacobian(model, split.q)

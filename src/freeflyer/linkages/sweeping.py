@@ -9,15 +9,12 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import reduction_of, velocity_map
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics import frame_jacobian, frame_pose, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model.inputs import finite_row, number, real_array
-from freeflyer.model.model import Model, Partition
-from freeflyer.model.public import public
+from freeflyer.model import Model, Partition, finite_row, number, public, real_array
 from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least

@@ -15,8 +15,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
-from freeflyer.dynamics.evaluate import leading_axes
+from freeflyer.dynamics import leading_axes, motion, reduction_of, velocity_map
 from freeflyer.errors import AssemblyError, InputError, LinkageError, unknown_name
 from freeflyer.linkages.closing import close_loops, has_loops, step_closed
 from freeflyer.linkages.closure import q_of_v
@@ -24,9 +23,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names, smallest_values
 from freeflyer.linkages.rows import structure
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import check_configuration, finite_array, name_list, real_array, row
-from freeflyer.model.model import Model, Partition, remembered
-from freeflyer.model.public import public
+from freeflyer.model import Model, Partition, check_configuration, finite_array, name_list, public, real_array, remembered, row
 from freeflyer.tolerances import LIMIT_TOLERANCE, MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
 
 
@@ -36,8 +33,7 @@ class Transmission:
 
     Attributes:
         jacobian, q: (..., n, n) array P J_m, velocities of the joints for those of the motors, m/s and rad/s; (..., nq), the
-            postures.
-    """
+            postures."""
 
     joints: tuple[str, ...]
     motors: tuple[str, ...]

@@ -29,15 +29,7 @@ def build(description: Description, inertias: str = "strict") -> Model:
 
     Pure and deterministic, in time that grows with the number of links.
 
-    Raises: DescriptionError, which names the link, joint, frame, loop or number at fault.
-
-    Examples:
-        >>> rod = ff.Link("rod", ff.Inertia(1.0, (0.0, 0.0, -0.5), np.diag([1 / 12, 1 / 12, 0.0])))
-        >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
-        >>> model = ff.build(ff.Description("pendulum", (rod,), (hinge,)))
-        >>> print(np.round(ff.mass_matrix(model, [0.3]), 4))     # m l^2 / 3
-        [[0.3333]]
-    """
+    Raises: DescriptionError, which names the link, joint, frame, loop or number at fault."""
     return compile_description(validate(description, inertias))
 
 

@@ -1,11 +1,12 @@
-"""The description of a robot, as in a file: links, joints, sites, loops. Readers make one, `build` compiles it.
+"""The description of a robot, as in a file: links, joints, sites, loops, and states that the file holds beside the robot. Readers
+make one, `build` compiles it.
 
 A `Description` is plain data in the links' own frames; nothing is merged, sorted or turned. Edits and writers work on it, so that
 a Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -14,7 +15,7 @@ import numpy as np
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.frozen import NUMBERS, Record, frozen_array
-from freeflyer.model.recorded_states import Keyframe, MujocoJoint
+
 
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
@@ -30,6 +31,43 @@ _NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3
 
 def identity() -> np.ndarray:
     return _IDENTITY
+
+
+SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # MuJoCo's joints: nq, nv
+
+
+@dataclass(frozen=True)
+class Keyframe(Record):
+    """Named posture of a file: positions of some joints; those that it does not name stand where the file draws them.
+
+    Args:
+        positions: (joint, position), the position (nq of the joint,) laid out as in a configuration; m, rad."""
+
+    name: str
+    positions: tuple[tuple[str, tuple[float, ...]], ...] = ()
+
+
+@dataclass(frozen=True)
+class MujocoJoint(Record):
+    """A joint of an MJCF file, in the order of qpos: its name, MuJoCo's `kind` (free, ball, slide, hinge), the body that it moves,
+    and where it stands in robots that lack it: `position` in our order (position, then quaternion x, y, z, w)."""
+
+    name: str
+    kind: str
+    body: str
+    position: tuple[float, ...]
+
+    @property
+    def nq(self) -> int:
+        return SIZES[self.kind][0]
+
+
+def without_joints(keyframes: tuple[Keyframe, ...], names: Collection[str]) -> tuple[Keyframe, ...]:
+    return tuple(replace(k, positions=tuple(p for p in k.positions if p[0] not in names)) for k in keyframes)
+
+
+def place_joints(joints: tuple[MujocoJoint, ...], positions: Mapping[str, tuple[float, ...]]) -> tuple[MujocoJoint, ...]:
+    return tuple(replace(j, position=positions[j.name]) if j.name in positions else j for j in joints)
 
 
 @dataclass(frozen=True)
@@ -88,15 +126,7 @@ class Joint(Record):
         damping, friction, stiffness: (nv,) tuple, N s/m or N m s/rad; dry friction, N or N m; springs, N/m or N m/rad. No part of
             the equations of motion: see `freeflyer.passive_forces`.
         initial, spring_reference: (nq,) tuple, position in which the file draws the robot, and in which springs rest; default
-            neutral.
-
-    Examples:
-        >>> screw = ff.Joint("screw", "helical", "world", "nut", pitch=0.002)
-        >>> model = ff.build(ff.Description("jack", (ff.Link("nut"),), (screw,)))
-        >>> height = ff.frame_pose(model, [2 * np.pi], "nut")[2, 3]
-        >>> print(f"{1000 * height:.2f} mm a turn")
-        12.57 mm a turn
-    """
+            neutral."""
 
     name: str
     kind: str
@@ -194,7 +224,8 @@ class Description(Record):
         notes, keyframes: The reader's notes to the user; the file's named postures.
         mujoco: Joints of the MJCF file that it was read from, in the order of its qpos; empty if not from MJCF.
         base: How its base came about: "chosen" (by an argument of `load`), "default" (a file that does not define it), "file", or
-            "" where nothing is known."""
+            "" where nothing is known.
+        file: Path of the file that it was read from, in which the viewer finds its shapes; "" for others."""
 
     name: str
     links: tuple[Link, ...]
@@ -208,6 +239,7 @@ class Description(Record):
     keyframes: tuple[Keyframe, ...] = ()
     mujoco: tuple[MujocoJoint, ...] = ()
     base: str = ""
+    file: str = ""
 
     def __post_init__(self) -> None:
         super().__post_init__()

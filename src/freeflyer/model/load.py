@@ -11,11 +11,10 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError, FileError, InputError
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint
+from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint, without_joints
 from freeflyer.model.inputs import gravity_vector
 from freeflyer.model.placements import placement, quaternion
 from freeflyer.model.readers.safe_file import read_xml
-from freeflyer.model.recorded_states import without_joints
 from freeflyer.model.validate import validate
 from freeflyer.text import listed
 
@@ -47,16 +46,7 @@ def load(source: str | os.PathLike[str] | Description | MjSpec, base: str | None
         loops: YAML file of loop constraints and motors: see freeflyer.model.readers.loops_yaml.
         gravity: (3,) sequence, m/s^2, in place of the file's.
     Raises: FileError for files that are missing, broken or in another format. DescriptionError for robots that are not physical
-    or not connected, and for bases that the robot cannot have.
-
-    Examples:
-        >>> text = ff.to_urdf(ff.robots.quadruped(), "quadruped.urdf")
-        >>> print(ff.load("quadruped.urdf"))
-        quadruped: nq 19, nv 18, 13 moving joints, 12 actuated, 31.6 kg moving
-        base: free (the default, as the file does not define it)
-        >>> ff.load("quadruped.urdf", base="fixed").nv
-        12
-    """
+    or not connected, and for bases that the robot cannot have."""
     from freeflyer.model.build import compile_description
 
     return compile_description(describe(source, base, loops, inertias, gravity))
@@ -85,7 +75,7 @@ def describe(source: str | os.PathLike[str] | Description | MjSpec, base: str | 
 def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf.reading import read_mjcf, read_spec
-    from freeflyer.model.readers.safe_file import read_xml
+    from freeflyer.model.readers.safe_file import is_xml_text, read_xml
     from freeflyer.model.readers.urdf import robot_of_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
@@ -96,10 +86,11 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
         raise InputError(f"a mujoco.{type(source).__name__} keeps no robot file: load the file that it was made from, or its "
             "mujoco.MjSpec; states of it come by freeflyer.from_mujoco(model, data.qpos, ..., mj_model=...)")
     root, where = read_xml(source, "robot file")
+    file = "" if is_xml_text(source) else os.path.abspath(source)
     if root.tag == "robot":
-        return robot_of_urdf(root, where)
+        return replace(robot_of_urdf(root, where), file=file)
     if root.tag == "mujoco":
-        return read_mjcf(source)
+        return replace(read_mjcf(source), file=file)
     raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
         "Convert SDF and others to one of these first, and expand xacro")
 

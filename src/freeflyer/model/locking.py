@@ -8,9 +8,8 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop
+from freeflyer.model.description import WORLD, Coupling, Description, Joint, Loop, place_joints, without_joints
 from freeflyer.model.placements import joint_transform, rigid_groups
-from freeflyer.model.recorded_states import place_joints, without_joints
 from freeflyer.spatial import se3
 from freeflyer.tolerances import RIGID_LOOP_GAP, SAME_POSITION
 

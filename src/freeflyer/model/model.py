@@ -18,6 +18,7 @@ from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic, describe_base
 from freeflyer.model.frozen import Record, frozen_array
+from freeflyer.shown import notebook_html
 from freeflyer.text import listed, short_repr
 
 
@@ -314,6 +315,8 @@ class Model:
         loops = f", {len(self.loops)} loops {'open' if self.reduction is None else 'closed'}" if self.loops else ""
         sizes = f"nq {self.nq}, nv {self.nv}, {len(self.joints)} joints, {self.mass:.6g} kg"
         return f"<freeflyer.Model {format_value(self.name)}: {sizes}{loops}>"
+
+    _repr_html_ = notebook_html
 
     def __str__(self) -> str:
         """A few lines: sizes, masses, how the base came about, loops, keyframes, notes. `freeflyer info` draws the tree."""

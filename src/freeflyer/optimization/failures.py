@@ -9,12 +9,8 @@ from __future__ import annotations
 import numpy as np
 
 from freeflyer.errors import (
-    InfeasibleError as InfeasibleError,
-    MissingSolverError as MissingSolverError,
-    NotConvergedError as NotConvergedError,
-    NumericalError as NumericalError,
-    SolverError as SolverError,
-    UnboundedError as UnboundedError,
+    InfeasibleError as InfeasibleError, MissingSolverError as MissingSolverError, NotConvergedError as NotConvergedError,
+    NumericalError as NumericalError, SolverError as SolverError, UnboundedError as UnboundedError,
 )
 from freeflyer.optimization.problem import Attempt, QuadraticProgram, Residuals, residuals
 from freeflyer.optimization.second_attempts import equilibrate

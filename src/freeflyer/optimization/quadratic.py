@@ -14,14 +14,7 @@ from freeflyer.model.public import public
 from freeflyer.optimization import dual_solvers
 from freeflyer.optimization.failures import failure
 from freeflyer.optimization.problem import (
-    Attempt,
-    QuadraticProgram,
-    Solution,
-    limit_violations,
-    quadratic_program,
-    refuse_numbers,
-    residuals,
-    squared_residuals,
+    Attempt, QuadraticProgram, Solution, limit_violations, quadratic_program, refuse_numbers, residuals, squared_residuals,
 )
 from freeflyer.optimization.second_attempts import descend, equilibrate, polish
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
@@ -208,7 +201,9 @@ def nearest(
         >>> np.round(s.x, 6)
         array([ 2.,  2., -1.])
     """
-    wish = np.asarray(point, dtype=float)
+    wish = finite_array("point", point)
+    if wish.ndim != 1:
+        raise InputError(f"point has shape {wish.shape}, expected (n,)", name="point", shape=wish.shape)
     return solve_qp(np.eye(len(wish)), -wish, A, lower, upper, solver=solver, warm=warm)
 
 

@@ -10,7 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
-from freeflyer.plots.film_scene import Posture, postures
+from freeflyer.plots.film_scene import FORCE_SHARE, Posture, postures
 from freeflyer.plots.style import new_figure, styled
 from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
@@ -20,7 +20,6 @@ LIGHT, DARK, EDGE, INK, ORANGE_INK = (
 )
 FLOOR, FLOOR_LINE = "#eff1f3", "#d0d5da"
 TILE = 0.25  # m between lines of the floor
-FORCE_SHARE = 0.5  # of the robot's height: length of the longest arrow
 GAP = 0.06  # of a posture's width, between two
 FOOTER = 0.5  # inches, for times and the scale of forces
 HIGHEST = 4.8  # inches, of the strip without them

@@ -21,6 +21,7 @@ from freeflyer.plots.view import View, bodies, outline, world_points
 from freeflyer.sim.run import Run, check_run
 
 LEAST_FORCE = 0.01  # of the weight: smaller contact forces are not drawn
+FORCE_SHARE = 0.5  # of the robot: length of the longest arrow, or of that of the weight
 
 
 class Outline(NamedTuple):
@@ -64,13 +65,21 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
     check_run(model, run)
     if run.q.ndim != 2:
         raise InputError(f"the run holds a batch, q of shape {run.q.shape}: draw one robot of it", shape=run.q.shape)
+    chosen = feet_of_run(model, run, feet)
+    return [_posture(model, run, k, chosen, view) for k in _samples(run, count, times)]
+
+
+def feet_of_run(model: Model, run: Run, feet: Sequence[Contact] | None) -> tuple[Contact, ...]:
+    """The feet given, else those of contacts.feet_by_name; forces of other names act on points at the frames of these names."""
     try:
         chosen = complete_feet(model.tree, feet)
     except InputError:
         if feet is not None:
             raise
-        chosen = tuple(point(name) for name in run.forces if name in model.frame_names)  # of a robot without named soles
-    return [_posture(model, run, k, chosen, view) for k in _samples(run, count, times)]
+        chosen = ()
+    known = {foot.name for foot in chosen} | ({foot.frame for foot in chosen})
+    others = [point(name) for name in run.forces if name in model.frame_names and name not in known] if feet is None else []
+    return (*chosen, *complete_feet(model.tree, others)) if others else chosen
 
 
 def _samples(run: Run, count: int, times: ArrayLike | None) -> list[int]:
@@ -104,14 +113,24 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
 
 def _force(model: Model, run: Run, k: int, foot: Contact, view: View) -> Force | None:
     """At the foot's centre of pressure; None for a foot that bears next to nothing."""
-    wrench = run.forces.get(foot.name)
-    if wrench is None or not np.isfinite(wrench[k]).all():
+    wrenches = run.forces.get(foot.name)
+    found = None if wrenches is None else contact_force(model, run.q[k], foot, wrenches[k])
+    if found is None:
         return None
-    X = frame_pose(model, run.q[k], foot.frame)
-    size = float(np.linalg.norm(wrench[k, :3]))
-    if size <= LEAST_FORCE * model.mass * float(np.linalg.norm(model.gravity)):
+    at, force = found
+    return Force(view.project(at), view.project(force), float(np.linalg.norm(force)))
+
+
+def contact_force(model: Model, q: np.ndarray, foot: Contact, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(where it acts, force) (3,) each, in the world, m and N, of a wrench (6,) on a foot in its frame's axes.
+
+    It acts at the centre of pressure of a surface that presses, else at the middle of the points. None for a force below 1 % of
+    the weight, and for NaN."""
+    size = float(np.linalg.norm(wrench[:3]))
+    if not size > LEAST_FORCE * model.mass * float(np.linalg.norm(model.gravity)) or not np.isfinite(wrench).all():
         return None
+    X = frame_pose(model, q, foot.frame)
     center = np.asarray(foot.points).mean(axis=0)
-    if foot.kind == "surface" and wrench[k, 2] > 0.0:  # it presses
-        center = pressure_center(wrench[k], float(center[2]))
-    return Force(view.project(X[:3, :3] @ center + X[:3, 3]), view.project(X[:3, :3] @ wrench[k, :3]), size)
+    if foot.kind == "surface" and wrench[2] > 0.0:  # it presses
+        center = pressure_center(wrench, float(center[2]))
+    return X[:3, :3] @ center + X[:3, 3], X[:3, :3] @ wrench[:3]

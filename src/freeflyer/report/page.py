@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from base64 import b64encode
 from collections.abc import Iterable, Sequence
 from functools import partial
 from importlib import resources
@@ -11,12 +12,12 @@ from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, liste
 from freeflyer.errors import FileError
 from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.report.tree import tree_lines
+from freeflyer.analysis.facts import tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
@@ -91,7 +92,8 @@ def _robot(r: Report) -> str:
     within = "" if r.overview.loops else ", moved within the limits of joints"
     about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
-    return _section("Robot", about, inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
+    shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
+    return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
 
 
 def _mechanisms(r: Report) -> str:
@@ -257,7 +259,6 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
     Args:
         path: path.
         force: Whether a file that is neither empty nor a page of this function may be replaced.
-    Returns: Path of the file.
     Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
 
     Examples:

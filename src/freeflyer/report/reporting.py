@@ -18,20 +18,21 @@ from freeflyer.analysis.linkage import Linkages, linkages
 from freeflyer.analysis.timing.algorithms import USUAL
 from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, time_robot
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum, centroidal_momentum_matrix
-from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
+from freeflyer.dynamics import (
+    center_of_mass, centroidal_momentum, centroidal_momentum_matrix, forward_dynamics, inverse_dynamics,
+)
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
-from freeflyer.model.configuration import neutral
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, neutral, public
 from freeflyer.plots.view import Body, bodies
 from freeflyer.progress import Progress, no_progress
 from freeflyer.version import __version__
+from freeflyer.viewer.picture import picture, png
 
 T = TypeVar("T")
 MOST_DRAWN = 1000  # links
+PICTURE = 560  # pixels
 EFFORT = Effort(batch=1024, blocks=7, block_seconds=1.5e-3)
 
 
@@ -53,6 +54,7 @@ class Report:
         linkages: Sub-mechanisms, strokes and motor motions of a robot with closed loops.
         bodies: Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than
             1000 links.
+        picture: PNG file of the robot there, shaded, with its own shapes; empty for such robots.
         omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
     """
 
@@ -68,6 +70,7 @@ class Report:
     timings: RobotTimings | None
     linkages: Linkages | None
     bodies: tuple[Body, ...]
+    picture: bytes
     omitted: dict[str, str]
 
 
@@ -105,6 +108,7 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
             return None
 
     progress(0.0, f"checks of {model.name}")
+    small, drawn = len(tree.description.links) <= MOST_DRAWN, _drawn_posture(model)
     return Report(
         robot=model.name, version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
@@ -114,7 +118,8 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
         linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
-        bodies=tuple(bodies(tree, _drawn_posture(model))) if len(tree.description.links) <= MOST_DRAWN else (),
+        bodies=tuple(bodies(tree, drawn)) if small else (),
+        picture=png(picture(model, drawn, width=PICTURE, height=PICTURE, layers=("com", "loops"))) if small else b"",
         omitted=omitted
     )
 

@@ -6,7 +6,7 @@ import inspect
 from collections.abc import Callable
 
 from freeflyer.errors import InputError, unknown_name
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.robots.chain import chain
 from freeflyer.robots.humanoid import humanoid
 from freeflyer.robots.kangaroo import kangaroo_like

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.model.description import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
+from freeflyer.model import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:

@@ -7,10 +7,10 @@ from collections.abc import Iterable
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.model import (
+    JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number,
+)
 from freeflyer.model.build import build
-from freeflyer.model.description import JOINT_KINDS, Description, Joint, Link, Site, joint_sizes
-from freeflyer.model.inputs import choice, positive, whole_number
-from freeflyer.model.model import Model
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
@@ -31,14 +31,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
         joints: One kind of joint, as in Joint, or several that repeat along the chain.
         base: "fixed" or "free". link_0 stays, or floats: 6 more velocities.
         length: Length of a capsule between its joints, m.
-        mass: Mass of a capsule, kg.
-
-    Examples:
-        >>> ff.robots.chain(3).nv
-        3
-        >>> ff.robots.chain(3, ["revolute", "spherical"], base="free").nv     # 6 + 1 + 3 + 1
-        11
-    """
+        mass: Mass of a capsule, kg."""
     n = whole_number("n", n, 1, MOST_LINKS)
     kinds = _kinds(joints)
     choice("base", base, ("fixed", "free"))
@@ -52,7 +45,7 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
 
 
 def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
-    kinds = (joints,) if isinstance(joints, str) else tuple(joints)
+    kinds = instances("joints", joints, str, "'revolute'")
     if not kinds:
         raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
     for kind in kinds:

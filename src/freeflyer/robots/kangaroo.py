@@ -4,31 +4,12 @@ from __future__ import annotations
 
 import math
 
+from freeflyer.model import Description, Link, Loop, Model, Site, join
 from freeflyer.model.build import build
-from freeflyer.model.description import Description, Link, Loop, Site
-from freeflyer.model.model import Model
-from freeflyer.model.placements import join
 from freeflyer.robots._parts import box, floating_joint, sole_sites, translation
 from freeflyer.robots.kangaroo_parts import (
-    BALL_WITH_ANGLE,
-    IN_XY,
-    IN_XZ,
-    STRUT,
-    Cut,
-    Motor,
-    Piece,
-    Point,
-    SubMechanism,
-    X,
-    Y,
-    Z,
-    at_width,
-    direction,
-    shift_point,
-    ties,
-    tree,
-    unit_vector,
-)
+    BALL_WITH_ANGLE, IN_XY, IN_XZ, STRUT, Cut, Motor, Piece, Point, SubMechanism, X, Y, Z, at_width, direction, shift_point,
+    ties, tree, unit_vector)
 
 AXIS: Point = (0.0, 0.09, -0.06)  # where the hip yaw axis meets the plane of the actuator
 YAW_ARM = 0.04  # m: full stroke is half the arm, 30 degrees

@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.model.description import Inertia, Joint, Link, Loop, Site
+from freeflyer.model import Inertia, Joint, Link, Loop, Site
 from freeflyer.robots._parts import capsule, translation
 
 X, Y, Z = (1.0, 0.0, 0.0), (0.0, 1.0, 0.0), (0.0, 0.0, 1.0)

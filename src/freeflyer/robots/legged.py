@@ -8,13 +8,10 @@ from collections.abc import Sequence
 import numpy as np
 
 from freeflyer.errors import InputError
+from freeflyer.model import (
+    ROOT_JOINT, WORLD, Description, Inertia, Joint, Keyframe, Link, Model, Site, join, number, positive, public,
+)
 from freeflyer.model.build import build
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
-from freeflyer.model.inputs import number, positive
-from freeflyer.model.model import Model
-from freeflyer.model.placements import join
-from freeflyer.model.public import public
-from freeflyer.model.recorded_states import Keyframe
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
 from freeflyer.robots.humanoid import ANKLE, SHANK as HUMANOID_SHANK, THIGH as HUMANOID_THIGH
 

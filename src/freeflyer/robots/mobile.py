@@ -6,11 +6,8 @@ import math
 
 import numpy as np
 
+from freeflyer.model import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Model, Site, choice, join
 from freeflyer.model.build import build
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Site
-from freeflyer.model.inputs import choice
-from freeflyer.model.model import Model
-from freeflyer.model.placements import join
 from freeflyer.robots._parts import arm_segments, box, capsule, cylinder, floating_joint, serial_arm, translation
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0

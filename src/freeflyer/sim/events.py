@@ -34,6 +34,8 @@ class Event:
         terminal: Whether the simulation ends there.
         action: action(state), a freeflyer.sim.Change or None, called where the event takes place.
         start: start(state), a Change or None, called once, where the simulation begins.
+        leading: Whether value also takes states with a leading axis, and gives an array. Steps under constant inputs are then
+            taken, and looked at, many at once.
     Raises: InputError for an empty name, and for values of other types.
 
     Examples:
@@ -51,6 +53,7 @@ class Event:
     terminal: bool = False
     action: Callable[[EventState], Any] | None = None
     start: Callable[[EventState], Any] | None = None
+    leading: bool = False
 
     def __post_init__(self) -> None:
         if not isinstance(self.name, str) or not self.name:
@@ -59,6 +62,7 @@ class Event:
             raise InputError(f"value, action and start of event {format_value(self.name)} must be functions of the state")
         choice(f"direction of event {format_value(self.name)}", self.direction, (-1, 0, 1))
         true_or_false(f"terminal of event {format_value(self.name)}", self.terminal)
+        true_or_false(f"leading of event {format_value(self.name)}", self.leading)
 
     def evaluate(self, state: EventState) -> float:
         """The value as a number. Errors: InputError for what is none."""
@@ -71,10 +75,10 @@ class Event:
         name, got = format_value(self.name), format_value(value)
         raise InputError(f"value of event {name} must be a number that passes through zero, got {got}")
 
-    def is_crossed(self, before: float, after: float) -> bool:
+    def is_crossed(self, before: Any, after: Any) -> Any:
         """Whether values before and after lie on two sides of zero, in the direction that counts."""
-        down, up = before > 0.0 >= after, before < 0.0 <= after
-        return (down and self.direction <= 0) or (up and self.direction >= 0)
+        down, up = (before > 0.0) & (after <= 0.0), (before < 0.0) & (after >= 0.0)
+        return down | up if self.direction == 0 else up if self.direction > 0 else down
 
 
 @dataclass(frozen=True, eq=False)
@@ -191,7 +195,8 @@ def apply_change(what: str, change: Any, state: EventState) -> EventState:
                 f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
                 "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
             )  # fmt: skip
-    return replace(state, equations=equations, q=q, v=v)
+    ground = state.ground and state.ground.under(equations)
+    return replace(state, equations=equations, q=q, v=v, ground=ground)
 
 
 def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:

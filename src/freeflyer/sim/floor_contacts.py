@@ -61,11 +61,11 @@ def unilateral_events(stance: ConstraintSet, *, height: float = 0.0) -> tuple[Ev
         opened = partial(_open, stance, floor, contact)
         force, gap = partial(_normal_force, contact), partial(_open_gap, contact, floor)
         begins = None if events else partial(_start, stance, floor)
-        events.append(Event(f"{contact.name} opens", force, -1, action=opened, start=begins))
+        events.append(Event(f"{contact.name} opens", force, -1, action=opened, start=begins, leading=True))
         closed = partial(_close, stance, floor)
-        events.append(Event(f"{contact.name} closes", gap, -1, action=closed))
+        events.append(Event(f"{contact.name} closes", gap, -1, action=closed, leading=True))
         if contact.friction is not None:
-            events.append(Event(f"{contact.name} slips", partial(_friction_margin, contact), -1))
+            events.append(Event(f"{contact.name} slips", partial(_friction_margin, contact), -1, leading=True))
     return tuple(events)
 
 
@@ -77,31 +77,31 @@ def _force(state: EventState, contact: Contact) -> np.ndarray:
     """(3,), in the contact's axes; NaN while it is open."""
     if not _holds(state, contact):
         return np.full(3, np.nan)
-    return express_at(state.pose(contact.frame), state.forces[contact.name], "contact", contact.normal)[:3]
+    return express_at(state.pose(contact.frame), state.forces[contact.name], "contact", contact.normal)[..., :3]
 
 
-def _normal_force(contact: Contact, state: EventState) -> float:
+def _normal_force(contact: Contact, state: EventState) -> Any:
     """N; NaN while the contact is open."""
-    return float(_force(state, contact)[2])
+    return _force(state, contact)[..., 2]
 
 
-def _friction_margin(contact: Contact, state: EventState) -> float:
+def _friction_margin(contact: Contact, state: EventState) -> Any:
     """The friction that is left, N; NaN while the contact is open."""
     f = _force(state, contact)
     assert contact.friction is not None
-    return float(contact.friction * f[2] - np.linalg.norm(f[:2]))
+    return contact.friction * f[..., 2] - np.linalg.norm(f[..., :2], axis=-1)
 
 
 def _heights(contact: Contact, floor: float, state: EventState) -> np.ndarray:
-    """(c,): of the contact's points above the plane, m."""
+    """(..., c): of the contact's points above the plane, m."""
     X = state.pose(contact.frame)
-    points = X[:3, 3] + surface_points(state.model.tree, contact) @ X[:3, :3].T
+    points = X[..., None, :3, 3] + surface_points(state.model.tree, contact) @ np.swapaxes(X[..., :3, :3], -1, -2)
     return np.asarray(points @ contact.normal - floor)
 
 
-def _open_gap(contact: Contact, floor: float, state: EventState) -> float:
+def _open_gap(contact: Contact, floor: float, state: EventState) -> Any:
     """m; NaN while the contact holds."""
-    return np.nan if _holds(state, contact) else float(_heights(contact, floor, state).min())
+    return np.nan if _holds(state, contact) else _heights(contact, floor, state).min(axis=-1)
 
 
 def _approach(contact: Contact, floor: float, state: EventState, v: np.ndarray) -> float:

@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from freeflyer.contacts.constrained_dynamics import project_state
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics.closed import load_forces, velocity_map
@@ -17,12 +18,11 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
-from freeflyer.linkages.closure import closed_posture
 from freeflyer.model.inputs import instance, instances
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
-from freeflyer.sim.state import Equations
+from freeflyer.sim.state import Equations, EventState
 from freeflyer.sim.stretch import fastest
 
 BLOWN_UP = 1e6  # m/s or rad/s: the cause of a failure comes before such speeds
@@ -33,7 +33,7 @@ FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUC
 
 class Step(NamedTuple):
     """States (..., nq), (..., nv) at the end of a step, mean wrenches (..., 6) by contact over it, facts (...) as in Run.ground,
-    and the impulses (..., k) with which the next step begins."""
+    and the mean forces (..., k) of rows over it, with which the next step begins."""
 
     q: np.ndarray
     v: np.ndarray
@@ -75,12 +75,12 @@ class GroundStepper:
         made[..., G.STIFFNESS], made[..., G.DAMPING], made[..., G.SHARE] = ground.yielding
         return made
 
-    def no_impulses(self, q: np.ndarray) -> np.ndarray:
+    def no_forces(self, q: np.ndarray) -> np.ndarray:
         """Those before the first step."""
         return np.zeros((*q.shape[:-1], self.problem.kept))
 
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray) -> Step:
-        """A step of length h from q (..., nq), v (..., nv); kept (..., k): impulses of the step before."""
+        """A step of length h from q (..., nq), v (..., nv); kept (..., k): mean forces of the step before."""
         equations, model = self.equations, self.equations.model
         tree, whole, forces = model.tree, v, tau
         if model.reduction:
@@ -90,7 +90,7 @@ class GroundStepper:
         if loads is not None:
             forces = forces + load_forces(tree, q, loads, None, equations.expressed)
         settings = self.settings(kept.shape[:-1])
-        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
+        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, h * kept
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
@@ -110,15 +110,15 @@ class GroundStepper:
         sums: dict[str, np.ndarray] = {}
         for k, point in enumerate(self.points):
             sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
-        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept)
+        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept / h)
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        """Without the drift of loops and of what holds."""
-        model = self.equations.model
-        if model.reduction:
-            q = np.stack([closed_posture(model, x) for x in q.reshape(-1, model.nq)]).reshape(q.shape)
-            v = v[..., model.reduction.split.independent]
-        return self.equations.project(q, v)
+        """Without the drift of loops and of what holds; independent velocities leave loops closed whatever they are."""
+        if self.held.names:
+            q, near = project_state(self.held.model, q, v, self.held)
+            v = v if self.equations.constraints is None else near
+        reduction = self.equations.model.reduction
+        return q, v[..., reduction.split.independent] if reduction else v
 
     def _planes(self, q: np.ndarray) -> np.ndarray:
         """Planes (points, 4) that touch the surface of a function near the points: normal, offset."""
@@ -147,6 +147,28 @@ class GroundStepper:
         return float(z)
 
 
+class OnGround(NamedTuple):
+    """How a state moves on a ground: by steps of length h, if no event cuts them, that begin with the mean forces `kept`."""
+
+    stepper: GroundStepper
+    h: float
+    kept: np.ndarray
+
+    def step(self, state: EventState, h: float) -> Step:
+        return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
+
+    def after(self, state: EventState, h: float) -> EventState:
+        """The state a time h later."""
+        step = state.ground_step if h == self.h else self.step(state, h)
+        step.q.flags.writeable = step.v.flags.writeable = False
+        return replace(state, t=state.t + h, q=step.q, v=step.v, ground=self._replace(kept=step.kept))
+
+    def under(self, equations: Equations) -> OnGround:
+        """The same where other constraints hold."""
+        known = self.stepper.equations is equations
+        return self if known else self._replace(stepper=replace(self.stepper, equations=equations))
+
+
 def ground_stepper(equations: Equations, ground: object, contacts: object, q: np.ndarray) -> GroundStepper:
     """InputError for other objects, and for points that begin deep below the ground."""
     ground = instance("ground", ground, Ground, "sim.Ground()")
@@ -161,7 +183,7 @@ def ground_stepper(equations: Equations, ground: object, contacts: object, q: np
     made = GroundStepper(equations, ground, given)
     rest = np.zeros((*q.shape[:-1], equations.model.nv))
     try:
-        depths = made.advance(0.0, q, rest, rest, 1e-9, made.no_impulses(q)).facts["penetration"]
+        depths = made.advance(0.0, q, rest, rest, 1e-9, made.no_forces(q)).facts["penetration"]
     except StepError as error:
         raise InputError(f"the robot cannot move: {error.data['cause']}") from None
     if (depth := float(depths.max())) > DEEPEST:

@@ -25,7 +25,7 @@ from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_
 from freeflyer.sim.mujoco_scene import Plant
 from freeflyer.sim.records import Recorder
 from freeflyer.sim.run import Run, digest
-from freeflyer.sim.simulating import sample_count
+from freeflyer.sim.records import sample_count
 from freeflyer.sim.state import Loads
 from freeflyer.spatial._series import cross
 

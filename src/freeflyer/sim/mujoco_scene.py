@@ -2,7 +2,7 @@
 
 The robot is the user's own MJCF file if there is one, else what `to_mjcf` writes of it, links that fixed joints join as one body:
 MuJoCo refuses links without mass or with moments of inertia of no body. What is added: a floor; servos at the given joints; spheres
-for feet that have no shape; rods, which touch nothing, if links have no visible shape; and soft servos for pieces that MuJoCo's
+for feet that have no shape; light and the meshes of the robot's file, which touch nothing; soft servos for pieces that MuJoCo's
 loops leave turning idly. What the reader of robot files leaves out (tendons, flexes, plugins) is not simulated either."""
 
 from __future__ import annotations
@@ -34,8 +34,8 @@ from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import (
     Servos,
     add_floor,
-    add_rods,
     add_servos,
+    add_shapes,
     add_spheres,
     for_simulator,
     only_feet_touch,
@@ -126,7 +126,8 @@ class Plant:
 @public
 def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
                  path: str | os.PathLike[str] | None = None, feet: Sequence[Contact] | None = None,
-                 motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None) -> Plant:  # fmt: skip
+                 motors: Sequence[str] = (), servos: Servos | None = None, friction: float | None = None,
+                 shapes: bool = True) -> Plant:  # fmt: skip
     """Plant in MuJoCo, the robot on a level floor of height 0, to be moved by freeflyer.sim.simulate_in_mujoco.
 
     Args:
@@ -140,6 +141,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         motors: Joints of one coordinate that get position servos, in place of the file's actuators.
         servos: Gains, MuJoCo's step, how stiffly it ties loops, and whether the file's joint damping and friction stay.
         friction: Coefficient of the floor; None: 1, MuJoCo's own.
+        shapes: Whether MuJoCo's viewers show the robot's meshes and light; without them a plant is made faster.
 
     Raises:
         FileError: For models that MuJoCo refuses.
@@ -166,7 +168,7 @@ def mujoco_plant(model: Model, q: ArrayLike | None = None, *,
         number("friction", friction, 0.0)
     start = one_row(model, "q", model.neutral if q is None else q, "q")
     servos = instance("servos", Servos() if servos is None else servos, Servos)
-    return plant(model.tree, path, feet, motors, start[None], servos, friction, model)
+    return plant(model.tree, path, feet, motors, start[None], servos, friction, model, shapes)
 
 
 def _default_feet(model: Model) -> tuple[Contact, ...]:
@@ -185,7 +187,7 @@ def _default_feet(model: Model) -> tuple[Contact, ...]:
 
 
 def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Contact] | None, motors: Sequence[str], q: np.ndarray,
-          servos: Servos, friction: float | None = None, driven: Model | None = None) -> Plant:  # fmt: skip
+          servos: Servos, friction: float | None = None, driven: Model | None = None, shapes: bool = False) -> Plant:  # fmt: skip
     """The simulator with the tree `model` at the first of the postures q (n, nq), of the simulation; driven: the closed model whose
     inputs it takes, if not the tree. Errors: as mujoco_plant."""
     import mujoco
@@ -195,7 +197,6 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
         wide = for_simulator(model, q)
         spec, robot = spec_with_shapes(to_mjcf(_on_the_world(merge_fixed(wide.model))))
         idle = wide.idle
-        add_rods(mujoco, spec)
     else:
         spec, robot = spec_with_shapes(path)
     where = "the robot" if path is None else Path(path).name
@@ -203,6 +204,8 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     touching = set() if feet is None else only_feet_touch(spec, carrying, path is None)
     if path is None:
         add_spheres(mujoco, spec, model, feet or (), q[0])
+    if shapes:
+        add_shapes(mujoco, spec, model)
     add_floor(mujoco, spec, friction)
     add_servos(mujoco, spec, motors, idle, servos)
     mj = compile_model(spec, robot)

@@ -21,8 +21,9 @@ from freeflyer.model.build import compile_description
 from freeflyer.model.description import POINT, Loop
 from freeflyer.model.inputs import SMALLEST, number, positive, true_or_false
 from freeflyer.model.model import Model
-from freeflyer.model.placements import placement
+from freeflyer.model.placements import placement, rigid_groups
 from freeflyer.model.readers.mjcf.meshes import collides, delete
+from freeflyer.model.visuals.reading import visuals
 from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP
 
 RADIUS = 0.005  # m: radius of the spheres under feet without shapes
@@ -30,7 +31,9 @@ IDLE_STIFFNESS, IDLE_DAMPING = 2.0, 0.02  # N m/rad, N m s/rad: of the servos of
 STIFF = (0.002, 1.0)  # MuJoCo's solref of floor and spheres: penetrations stay below a millimetre
 LARGEST_GAIN = 1e15  # of gains and times
 FLOOR = "floor"
-ROD_RADIUS = 0.01  # m: of the rods that show links without shapes
+FLAT = 1e-5  # m: meshes of less depth are left out
+SHOWN_GROUP, HIDDEN = 2, 3  # of geoms: MuJoCo's viewer shows groups 0 to 2
+LIGHT_AT = (1.0, -1.5, 4.0)  # m
 
 
 @dataclass(frozen=True)
@@ -99,20 +102,32 @@ def add_spheres(mujoco: Any, spec: Any, model: Model, feet: Sequence[Contact], q
                 ball.friction[0] = foot.friction
 
 
-def add_rods(mujoco: Any, spec: Any) -> None:
-    """Rods from each body to its children, to show links without shapes; without mass and contacts."""
-    for body in spec.bodies:
-        for child in body.bodies:
-            ends = np.concatenate([np.zeros(3), np.array(child.pos)])
-            if body.name != "world" and np.linalg.norm(ends[3:]) > ROD_RADIUS:
-                body.add_geom(type=mujoco.mjtGeom.mjGEOM_CAPSULE, fromto=ends, size=[ROD_RADIUS, 0, 0], mass=0.0, contype=0,
-                              conaffinity=0)  # fmt: skip
+def add_shapes(mujoco: Any, spec: Any, model: Model) -> None:
+    """The shapes in which the robot is seen, without mass and contacts, and light. MuJoCo's viewer hides those of the file."""
+    bodies, groups = {body.name: body for body in spec.bodies}, rigid_groups(model.description)
+    for geom in spec.geoms:
+        geom.group = HIDDEN
+    for k, shape in enumerate(visuals(model).shapes):
+        top, X = (shape.link, np.eye(4)) if shape.link in bodies else groups[shape.link]
+        mesh = shape.mesh.moved(X)
+        if top not in bodies or np.linalg.matrix_rank(mesh.vertices - mesh.vertices[0], tol=FLAT) < 3:
+            continue
+        made = spec.add_mesh(name=f"shape {k} of {shape.link}", inertia=mujoco.mjtMeshInertia.mjMESH_INERTIA_SHELL)
+        made.uservert, made.userface = mesh.vertices.ravel().tolist(), mesh.faces.ravel().tolist()
+        bodies[top].add_geom(type=mujoco.mjtGeom.mjGEOM_MESH, meshname=made.name, rgba=shape.colour, mass=0.0, contype=0,
+                             conaffinity=0, group=SHOWN_GROUP)  # fmt: skip
+    light = spec.worldbody.add_light(pos=LIGHT_AT, dir=[-x for x in LIGHT_AT], diffuse=[0.7] * 3)
+    light.castshadow, light.type = True, mujoco.mjtLightType.mjLIGHT_DIRECTIONAL
 
 
 def add_floor(mujoco: Any, spec: Any, friction: float | None = None) -> None:
-    """A plane at height 0 that touches all that may touch something; friction: its coefficient, MuJoCo's of 1 if None."""
+    """A chequered plane at height 0 that touches all that may touch something; friction: its coefficient, MuJoCo's of 1 if None."""
+    spec.add_texture(name=FLOOR, type=mujoco.mjtTexture.mjTEXTURE_2D, builtin=mujoco.mjtBuiltin.mjBUILTIN_CHECKER, width=64,
+                     height=64, rgb1=[0.86] * 3, rgb2=[0.8] * 3)  # fmt: skip
+    tiles = spec.add_material(name=FLOOR, texrepeat=[2, 2], texuniform=True)
+    tiles.textures[mujoco.mjtTextureRole.mjTEXROLE_RGB] = FLOOR
     floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1], contype=0, conaffinity=1, solref=STIFF)
-    floor.name = FLOOR
+    floor.name = floor.material = FLOOR
     if friction is not None:
         floor.friction[0] = friction
 

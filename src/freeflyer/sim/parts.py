@@ -5,21 +5,24 @@ from __future__ import annotations
 import os
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, replace
+from pathlib import Path
 from pickle import PicklingError
 from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
+from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
 from freeflyer.sim.batches import Place, taken
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.inputs import PartSensing, Sensing, is_table
-from freeflyer.sim.records import stride
+from freeflyer.sim.records import record_folder, sample_count, stride
 from freeflyer.sim.run import Run
 
 Simulate = Callable[..., Run]
 INTERRUPTED = "interrupted"
+PART = "robots"  # folders of parts begin so
 PARTS_PER_WORKER, LANES = 4, 8
 
 
@@ -34,16 +37,13 @@ class Executor(Protocol):
 
 def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int) -> Run:
     """The run of robots that are simulated one after the other. given: arguments of simulate by name; count: its steps."""
-    if given["record"] is not None:
-        raise InputError("record= takes a batch without events, and an integrator of one step every dt: give each "
-                         "robot a folder of its own otherwise")  # fmt: skip
-    runs: list[Run] = []
+    folder, runs = record_folder(given["record"]), list[Run]()
     for k in range(lead[0]):
         progress = part_of(given["progress"], "simulating", k / lead[0], 1.0 / lead[0])
-        runs.append(simulate(**part_of_arguments(given, lead, k) | {"progress": progress}))
+        runs.append(simulate(**part_of_arguments(given, lead, k, folder) | {"progress": progress}))
         if (runs[-1].failure or "").endswith(INTERRUPTED):
             break
-    return gather(runs, list(range(len(runs))), lead, grid(given, count), True)
+    return gather(_last_samples(runs, folder), list(range(len(runs))), lead, grid(given, count), True)
 
 
 def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Executor,
@@ -51,8 +51,7 @@ def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], 
     """The run of robots that the workers of an executor simulate."""
     if not lead:
         raise InputError("executor= spreads a batch: give q and v leading axes")
-    if given["record"] is not None:
-        raise InputError("record= and executor= exclude each other: give the parts of the batch folders of their own")
+    folder = record_folder(given["record"])
     given, progress = dict(given) | {"executor": None, "progress": no_progress}, given["progress"]
     size = max(1, -(-lead[0] // (PARTS_PER_WORKER * _workers(executor) * LANES))) * LANES  # whole packs of lanes
     places = [slice(k, min(k + size, lead[0])) for k in range(0, lead[0], size)]
@@ -60,7 +59,7 @@ def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], 
     waiting: list[Any] = []
     try:
         for place in places:
-            waiting.append(executor.submit(_part, simulate, part_of_arguments(given, lead, place), **unshared))
+            waiting.append(executor.submit(_part, simulate, part_of_arguments(given, lead, place, folder), **unshared))
         runs = []
         for k, future in enumerate(waiting):
             runs.append(future.result())
@@ -71,11 +70,38 @@ def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], 
         if isinstance(error, PicklingError | AttributeError | TypeError) and "pickle" in str(error).lower():
             raise InputError(f"the arguments cannot be sent to other processes ({error}): give functions of a module") from None
         raise
-    return gather(runs, places, lead, grid(given, count), alone)
+    return gather(_last_samples(runs, folder), places, lead, grid(given, count), alone)
 
 
 def _part(simulate: Simulate, arguments: dict[str, Any]) -> Run:
+    if arguments["record"] is not None:  # what a worker that died has left
+        for piece in arguments["record"].glob("piece_*.npz"):
+            piece.unlink()
     return simulate(**arguments)
+
+
+def _last_samples(runs: list[Run], folder: Path | None) -> list[Run]:
+    """Of runs in a folder the last sample of each, at the time of the longest."""
+    if folder is None:
+        return runs
+    end = np.array([max(run.t[-1] for run in runs)])
+
+    def last(table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: x[-1:] for name, x in table.items()}
+
+    return [replace(run, t=end, q=run.q[-1:], v=run.v[-1:], tau=run.tau[-1:], forces=last(run.forces), ground=last(run.ground))
+            for run in runs]  # fmt: skip
+
+
+def gather_parts(runs: Sequence[Run], names: Sequence[str]) -> Run:
+    """The run of a batch from those of all its parts, by the names of their folders."""
+    numbers = [list(map(int, name.split("_")[1:])) for name in names]
+    places: list[Place] = [slice(*x) if len(x) > 1 else x[0] for x in numbers]
+    longest = max(runs, key=lambda run: len(run.t))
+    lead = (numbers[-1][1], *longest.q.shape[2:-1]) if len(numbers[-1]) > 1 else (len(runs), *longest.q.shape[1:-1])
+    alone = len(numbers[-1]) == 1 or any(run.events for run in runs) or longest.settings["integrator"] not in SCHEMES
+    settings = longest.settings
+    return gather(runs, places, lead, grid(settings, sample_count(settings["dt"], settings["duration"])), alone)
 
 
 def _workers(executor: Any) -> int:
@@ -90,11 +116,14 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
-def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place) -> dict[str, Any]:
-    """Arguments of simulate for a part of the batch; functions are those of the batch."""
+def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place, folder: Path | None) -> dict[str, Any]:
+    """Arguments of simulate for a part of the batch; functions are those of the batch. folder: in which each part has its own."""
     made, sensing, inputs, loads, ground = dict(given), *(given[name] for name in ("sensing", "inputs", "external", "ground"))
     for name, axes in (("q", 1), ("v", 1), ("gravity", 1)):
         made[name] = taken(given[name], axes, lead, place)
+    if folder is not None:
+        numbers = (place,) if isinstance(place, int) else (place.start, place.stop)
+        made["record"] = folder / "_".join([PART, *(f"{k:09d}" for k in numbers)])
     if is_table(inputs):
         made["inputs"] = inputs[0], [taken(x, 1, lead, place) for x in np.asarray(inputs[1])]
     elif inputs is not None and not callable(inputs) and not hasattr(inputs, "tau") and not hasattr(inputs, "tau_at"):

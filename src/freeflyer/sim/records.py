@@ -19,6 +19,7 @@ from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run, write_run
 
 PIECE = 2**26  # bytes of samples that wait for being written
+MOST_SAMPLES = 10**8  # all are kept
 NO_FACTS: Mapping[str, Any] = {}
 
 
@@ -76,7 +77,7 @@ class Recorder:
         return Run(
             np.array(t), np.stack(q), np.stack(v), np.stack(tau),
             _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
-            {name: np.array([x[name] for x in facts]) for name in facts[0]},
+            {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
         )  # fmt: skip
 
 
@@ -85,6 +86,17 @@ def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.nd
     names = dict.fromkeys(name for f in forces for name in f)
     absent = np.full(6, np.nan)
     return {name: np.stack([f.get(name, absent) for f in forces]) for name in names}
+
+
+def sample_count(dt: float, duration: float) -> int:
+    """The number of steps, the last of which may be shorter."""
+    count = duration / dt
+    if not count <= MOST_SAMPLES:
+        raise InputError(
+            f"a duration of {duration:g} s in steps of {dt:g} s gives {count:.3g} samples, more than {MOST_SAMPLES:.0e}: take a "
+            "longer dt", dt=dt, duration=duration,
+        )  # fmt: skip
+    return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
 
 
 def stride(every: Any, dt: float) -> int:

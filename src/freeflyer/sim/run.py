@@ -6,33 +6,29 @@ import hashlib
 import io
 import json
 import os
-import zlib
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import wrenches_in
 from freeflyer.contacts.wrenches import ContactExpressed
-from freeflyer.errors import FileError, InputError, format_value
+from freeflyer.errors import InputError, format_value
 from freeflyer.files import write_atomically
 from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Occurrence
+from freeflyer.sim.run_table import RecordedRun, state_columns
 
 FORMAT = "freeflyer run 1"
-PACKED = (ZIP_STORED, ZIP_DEFLATED)
-LARGEST = 2**34  # bytes of a run that is read
 UNSOLVED = 1e-8  # m/s: residuals of contacts below are rounding
 PLACES = ("q", "v", "v_after")  # of an occurrence
 
 
 @dataclass(frozen=True, eq=False)
-class Run:
+class Run(RecordedRun):
     """Run of a simulation: its samples and events; `run.save(path)` writes it to a file.
 
     Attributes:
@@ -49,6 +45,7 @@ class Run:
         failure: The sentence of the error that ended the run early; the samples before it are kept.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.
         robot, digest: The model's name, and a hash of its numbers.
+        model: The model; None for runs that were loaded or copied to another process.
 
     Examples:
         The energy of a swinging chain (J) stays, to the order of the integrator:
@@ -73,6 +70,15 @@ class Run:
     robot: str = ""
     digest: str = ""
     ground: Mapping[str, np.ndarray] = field(default_factory=dict)
+    model: Model | None = None
+
+    def __getstate__(self) -> dict[str, Any]:
+        return {**self.__dict__, "model": None}
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Arrays by name: t, q, v, tau of each coordinate, forces and torques of each contact, and what the ground says."""
+        columns = state_columns(self.model, self.t, self.q, self.v, self.tau, self.forces)
+        return columns | {f"ground {name}": x for name, x in self.ground.items()}
 
     def __repr__(self) -> str:
         ended = f", ended early: {self.failure}" if self.failure else ""
@@ -109,99 +115,6 @@ def write_run(run: Run, path: str | os.PathLike[str], overwrite: bool = False, p
     file = io.BytesIO()
     (np.savez_compressed if packed else np.savez)(file, head=np.array(json.dumps(head)), **arrays)  # type: ignore[arg-type]
     write_atomically(path, file.getvalue(), overwrite)
-
-
-
-
-def load(path: str | os.PathLike[str]) -> Run:
-    """Run of a simulation, read from the file that `Run.save` wrote, or from the folder of a record.
-
-    Args:
-        path: A NumPy archive (.npz), or the folder to which simulate(record=) wrote its pieces. Each piece is such a file.
-    Raises: FileError for others, and for those too large for memory.
-
-    Examples:
-        >>> run = ff.sim.simulate(ff.robots.chain(1), [0.5], [0.0], dt=0.01, duration=0.1)
-        >>> run.save("swing.npz")
-        >>> ff.sim.load("swing.npz")
-        Run of 'chain_1': 11 samples to 0.1 s, 0 events
-    """
-    if isinstance(path, str | os.PathLike) and os.path.isdir(path):
-        return _load_pieces(Path(path))
-    try:
-        with ZipFile(path) as archive:
-            if (size := sum(x.file_size for x in archive.infolist())) > LARGEST:
-                raise FileError(f"{str(path)!r} would take {size:.3g} bytes of memory, more than {LARGEST:.0e}", path=str(path))
-            if any(x.compress_type not in PACKED for x in archive.infolist()):
-                raise FileError(f"{str(path)!r} is packed otherwise than freeflyer packs runs", path=str(path))
-        with np.load(Path(path), allow_pickle=False) as file:
-            head = json.loads(str(file["head"]))
-            if head["format"] != FORMAT:
-                raise FileError(f"{str(path)!r} is a run of another format ({format_value(head['format'])}); {FORMAT!r} is read")
-            names = ["t", "q", "v", "tau", *(f"force {k}" for k in range(len(head["forces"])))]
-            names += [f"ground {k}" for k in range(len(head.get("ground", ())))]
-            names += [f"event {k} {part}" for k in range(len(head["events"])) for part in PLACES]
-            a = {name: file[name] for name in names}
-        _check_arrays(head, a)
-        forces = {name: a[f"force {k}"] for k, name in enumerate(head["forces"])}
-        events = tuple(
-            Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]),
-                       tuple(e.get("robot", ())))
-            for k, e in enumerate(head["events"])
-        )
-        rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}
-        ground = {name: a[f"ground {k}"] for k, name in enumerate(head.get("ground", ()))}
-        return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, **rest, ground=ground)
-    except FileError:
-        raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
-        raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {format_value(str(error))}", path=str(path)) from None
-
-
-def _load_pieces(folder: Path) -> Run:
-    """The run of which a folder holds the pieces."""
-    files = sorted(folder.glob("piece_*.npz"))
-    if not files:
-        raise FileError(f"{str(folder)!r} holds no pieces of a run", path=str(folder))
-    if (size := sum(file.stat().st_size for file in files)) > LARGEST:
-        raise FileError(f"{str(folder)!r} would take {size:.3g} bytes of memory, more than {LARGEST:.0e}: load its {len(files)} "
-                        "files one after the other", path=str(folder))  # fmt: skip
-    pieces = [load(file) for file in files]
-    last = pieces[-1]
-    cut = None if files[-1].stem.endswith("_end") else f"at {last.t[-1]:.6g} s: the record was cut off"
-
-    def joined(parts: list[np.ndarray | None]) -> np.ndarray:
-        known = next(x for x in parts if x is not None)
-        return np.concatenate([np.full((len(p.t), *known.shape[1:]), np.nan) if x is None else x for p, x in zip(pieces, parts)])
-
-    def by_name(tables: list[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
-
-    try:
-        t, q, v, tau = (joined([getattr(p, name) for p in pieces]) for name in ("t", "q", "v", "tau"))
-        forces, ground = by_name([p.forces for p in pieces]), by_name([p.ground for p in pieces])
-    except ValueError:
-        raise FileError(f"{str(folder)!r} holds pieces of different runs", path=str(folder)) from None
-    return replace(last, t=t, q=q, v=v, tau=tau, forces=forces, ground=ground, events=tuple(e for p in pieces for e in p.events),
-                   failure=cut or last.failure)  # fmt: skip
-
-
-def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
-    """ValueError for what `save` does not write."""
-    samples = a["t"].shape
-    if len(samples) != 1 or not samples[0]:
-        raise ValueError("t must hold at least one time")
-    for name, x in a.items():
-        if x.dtype != np.float64 or not x.ndim or (not name.startswith("event") and x.shape[:1] != samples):
-            raise ValueError(f"{name} holds {x.dtype} of shape {x.shape}")
-    for name, kinds in (("failure", str | None), ("settings", dict), ("robot", str), ("digest", str)):
-        if not isinstance(head[name], kinds):
-            raise ValueError(f"{name} is {format_value(head[name])}")
-    if not all(isinstance(x, str) for x in (*head["forces"], *head.get("ground", ()))):
-        raise ValueError("forces and what is known of the ground must be names")
-    for event in head["events"]:
-        if not isinstance(event["name"], str) or not isinstance(event["t"], float) or not isinstance(event["holding"], list):
-            raise ValueError(f"an event is {format_value(event)}")
 
 
 def digest(model: Model) -> str:

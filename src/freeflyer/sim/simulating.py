@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Sequence
-from dataclasses import asdict
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
 
@@ -14,7 +14,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.steps import anchor
-from freeflyer.dynamics.integrators import Steps, compiled_steps, time_step
+from freeflyer.dynamics.integrators import States, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
 from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instance, instances, row
@@ -24,18 +24,17 @@ from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
 from freeflyer.sim.ground import Ground
-from freeflyer.sim.ground_run import GroundStepper, ground_stepper
+from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.parts import Executor, in_parts, spread
-from freeflyer.sim.records import Recorder, record_folder, stride
+from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
 from freeflyer.sim.run import Run, check_run, digest
-from freeflyer.sim.state import Equations, EventState, Loads
+from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
 CHUNK = 64  # samples of one compiled call, while nothing happens in between
-MOST_SAMPLES = 10**8  # all are kept
 SETTINGS = {"dt", "duration", "integrator", "rtol", "atol", "hold", "expressed", "gravity", "sensing", "every"}
 
 
@@ -79,11 +78,12 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
         sensing: Noise and delay of the state that a controller gets; all inputs are held.
         rtol, atol: Allowed error of a step, relative, and in m, rad, m/s and rad/s; 1e-14 to 1.
-        ground: freeflyer.sim.Ground, which the contacts may touch; without events.
+        ground: freeflyer.sim.Ground, which the contacts may touch.
         contacts: The points, ends of lines, corners of surfaces, wheels and balls that may touch the ground.
         every: Time between the samples that are kept, a multiple of dt; the last one is kept, too. None: all.
         record: An empty or new folder to which the run is written in pieces of 64 MB while it goes on. The result is then the last
-            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process.
+            piece, and freeflyer.sim.load(folder) gives the run. Written pieces outlast Ctrl-C and the end of the process. Parts of
+            a batch that run apart write to folders in it, which all workers must reach; the result is then the last sample.
         executor: Of concurrent.futures (threads, processes), or a Client of dask.distributed, to which parts of the batch are
             given. The bits are the same. Arguments must be such as can be pickled.
         progress: Called as `progress(fraction, what)` with the completed share, 0 to 1, and the present work, at least once in 64
@@ -118,7 +118,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     kept = stride(every, h)
     alone = bool(watched) or not stepper.fixed
     if executor is not None:
-        return spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone)
+        return replace(spread(simulate, given | {"q": q0, "v": v0}, lead, count, executor, alone), model=model)
     if lead and alone:
         return in_parts(simulate, given | {"q": q0, "v": v0}, lead, count)
     start = _start(Equations(model, constraints, external, expressed, gravity), q0, v0)
@@ -129,9 +129,10 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     input_law = make_input_law(model, inputs, True if sensing is not None or ground is not None else hold)
     on_ground = None
     if ground is not None:
-        if watched or hold is False:
-            raise InputError("on a ground inputs are held and nothing is watched: leave out events= and hold=False")
-        on_ground = ground_stepper(start, ground, contacts, q0)
+        if hold is False:
+            raise InputError("on a ground inputs are held: leave out hold=False")
+        stand = ground_stepper(start, ground, contacts, q0)
+        on_ground = OnGround(stand, h, stand.no_forces(q0))
     settings = {
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
@@ -139,95 +140,68 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
     }  # fmt: skip
     keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
-    if on_ground is not None:
-        return _run_on_ground(keeper, on_ground, input_law, sensing, q0, v0, h, count, float(duration), progress)
-    if not watched and input_law.held and constraints is None and external is None:
-        steps = None if np.ndim(gravity) > 1 else compiled_steps(model, integrator, gravity)  # type: ignore[arg-type]
-        if steps is not None:
-            return _run_compiled(keeper, start, steps, stepper, input_law, sensing, q0, v0, h, count, float(duration), progress)
-    return _run(keeper, start, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
+    return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
-def _run(record: Recorder, equations: Equations, input_law: InputLaw, stepper: Stepper, events: tuple[Event, ...],
-         sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
+def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_law: InputLaw, stepper: Stepper,
+         events: tuple[Event, ...], sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Progress) -> Run:  # fmt: skip
-    senses = Senses(equations.model, sensing, dt)
-    values: list[float] | None = None
-    for k in range(count + 1):
-        t = min(k * dt, duration)
-        try:
-            law = _law(input_law, senses.see(k, q, v), t)
-            state = EventState(equations, t, q, v, law)
-            if k == 0:
-                state = _apply_start_events(events, state, record)
-                q, equations = state.q, state.equations
-            record.sample(t, state.q, state.v, state.tau, state.forces)
-            if k == count:
-                break
-            end = min((k + 1) * dt, duration)
-            state, values, ended = Stretch(stepper, law, end, events, record.events).run(state, values)
-            if ended:
-                record.sample(state.t, state.q, state.v, state.tau, state.forces)
-                break
-        except (Exception, KeyboardInterrupt) as error:
-            return record.ended_by(error, t)
-        q, v, equations = state.q, state.v, state.equations
-        progress((k + 1) / count, "simulating")
-    return record.run()
-
-
-def _run_compiled(record: Recorder, equations: Equations, steps: Steps, stepper: Stepper, input_law: InputLaw,
-                  sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
-                  progress: Progress) -> Run:  # fmt: skip
-    """Held forces: as many steps in one call as they are held for."""
     senses, k = Senses(equations.model, sensing, dt), 0
+    values: list[float] | None = None
+    ahead = ground is None and input_law.held and (all(event.leading for event in events) if input_law.constant else not events)
     while k <= count:
         t = min(k * dt, duration)
         try:
-            tau = input_law.tau(t, *senses.see(k, q, v))
-            record.sample(t, q, v, tau, {})
-            if k == count:
-                break
-            last = min((k + 1) * dt, duration) - t
-            n = min(CHUNK, count - 1 - k) if input_law.constant else 1
-            n, h = (n, dt) if n > 0 and k + n < count else (1, last)
-            found = steps.advance(q, v, tau, h, n)
-            if found is None:  # one step in Python tells why
-                n, law = 1, partial(_held, tau)
-                after = Stretch(stepper, law, t + last, (), []).run(EventState(equations, t, q, v, law), None).state
-                found = after.q[..., None, :], after.v[..., None, :]
+            law = _law(input_law, senses.see(k, q, v), t)
+            last = min((k + 1) * dt, duration) - t if k < count else dt  # where the run ends, too, the ground shows its forces
+            state = EventState(equations, t, q, v, law, ground and ground._replace(h=last))
+            if k == 0:
+                state = _apply_start_events(events, state, record)
+            n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES
+            times, h = ([(k + i + 1) * dt for i in range(n)], dt) if 0 < n < count - k else ([t + last], last)
+            if ahead and k < count and (steps := state.equations.compiled(stepper.integrator)):
+                quiet, forces, values = _quiet_states(steps, events, state, values, times, h)
+            for i, state in enumerate(quiet[:-1]):
+                record.sample(state.t, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in forces.items()})
+            n, state = len(quiet) - 1, quiet[-1]
+            if n == 0:
+                record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
+                if k == count:
+                    break
+                n, stretch = 1, Stretch(stepper, law, input_law.held, min((k + 1) * dt, duration), events, record.events)
+                state, values, ended = stretch.run(state, values)
+                if ended:
+                    record.sample(state.t, state.q, state.v, state.tau, state.forces, state.facts)
+                    break
         except (Exception, KeyboardInterrupt) as error:
             return record.ended_by(error, t)
-        for x in found:
-            x.flags.writeable = False
-        for i in range(n - 1):
-            record.sample((k + i + 1) * dt, found[0][..., i, :], found[1][..., i, :], tau, {})
-        k, q, v = k + n, found[0][..., n - 1, :], found[1][..., n - 1, :]
-        progress(k / count, "simulating")
+        k, q, v, equations, ground = k + n, state.q, state.v, state.equations, state.ground
+        progress(min(k / count, 1.0), "simulating")
     return record.run()
+
+
+def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, values: list[float] | None, times: list[float],
+                  h: float) -> tuple[list[EventState], Mapping[str, np.ndarray], list[float] | None]:  # fmt: skip
+    """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
+    where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
+    found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
+    if found is None:  # one step in Python tells why
+        return [state], {}, values
+    found.q.flags.writeable = found.v.flags.writeable = False
+    quiet = len(times)
+    if events:
+        later = EventState(state.equations, np.array(times), found.q, found.v, state.law)  # type: ignore[arg-type]
+        before = [event.evaluate(state) for event in events] if values is None else values
+        table = np.array([[x, *np.broadcast_to(event.value(later), len(times))] for event, x in zip(events, before)])
+        passed = np.array([event.is_crossed(x[:-1], x[1:]) for event, x in zip(events, table)]).any(axis=0)
+        quiet = int(passed.argmax()) if passed.any() else quiet
+        values = table[:, quiet].tolist()
+    states = [replace(state, t=t, q=found.q[..., i, :], v=found.v[..., i, :]) for i, t in enumerate(times[:quiet])]
+    return [state, *states], found.forces, values
 
 
 def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return tau
-
-
-def _run_on_ground(record: Recorder, stepper: GroundStepper, input_law: InputLaw, sensing: Sensing | None, q: np.ndarray,
-                   v: np.ndarray, dt: float, count: int, duration: float, progress: Progress) -> Run:  # fmt: skip
-    senses = Senses(record.model, sensing, dt)
-    kept = stepper.no_impulses(q)
-    for k in range(count + 1):
-        t = min(k * dt, duration)
-        try:
-            tau = input_law.tau(t, *senses.see(k, q, v))
-            end = min((k + 1) * dt, duration) if k < count else t + dt  # the last one shows the forces there
-            step = stepper.advance(t, q, v, tau, end - t, kept)
-        except (Exception, KeyboardInterrupt) as error:
-            return record.ended_by(error, t)
-        record.sample(t, q, v, tau, step.forces, step.facts)
-        q, v, kept = step.q, step.v, step.kept
-        q.flags.writeable = v.flags.writeable = False
-        progress(min((k + 1) / count, 1.0), "simulating")
-    return record.run()
 
 
 def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> Forces:
@@ -244,17 +218,6 @@ def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Re
             holding = () if state.constraints is None else state.constraints.names
             record.events.append(Occurrence(START, state.t, before.q, before.v, state.v, holding))
     return state
-
-
-def sample_count(dt: float, duration: float) -> int:
-    """The number of steps, the last of which may be shorter."""
-    count = duration / dt
-    if not count <= MOST_SAMPLES:
-        raise InputError(
-            f"a duration of {duration:g} s in steps of {dt:g} s gives {count:.3g} samples, more than {MOST_SAMPLES:.0e}: take a "
-            "longer dt", dt=dt, duration=duration,
-        )  # fmt: skip
-    return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
 
 
 def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:

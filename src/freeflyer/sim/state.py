@@ -10,9 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.steps import project
+from freeflyer.contacts.steps import compiled_steps
 from freeflyer.dynamics.equations import forward_dynamics
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.loads import Expressed, Wrenches
@@ -36,7 +36,9 @@ class EventState:
         constraints: The set that holds at this time.
         tau: (nv,) array, forces of the law, N and N m; computed at first access, as a and forces.
         a: (nv,) array, acceleration, m/s^2 and rad/s^2.
-        forces: Wrenches (6,) of the constraints by name, as constrained_dynamics gives them.
+        forces: Wrenches (6,) of the constraints by name, as constrained_dynamics gives them. On a ground a and forces are means
+            over the step that begins here.
+        ground: How it moves on a ground, or None.
 
     Examples:
         The joint's largest acceleration (rad/s^2), where its rate passes zero:
@@ -53,6 +55,7 @@ class EventState:
     q: np.ndarray
     v: np.ndarray
     law: Callable[[float, np.ndarray, np.ndarray], np.ndarray]
+    ground: Any = None
 
     @property
     def model(self) -> Model:
@@ -85,8 +88,20 @@ class EventState:
     def _poses(self) -> dict[str, np.ndarray]:
         return {}
 
+    @property
+    def facts(self) -> Mapping[str, np.ndarray]:
+        """Those of Run.ground."""
+        return {} if self.ground is None else self.ground_step.facts
+
+    @cached_property
+    def ground_step(self) -> Any:
+        """The step on the ground that begins here, if no event cuts it."""
+        return self.ground.step(self, self.ground.h)
+
     @cached_property
     def _solution(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
+        if self.ground is not None:
+            return (self.ground_step.v - self.v) / self.ground.h, self.ground_step.forces
         return self.equations.solve(self.t, self.q, self.v, self.tau)
 
 
@@ -113,9 +128,15 @@ class Equations:
         found = constrained_dynamics(self.model, q, v, tau, constraints=self.constraints, **loads)
         return found.a, found.forces
 
+    def compiled(self, integrator: str) -> Any:
+        """Compiled steps under held forces, or None."""
+        if self.external is not None or np.ndim(self.gravity) > 1:  # type: ignore[arg-type]
+            return None
+        return compiled_steps(self.model, integrator, self.gravity, self.constraints)
+
     def project(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """The nearest state that the constraints admit: the drift of a step is removed."""
-        return (q, v) if self.constraints is None else project(self.model, q, v, self.constraints)
+        return (q, v) if self.constraints is None else project_state(self.model, q, v, self.constraints)
 
     def with_constraints(self, constraints: ConstraintSet | None) -> Equations:
         """The same, another set holding."""

@@ -21,6 +21,7 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, StepError
+from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import choice, number
 from freeflyer.model.model import Model
 from freeflyer.sim.events import Event, Occurrence, apply_event, locate
@@ -42,10 +43,11 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From the time of a state to t1. law: the forces meanwhile. record: where events are appended."""
+    """From the time of a state to t1. law: the forces meanwhile, `held` or not. record: where events are appended."""
 
     stepper: Stepper
     law: Forces
+    held: bool
     t1: float
     watched: tuple[Event, ...]
     record: list[Occurrence]
@@ -96,6 +98,13 @@ class Stretch:
     def _advance(self, state: EventState, h: float) -> EventState:
         """The state h later."""
         equations, law = state.equations, self.law
+        if state.ground is not None:
+            found: EventState = state.ground.after(state, h)
+            return found
+        steps = equations.compiled(self.stepper.integrator) if self.held else None
+        taken = steps and steps.advance(state.q, state.v, state.tau, h, 1)
+        if taken is not None:
+            return EventState(equations, state.t + h, frozen_array(taken.q[..., 0, :]), frozen_array(taken.v[..., 0, :]), law)
 
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))

@@ -45,7 +45,9 @@ def array(name: str, value: ArrayLike, layout: Layout) -> np.ndarray:
         raw = np.asarray(value)
     except ValueError as error:
         raise InputError(f"{name} is not a regular array ({error}); {expected}.", name=name) from error
-    if raw.dtype.kind not in "biuf":
+    if np.ma.is_masked(value):
+        raise InputError(f"{name} is a masked array; {expected}, every entry given.", name=name)
+    if raw.dtype.kind not in "iuf":
         raise InputError(f"{name} holds {raw.dtype} values; {expected}, real numbers.", name=name, dtype=raw.dtype)
     n = len(layout.tail)
     if raw.ndim < n or raw.shape[raw.ndim - n :] != layout.tail:

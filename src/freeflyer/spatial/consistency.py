@@ -55,8 +55,8 @@ def check(mass: ArrayLike, com: ArrayLike, rotational: ArrayLike, tolerance: flo
 
     Args:
         tolerance: Signs are judged up to so much times the largest moment, since files round."""
-    if not 0.0 <= tolerance < np.inf:
-        raise InputError(f"tolerance is {tolerance!r}; expected a finite number of 0 or more.")
+    if isinstance(tolerance, bool) or not isinstance(tolerance, int | float) or not 0.0 <= tolerance <= 1.0:
+        raise InputError(f"tolerance is {tolerance!r}; expected a number from 0 to 1.")
     m, c, I = ck.arrays(("mass", mass, ck.SCALAR), ("com", com, ck.POINT), ("rotational", rotational, ck.MATRIX3))
     I = ck.symmetric("rotational", I)
     batch = np.broadcast_shapes(m.shape, c.shape[:-1], I.shape[:-2])

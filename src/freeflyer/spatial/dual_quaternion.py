@@ -11,7 +11,7 @@ our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "wo
 InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
-# ruff: noqa: I001  the list of names is filled, not one name a line
+
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -187,7 +187,7 @@ def pure(name: str, h: ArrayLike) -> np.ndarray:
 
 
 def in_world(expressed: str) -> bool:
-    if expressed not in ("body", "world"):
+    if not isinstance(expressed, str) or expressed not in ("body", "world"):
         text = f"expressed is {expressed!r}; a dual quaternion's twist is expressed in 'body' or 'world'"
         raise InputError(f"{text}. Convert a mixed one with twist.change_expression.", expressed=expressed)
     return expressed == "world"

@@ -195,7 +195,7 @@ def relative_transform(X_WB: np.ndarray, source: str, target: str) -> np.ndarray
 
 
 def _frame_of_expression(X_WB: np.ndarray, expression: str, role: str) -> np.ndarray:
-    if expression not in EXPRESSIONS:
+    if not isinstance(expression, str) or expression not in EXPRESSIONS:
         text = f"{role} is {expression!r}; expected one of {', '.join(map(repr, EXPRESSIONS))}"
         raise InputError(f"{text} (body axes; body origin, world axes; world origin and axes).", **{role: expression})
     X = X_WB.copy()

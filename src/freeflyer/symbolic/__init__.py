@@ -6,8 +6,7 @@ tau = ff.symbolic.evaluate("inverse_dynamics", model, q, v, a)"""
 
 from freeflyer.symbolic.evaluating import evaluate, kernel_routine
 from freeflyer.symbolic.parameters import parameters
-from freeflyer.symbolic.printing import make_function, print_source
-from freeflyer.symbolic.routines import Routine, routine
+from freeflyer.symbolic.routines import Routine, make_function, print_source, routine
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer.symbolic.variables import coefficient_matrix, jacobian, time_derivative, variables
 

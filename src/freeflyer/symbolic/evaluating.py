@@ -10,12 +10,11 @@ from typing import Any
 import numpy as np
 import sympy as sp
 
-from freeflyer.dynamics.loads import EXPRESSED, Expressed
+from freeflyer.dynamics import EXPRESSED, Expressed
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels import plain
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.symbolic.parameters import scalar
 from freeflyer.symbolic.routines import Routine, fresh_symbols, named_inputs, split_outputs
 
@@ -150,18 +149,7 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
         parameters: iterable of scalars, in the model's place, made by `ff.symbolic.parameters`.
     Returns: array of objects, or tuple of arrays, as the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
     Raises: InputError for other numbers of arguments or scalars, a frame that is missing or not taken, and closed models;
-    UnknownNameError for unknown functions and frames.
-
-    Examples:
-        >>> import sympy
-        >>> link = ff.Link("rod", ff.Inertia(2.0, (0.5, 0.0, 0.0), np.diag([0.0, 0.25, 0.25])))
-        >>> hinge = ff.Joint("hinge", "revolute", "world", "rod", axis=(0.0, 1.0, 0.0))
-        >>> model, q = ff.build(ff.Description("pendulum", (link,), (hinge,), gravity=(0.0, 0.0, -8.0))), sympy.Symbol("q")
-        >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q])[0, 0])
-        3/4
-        >>> ff.symbolic.evaluate("gravity_forces", model, [q])[0]
-        -8*cos(q)
-    """
+    UnknownNameError for unknown functions and frames."""
     return run_function(function, model, arguments, frame, expressed, parameters)
 
 

@@ -11,10 +11,7 @@ import numpy as np
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import Joint
-from freeflyer.model.model import Model
-from freeflyer.model.placements import screws
-from freeflyer.model.public import public
+from freeflyer.model import Joint, Model, public, screws
 
 
 def scalar(what: str, x: Any) -> Any:
@@ -47,17 +44,7 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
         positions: Position (3) of a joint's frame in its parent link, by joint, m. Fixed joints are excluded.
         armatures: Armature by joint of one coordinate, kg m^2 or kg.
         gravity: (3), m/s^2.
-    Returns: list of scalars.
-
-    Examples:
-        >>> import sympy
-        >>> m, l, q = sympy.symbols("m l q", positive=True)
-        >>> model = ff.robots.chain(1)
-        >>> tip = model.joints[0].child
-        >>> p = ff.symbolic.parameters(model, masses={tip: m}, centers={tip: (0, 0, l)}, inertias={tip: sympy.zeros(3)})
-        >>> sympy.simplify(ff.symbolic.evaluate("mass_matrix", model, [q], parameters=p)[0, 0])
-        l**2*m
-    """
+    Returns: list of scalars."""
     row: list[Any] = model.parameters.tolist()
     if gravity is not None:
         row[L.GRAVITY : L.GRAVITY + 3] = _vector("gravity", gravity)

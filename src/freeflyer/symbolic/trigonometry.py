@@ -5,7 +5,7 @@ from __future__ import annotations
 import mpmath
 import sympy as sp
 
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.symbolic.routines import formula, matrix
 
 

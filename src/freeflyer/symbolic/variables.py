@@ -8,8 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.symbolic.routines import formula, matrix
 
 
@@ -30,15 +29,7 @@ class Variables:
 
 @public
 def variables(model: Model) -> Variables:
-    """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ...
-
-    Examples:
-        The rate of a quaternion's first entry:
-
-        >>> variables = ff.symbolic.variables(ff.robots.chain(1, "spherical"))
-        >>> ff.symbolic.time_derivative(variables.position[0], variables)
-        q1*v2/2 - q2*v1/2 + q3*v0/2
-    """
+    """Symbols of a robot's state on SE(3) x R^n: q0, q1, ..., v0, v1, ..., a0, a1, ..."""
     if model.reduction is not None:
         raise InputError(f"variables are those of a tree: give {model.name!r} with open loops, its attribute `tree`")
     q = sp.symbols(f"q:{model.nq}", real=True)

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
-from freeflyer.cli.options import DebugOption, JsonOption, option
+from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
+from freeflyer.cli.output import output, print_table, status, table, write_json
+from freeflyer.errors import InputError, format_value, unknown_name
 
 if TYPE_CHECKING:
     from freeflyer_papers.hopping.hopping import HopRun
@@ -26,11 +28,9 @@ def hop(
         Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write figure, film strip and animation there.",
             show_default=False)
     ] = None,
-    json: JsonOption = None, debug: DebugOption = False,
+    view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
-    from freeflyer.cli.options import make_folder
-    from freeflyer.cli.output import output, print_table, status, write_json
     from freeflyer_papers import hopping
 
     out = output(json)
@@ -50,13 +50,16 @@ def hop(
         for path in draw(run, folder):
             out.print(f"wrote {path}", soft_wrap=True)
     write_json(json, "hop", summary(run))
+    if view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, run)
 
 
 def parse_settings(given: list[str]) -> dict[str, Any]:
     """Settings of NAME=VALUE. Errors: InputError."""
     from dataclasses import fields
 
-    from freeflyer.errors import InputError, format_value, unknown_name
     from freeflyer_papers.hopping.settings import HopSettings
 
     known = [field.name for field in fields(HopSettings)]
@@ -100,8 +103,6 @@ def summary(run: HopRun) -> dict[str, Any]:
 
 
 def _table(run: HopRun) -> Any:
-    from freeflyer.cli.output import table
-
     s = summary(run)
     rows = [("time", f"{s['time']:.3f}", "s"), ("steps", str(s["steps"]), ""), *((f"{n}{'e' * (n == 'apex')}s", str(k), "") for n,
         k in s["events"].items()),
@@ -111,7 +112,6 @@ def _table(run: HopRun) -> Any:
 
 
 def _list() -> Any:
-    from freeflyer.cli.output import table
     from freeflyer_papers.hopping.settings import EXPERIMENTS
 
     rows = [(name, x.purpose, f"{x.duration:g} s") for name, x in EXPERIMENTS.items()]

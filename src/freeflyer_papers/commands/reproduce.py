@@ -8,6 +8,10 @@ from typing import Annotated, Any
 import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, make_folder, option
+from freeflyer.cli.output import output, print_table, status, table, write_json
+from freeflyer.errors import InputError
+from freeflyer.files import write_atomically
+
 
 KeyArgument = Annotated[str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.",
     show_default=False)]  # fmt: skip
@@ -28,7 +32,6 @@ def reproduce(
     from time import perf_counter
 
     import freeflyer_papers as papers
-    from freeflyer.cli.output import output, print_table, status, write_json
 
     out, start = output(json), perf_counter()
     if everything:
@@ -47,8 +50,8 @@ def reproduce(
         result = paper.compute(progress, **given)
         progress(0.0, "drawing")
         pictures = _save(paper.pictures(result), folder, key)
-    for table in paper.tables(result):
-        print_table(out, table)
+    for shown in paper.tables(result):
+        print_table(out, shown)
     numbers = folder / f"{key}.json"
     write_json(numbers, f"reproduce {key}", result)
     write_json(json, f"reproduce {key}", result)
@@ -57,8 +60,6 @@ def reproduce(
 
 
 def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> None:
-    from freeflyer.errors import InputError
-
     for word, given in ((f"the key {key!r}", key), ("--robot", robot), ("--peer", peer)):
         if given is not None:
             raise InputError(f"--all takes every paper as it is, without {word}: leave one of them out")
@@ -66,8 +67,6 @@ def _refuse_with_all(key: str | None, robot: Path | None, peer: Path | None) -> 
 
 def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
     """Every paper's files, one page of them all, and a line each; exit code 1 where one failed."""
-    from freeflyer.cli.output import status, table, write_json
-    from freeflyer.files import write_atomically
     from freeflyer_papers.page import Outcome, outcomes, page
 
     done: list[Outcome] = []
@@ -90,8 +89,6 @@ def _reproduce_all(out: Any, folder: Path, json: Path | None) -> None:
 
 def refuse_options(paper: Any, given: dict[str, Path]) -> None:
     """Errors: InputError for files that this paper has no use for."""
-    from freeflyer.errors import InputError
-
     strange = [name for name in given if name not in paper.options]
     if strange:
         takes = " and ".join(f"--{name}" for name in paper.options) or "no files"
@@ -99,8 +96,6 @@ def refuse_options(paper: Any, given: dict[str, Path]) -> None:
 
 
 def _list(papers: Any) -> Any:
-    from freeflyer.cli.output import table
-
     rows = [(key, papers.reproduction(key).paper) for key in papers.names()]
     return table("papers that can be reproduced: freeflyer reproduce KEY", ("key", "paper"), rows)
 

@@ -13,7 +13,7 @@ import sympy as sp
 from scipy.integrate import quad
 
 import freeflyer as ff
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose, frame_velocity
+from freeflyer.dynamics import frame_jacobian, frame_pose, frame_velocity
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2

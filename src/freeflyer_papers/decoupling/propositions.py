@@ -11,9 +11,9 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer import decoupling, robots
-from freeflyer.analysis.timing.robots import default_robots
+from freeflyer.analysis.timing.algorithms import default_robots
 from freeflyer.decoupling.base import FORMS, Form
-from freeflyer.dynamics.equations import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
+from freeflyer.dynamics import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.robots import make
 from freeflyer.spatial import se3
 

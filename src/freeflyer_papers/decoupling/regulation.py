@@ -7,7 +7,7 @@ from dataclasses import dataclass
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.dynamics.centroidal import center_of_mass
+from freeflyer.dynamics import center_of_mass
 from freeflyer.sim.simulating import simulate
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 

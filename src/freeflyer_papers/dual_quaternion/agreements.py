@@ -11,7 +11,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
+from freeflyer.model import WORLD, Description, Inertia, Joint, Link
 from freeflyer.robots import humanoid
 from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 

@@ -7,11 +7,12 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.analysis.estimators import multiple_correlation
 from freeflyer.formulations import constrained, methods
 from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
+from freeflyer.model import finite_array
 from freeflyer.progress import Progress
 from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer_papers.dual_quaternion import validation_robots as robots
@@ -279,3 +280,32 @@ def sideways_force() -> Sideways:
         return float(np.linalg.norm(x - ours) / np.linalg.norm(ours))
 
     return Sideways(t, ours, WHEEL_SOFTNESS, theirs, tuple(map(error, theirs)), rigid, error(rigid))
+
+
+def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
+    """Coefficient of multiple correlation (CMC) (...) of waveforms (..., P, F) or (..., G, P, F), F samples that P methods give for
+    the same G motions: 1 for identical ones, NaN if they differ by more than they vary in time.
+
+    Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
+    measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
+    methods Y_gf and over methods and samples Y_g:
+
+        CMC^2 = 1 - [sum (Y_gpf - Y_gf)^2 / (G F (P - 1))] / [sum (Y_gpf - Y_g)^2 / (G (P F - 1))]
+
+    Errors: InputError for less than two methods or two samples, and numbers that are not finite."""
+    Y = finite_array("waveforms", waveforms)
+    if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
+        raise ff.InputError(
+            f"waveforms must have two methods and two samples at least, (..., P, F) or (..., G, P, F), got shape {Y.shape}",
+            shape=Y.shape)  # fmt: skip
+    Y = Y[None] if Y.ndim == 2 else Y
+    G, P, F = Y.shape[-3:]
+    if not G:
+        raise ff.InputError(f"waveforms must hold one motion at least, (..., G, P, F), got shape {Y.shape}", shape=Y.shape)
+    apart = Y - Y.mean(axis=-2, keepdims=True)
+    varied = Y - Y.mean(axis=(-2, -1), keepdims=True)
+    within = (apart**2).sum(axis=(-3, -2, -1)) / (G * F * (P - 1))
+    total = (varied**2).sum(axis=(-3, -2, -1)) / (G * (P * F - 1))
+    ratio = np.divide(within, total, out=np.zeros_like(total), where=total > 0.0)
+    with np.errstate(invalid="ignore"):
+        return np.sqrt(1.0 - ratio)

@@ -15,7 +15,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer import contacts, robots
-from freeflyer.model.description import ROOT_JOINT
+from freeflyer.model import ROOT_JOINT
 from freeflyer.robots.mobile import WHEEL_RADIUS
 from freeflyer.sim import Plant, Run, Servos, mujoco_plant, simulate_in_mujoco
 

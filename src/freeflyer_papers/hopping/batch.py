@@ -12,13 +12,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics import time_step
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.compiler.calls.running import batch, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model.inputs import finite_array, finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.parts import Executor
 from freeflyer_papers.hopping import settings as setup
@@ -41,8 +39,7 @@ class HopEnds(NamedTuple):
         t: (...) array, times, s.
         q, v: (..., nv) arrays, states, m, rad, m/s and rad/s.
         apexes: (...) int array, how many there were.
-        apex_q, apex_v: (..., nv) arrays, the state at the last one.
-    """
+        apex_q, apex_v: (..., nv) arrays, the state at the last one."""
 
     outcome: np.ndarray
     t: np.ndarray
@@ -125,16 +122,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
             The default is threads, `freeflyer.get_threads()` of them.
         **changes: Settings of `HopSettings`; numbers may be arrays that broadcast with the leading axes, but for `controller`, and
             but for the floor's.
-    Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers.
-
-    Examples:
-        Starts between upright and 60 degrees, and whether they fell:
-
-        >>> q = np.tile(ff.robots.revolute_hopper().keyframes["start"], (4, 1))
-        >>> q[:, 2] += np.radians([0, 20, 40, 60])
-        >>> freeflyer_papers.hopping.hop_ends("revolute-V", q, np.zeros(4), duration=2.0, fallen_height=0.06).outcome
-        array(['ended', 'ended', 'fallen', 'fallen'], dtype='<U6')
-    """
+    Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers."""
     chosen, robot = setup.chosen_hopper(experiment, model)
     end = time_step("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
@@ -188,15 +176,7 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
         speed: (...) array along x, m/s.
         joint: Positions of the joints; by default those of keyframe "start".
     Returns: tuple of (..., nv) arrays, q and v.
-    Raises: InputError for another model, and numbers that do not broadcast.
-
-    Examples:
-        The start of experiment V, table 4.13:
-
-        >>> q, v = freeflyer_papers.hopping.hop_start(ff.robots.revolute_hopper(), angle=np.radians(30), height=0.3, speed=0.0)
-        >>> print(q.round(4))
-        [ 0.      0.3    -1.9938  1.7802]
-    """
+    Raises: InputError for another model, and numbers that do not broadcast."""
     setup.check_hopper(model)
     upright = np.array(model.keyframes["start"])
     if joint is not None:
@@ -224,8 +204,7 @@ class HopBasins:
         gait: (A, H, S) int array, number of the gait that a start settles on; -1 where it falls, -2 where neither has come about in
             time.
         gaits: (G, 2, nv) array, q and v at an apex of each gait, the place along x aside; the one with most starts first.
-        ends: Of all runs.
-    """
+        ends: Of all runs."""
 
     angle: np.ndarray
     height: np.ndarray
@@ -264,13 +243,7 @@ def hop_basins(experiment: str, *, angle: ArrayLike, height: ArrayLike, speed: A
         model, executor, progress: See `hop_ends`.
         **changes: Settings; by default the step's tolerance is 1e-6, and a fall is the trunk below 0.06 m. A run has settled
             if five apexes in a row repeat the one before to 1e-3 (m, rad, m/s, rad/s).
-    Raises: UnknownNameError, InputError as `hop_ends`.
-
-    Examples:
-        >>> basins = freeflyer_papers.hopping.hop_basins("revolute-V", angle=[0.0, 1.2], height=[0.3], speed=[0.0], duration=3.0)
-        >>> basins.gait.ravel()[1]                # a leg at 69 degrees falls
-        np.int64(-1)
-    """
+    Raises: UnknownNameError, InputError as `hop_ends`."""
     _, robot = setup.chosen_hopper(experiment, model)
     starts = (("angle", angle), ("height", height), ("speed", speed))
     angles, heights, speeds = (np.atleast_1d(finite_array(name, x)) for name, x in starts)

@@ -8,8 +8,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.public import public
+from freeflyer.model import finite_row, public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
 from freeflyer_papers.hopping.settings import HopSettings, changed, chosen_hopper, legs, start_of
@@ -34,8 +33,7 @@ class HopGait:
             then v without the one along z.
         multipliers: (2 nv - 2,) complex array, its eigenvalues (Floquet multipliers), the largest first. Below 1 in size: the gait
             is stable.
-        residual: Difference of the apex after one period, m, rad, m/s or rad/s.
-    """
+        residual: Difference of the apex after one period, m, rad, m/s or rad/s."""
 
     q: np.ndarray
     v: np.ndarray
@@ -52,12 +50,7 @@ class HopGait:
 
 
 class GaitError(ff.FreeflyerError, ArithmeticError):
-    """No gait was found; `q`, `v` is where the search ended.
-
-    Examples:
-        >>> issubclass(freeflyer_papers.hopping.GaitError, ff.FreeflyerError)
-        True
-    """
+    """No gait was found; `q`, `v` is where the search ended."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -110,13 +103,7 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
         q, v: (nv,) arrays, near an apex of the gait; by default the experiment's start.
         model: See `hop`.
         **changes: Settings of `HopSettings`.
-    Raises: GaitError if Newton's method does not converge, or a run on its way has no next apex.
-
-    Examples:
-        >>> gait = freeflyer_papers.hopping.hop_gait("revolute-VI")
-        >>> gait.stable, round(gait.period, 3), round(gait.stride / gait.period, 2)     # s, m/s
-        (True, 0.372, 0.24)
-    """
+    Raises: GaitError if Newton's method does not converge, or a run on its way has no next apex."""
     chosen, robot = chosen_hopper(experiment, model)
     settings = changed(chosen.settings, {"tolerance": ACCURACY} | changes | {"apexes": 1})
     if q is None:

@@ -10,14 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics.equations import kinetic_energy, potential_energy
-from freeflyer.dynamics.integrators import time_step
+from freeflyer.dynamics import kinetic_energy, potential_energy, time_step
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model.inputs import check_configuration, finite_row, row
-from freeflyer.model.public import public
+from freeflyer.model import check_configuration, finite_row, public, row
 from freeflyer.progress import Progress, no_progress
+from freeflyer.sim.run_table import RecordedRun, state_columns
 from freeflyer.tables import Table
 from freeflyer_papers.hopping import settings as setup
 from freeflyer_papers.kernels import layout as L
@@ -53,15 +52,7 @@ def hop(experiment: str, *, duration: float | None = None, model: ff.Model | Non
 
     Raises:
         UnknownNameError: For another experiment.
-        InputError: For bad settings, a foot that starts below the ground, a leg of length 0.
-
-    Examples:
-        Works (J) of experiment VI in 20 s; the thesis has 7.15 for the external one:
-
-        >>> run = freeflyer_papers.hopping.hop("revolute-VI")
-        >>> print(f"{run.energy.external[-1]:.2f}")
-        7.15
-    """
+        InputError: For bad settings, a foot that starts below the ground, a leg of length 0."""
     chosen, robot = setup.chosen_hopper(experiment, model)
     length = time_step("duration", chosen.duration if duration is None else duration)
     settings = setup.changed(chosen.settings, changes)
@@ -147,8 +138,7 @@ class HopEnergy:
         touch_down: (T,) array, loss in plastic impacts of the foot, -1/2 v_f^T (J M^-1 J^T)^-1 v_f, at all touch-downs up to
             then.
         radial_damper, energy_controller, radial_spring, polar_spring: (T,) array, parts of `external` and `joint`. The polar
-            spring is that of a controller which begins anew at each touch-down.
-    """
+            spring is that of a controller which begins anew at each touch-down."""
 
     mechanical: np.ndarray
     external: np.ndarray
@@ -190,7 +180,7 @@ class HopEnergy:
 
 
 @dataclass(frozen=True, eq=False)
-class HopRun:
+class HopRun(RecordedRun):
     """Run of a hopping robot: states at all steps of the integration, events, energy.
 
     Attributes:
@@ -204,8 +194,7 @@ class HopRun:
         ended: Why and when the run ended.
         failure: Of a run that could not go on: the reason, the time and the state reached. The samples before are kept.
         works: (T, 6) array at the ports of the compiled steps, J, from which `energy` is made.
-        settings: Model and settings of the simulation.
-    """
+        settings: Model and settings of the simulation."""
 
     experiment: str
     model: ff.Model
@@ -222,6 +211,21 @@ class HopRun:
 
     def __repr__(self) -> str:
         return f"HopRun of {self.experiment!r}: {len(self.t)} steps, {len(self.named('lift-off'))} lift-offs, {self.ended}"
+
+    def columns(self) -> dict[str, np.ndarray]:
+        """Positions, velocities, forces of the floor on the foot (N) and the leg's angle (rad)."""
+        force = {f"force {setup.FOOT}.{part}": x for part, x in zip(("fx", "fz"), self.floor_forces.T)}
+        return state_columns(self.model, self.t, self.q, self.v) | force | {"angle": self.angle}
+
+    def motion(self) -> Any:
+        """As the viewer shows it: with the floor's force on the foot."""
+        from freeflyer.viewer.motions import state_motion
+
+        foot = ff.contacts.point(setup.FOOT)
+        turned = np.einsum("tij,ti->tj", ff.frame_pose(self.model, self.q, setup.FOOT)[:, :3, :3],
+                           np.insert(self.floor_forces, 1, 0.0, axis=1))  # fmt: skip
+        wrench = np.concatenate([turned, 0.0 * turned], axis=1)
+        return state_motion(self, self.model, self.q, {foot.name: wrench}, [foot], f"hopping, {self.experiment}")
 
     def named(self, name: str) -> tuple[ff.sim.Occurrence, ...]:
         """The events of that name."""

@@ -9,11 +9,10 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
+from freeflyer.dynamics import FrameSet, frame_set
 from freeflyer.dynamics.all_terms import all_terms
-from freeflyer.dynamics.frame_sets import FrameSet, frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import finite_array, number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, finite_array, number
 from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 

@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model.inputs import row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, row
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos

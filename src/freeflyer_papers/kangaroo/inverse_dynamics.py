@@ -15,7 +15,7 @@ from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, asked_of
-from freeflyer.dynamics.closed import motion, reduction_of, velocity_map
+from freeflyer.dynamics import motion, reduction_of, velocity_map
 from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.optimization.compiled import call

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.timing.robots import example_urdf
+from freeflyer.analysis.timing.algorithms import example_urdf
 from freeflyer.control.support import ground_points
 from freeflyer_papers.registry import model_file
 

@@ -8,11 +8,11 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.swing import Route, holding_forces, servo_targets
+from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
-from freeflyer.plots.estimation import draw_bones
+from freeflyer_papers.estimation.pictures import draw_bones
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.plots.view import bones

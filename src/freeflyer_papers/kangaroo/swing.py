@@ -10,7 +10,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
+from freeflyer_papers.estimation.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
 from freeflyer.plots.view import bones
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -91,7 +91,7 @@ def tables_swing(r: SwingResult) -> list[Table]:
 
 def pictures_swing(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    from freeflyer.plots import estimation as figures
+    from freeflyer_papers.estimation import pictures as figures
 
     return {"fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
         "fig22b_balance": figures.balance(r.shown)}  # fmt: skip

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis import estimators
+from freeflyer_papers.estimation import estimators
 from freeflyer.contacts import contact_from_points
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
@@ -25,7 +25,7 @@ HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)]
 
 @dataclass(frozen=True)
 class Run:
-    """One way of estimating: the numbers of Tracking (analysis/estimators.py), m and rad."""
+    """One way of estimating: the numbers of Tracking (estimation/estimators.py), m and rad."""
 
     encoders: str
     alpha: float
@@ -99,7 +99,7 @@ def tables_tracking(r: TrackingResult) -> list[Table]:
 
 def pictures_tracking(r: TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    from freeflyer.plots.estimation import tracking
+    from freeflyer_papers.estimation.pictures import tracking
 
     labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
     figure = tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
@@ -167,6 +167,6 @@ def tables_calibration(r: Calibrated) -> list[Table]:
 
 def pictures_calibration(r: Calibrated) -> dict[str, Any]:
     """Fig 18, with the paper's encoders."""
-    from freeflyer.plots.estimation import calibration
+    from freeflyer_papers.estimation.pictures import calibration
 
     return {"fig18_calibration": calibration(r.paper)}

@@ -6,9 +6,7 @@ length of step and phase; what has ended stays as it is.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace,
-)
+from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import store_entries
 from freeflyer.kernels.model.layout import N_V

@@ -11,7 +11,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.analysis.linearization import body_rates
 from freeflyer.analysis.timing.results import power, threads, time_interleaved
-from freeflyer.kernels.counting import CountingScalar, Operations, count
+from freeflyer_papers.counting import CountingScalar, Operations, count
 from freeflyer.progress import Progress
 from freeflyer_papers.linearization import robot as R
 from freeflyer_papers.linearization.robot import Check, Counts, Differences, State, by_complex_steps, distance

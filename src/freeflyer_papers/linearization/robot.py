@@ -13,7 +13,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.kernels import plain
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
+from freeflyer.model import WORLD, Description, Inertia, Joint, Link
 from freeflyer_papers.printed import geometric
 
 POSITION = 0.3  # of every joint, m or rad
@@ -58,7 +58,7 @@ def branched_robot() -> ff.Model:
 
 def perturbed_state(model: ff.Model) -> State:
     """All joints at 0.3, a turned and moving base; velocities and accelerations random, but always the same."""
-    from freeflyer.dynamics.equations import inverse_dynamics
+    from freeflyer.dynamics import inverse_dynamics
     from freeflyer.spatial import quaternion
 
     rng = np.random.default_rng(2)
@@ -83,7 +83,7 @@ def _rod(end: np.ndarray) -> Inertia:
 
 def skeleton(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """(bodies + 1, 2, 3): where each body's joint and far end are in the world; the base first, as a point."""
-    from freeflyer.dynamics.frames import frame_pose
+    from freeflyer.dynamics import frame_pose
 
     ends = [(0.0, 0.0, 0.0), *(end for *_, end in SHAPE)]
     poses = [frame_pose(model, q, name) for name in ("base", *(f"body_{i}" for i in range(1, len(ends))))]

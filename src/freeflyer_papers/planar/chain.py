@@ -9,8 +9,7 @@ from typing import Any, Literal
 import sympy as sp
 
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import choice, whole_number
-from freeflyer.model.public import public
+from freeflyer.model import choice, public, whole_number
 from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
 from freeflyer_papers.planar.poses import Pose

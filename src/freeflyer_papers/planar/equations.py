@@ -9,8 +9,7 @@ from typing import Literal
 import sympy as sp
 
 import freeflyer as ff
-from freeflyer.model.inputs import choice
-from freeflyer.model.public import public
+from freeflyer.model import choice, public
 from freeflyer.symbolic.trigonometry import cancel_factors, is_zero, reduce_products
 from freeflyer_papers.planar.chain import BASE, PlanarRobot, check_robot, frame_pose
 from freeflyer_papers.planar.poses import LinkInertia, Pose, S, adjoint, link_inertia, twist_adjoint, twist_jacobian

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.errors import InputError
-from freeflyer.model.public import public
+from freeflyer.model import public
 from freeflyer.symbolic.routines import formula, matrix
 from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer.symbolic.variables import Variables, jacobian
@@ -188,8 +188,7 @@ class LinkInertia:
     Args:
         matrix: Lambda_j (3, 3), of twists [vx, vy, omega]; kg, kg m, kg m^2.
         mass: expression, kg.
-        center: Centre of mass (2, 1) in the link's frame, m.
-    """
+        center: Centre of mass (2, 1) in the link's frame, m."""
 
     matrix: sp.ImmutableMatrix
     mass: sp.Expr

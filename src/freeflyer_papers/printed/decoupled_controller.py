@@ -13,11 +13,9 @@ from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.decoupling.momenta import frame_map
 from freeflyer.decoupling.orientation import coordinate_owners
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.equations import gravity_forces
+from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import SMALLEST, instance, one_row
-from freeflyer.model.model import Model
+from freeflyer.model import SMALLEST, Model, instance, one_row
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 
@@ -37,18 +35,7 @@ class DecoupledController:
         posture: Reference of the joints' coordinates, m and rad.
         external_bandwidth, internal_bandwidth: w of either motion, rad/s.
         spin: (3,) array, locked angular velocity wanted, world axes, rad/s.
-    Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95).
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> here, q = ff.center_of_mass(model, model.neutral), model.neutral
-        >>> move = ff.control.MinimumJerkReference(here, here + [0.2, 0.0, 0.0], duration=1.0)
-        >>> from freeflyer_papers.printed.decoupled_controller import DecoupledController
-        >>> controller = DecoupledController(model, move, ff.control.MinimumJerkReference(q[7:], q[7:], duration=1.0))
-        >>> run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=1.0, hold=False)
-        >>> print(np.round(ff.center_of_mass(model, run.q[-1]) - here, 6), f"{np.abs(run.q[:, 7:] - q[7:]).max():.6f} rad")
-        [0.2 0.  0. ] 0.000000 rad
-    """
+    Source: decoupling thesis, Proposition 3.3.1 with T_x = A_cb of (3.95)."""
 
     model: Model
     center: Reference

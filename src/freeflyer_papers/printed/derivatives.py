@@ -11,11 +11,24 @@ from typing import Literal
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.formulations.geometric import Pass, Tree, cross, cross_star, cross_star_of, jcalc, jcalcderiv, scalars, zeros
+from freeflyer.formulations.geometric import Pass, Tree, cross, cross_star, cross_star_of, jcalc, scalars, zeros
 from freeflyer.tolerances import MIN_PIVOT_RATIO
 
 Array = np.ndarray
 Twist = Literal["inertial", "body"]
+
+
+def subtree(tree: Tree, i: int) -> slice:
+    """The columns of r in the subtree of i, its own included; depth-first numbering makes them a run."""
+    return slice(tree.columns[i].start, tree.columns[tree.last[i]].stop)
+
+
+def jcalcderiv(tree: Tree, i: int, X: np.ndarray) -> np.ndarray:
+    """d ^i X_{lambda(i)|i} / d s_i (k, 6, 6), where X is ^i X_{lambda(i)|i}.
+
+    The child moves by exp(Gamma d), so X becomes exp(-(Gamma d) x) X: minus Gamma x X in each direction."""
+    gamma = tree.gamma[i]
+    return np.array([-cross(gamma[:, k]) @ X for k in range(gamma.shape[1])])
 
 
 def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
@@ -34,8 +47,7 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
         held: "inertial" or "body". Base twist that stays fixed. "inertial" is the one in the *inertial* frame, the
             algorithm's own input. "body" is the one in the *body* frame, the variable of Tables 7 and 8 and of the library,
             for which only gravity depends on H.
-    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad.
-    """
+    Returns: (6 + n_J, 6) array, rows base wrench, joint forces, N, N m; per m and rad."""
     M = e.tree.inertia[0]
     dv = cross(e.v[0]) if held == "inertial" else zeros((6, 6), e.tau_base.dtype)  # line 1
     da = cross(e.a_r[0])  # line 2
@@ -79,8 +91,7 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
     Args:
         e: Pass with wrenches, if through_wrenches.
         through_wrenches: Whether the base's rows are computed from the derivatives of all F, as in the table.
-    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad.
-    """
+    Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m or rad."""
     if through_wrenches:
         e.require_wrenches()
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
@@ -103,7 +114,7 @@ def derivative_by_shape(e: Pass, through_wrenches: bool = True) -> Array:
         db_vp[i] = M[i] @ da_vp[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 12
     for i in reversed(bodies):  # line 14
         at, p = tree.columns[i], lam[i]
-        below = tree.subtree(i)  # the only k of line 15 for which M^c_i depends on s_k
+        below = subtree(tree, i)  # the only k of line 15 for which M^c_i depends on s_k
         dM_c[p][below] += X[i].T @ dM_c[i][below] @ X[i]  # line 16
         MX = e.M_c[i] @ X[i]
         dM_c[p][at] += dX[i].transpose(0, 2, 1) @ MX + MX.T @ dX[i]  # line 18
@@ -183,8 +194,7 @@ def pose_derivative_with_inertial_twist(by_pose: np.ndarray, by_velocity: np.nda
     Args:
         by_pose: (m, 6) array, df/dH at fixed ^0 v.
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        v_body: (6,) array, ^0 v.
-    """
+        v_body: (6,) array, ^0 v."""
     return by_pose + by_velocity @ cross(v_body)
 
 
@@ -194,8 +204,7 @@ def pose_derivative_with_body_twist(by_pose: np.ndarray, by_velocity: np.ndarray
     Args:
         by_pose: (m, 6) array, df/dH at fixed ^A v, Table 5.
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        v_body: (6,) array, ^0 v.
-    """
+        v_body: (6,) array, ^0 v."""
     return by_pose - by_velocity @ cross(v_body)
 
 
@@ -204,8 +213,7 @@ def derivative_by_inertial_twist(by_velocity: np.ndarray, X_0A: np.ndarray) -> n
 
     Args:
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`.
-    """
+        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`."""
     return by_velocity @ X_0A
 
 
@@ -221,8 +229,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     Args:
         q: (nq,) array, configuration; real or complex, not checked.
     Returns: (6 + n_J, 6 + n_J) array, M^-1, base first; (n_J, n_J) where the base does not move.
-    Raises: InputError where a joint, or the base, moves no inertia.
-    """
+    Raises: InputError where a joint, or the base, moves no inertia."""
     n, lam, gamma, nJ = tree.n_bodies, tree.parent, tree.gamma, tree.n_joint_columns
     base = 6 * tree.moving
     dtype, bodies = scalars(q), range(1, n + 1)
@@ -233,7 +240,7 @@ def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     for i in bodies:  # line 1
         X[i] = jcalc(tree, i, q)[0] @ tree.placement[i]  # lines 2 and 3
     for i in reversed(bodies):  # line 6
-        at, below, p = tree.columns[i], tree.subtree(i), lam[i]
+        at, below, p = tree.columns[i], subtree(tree, i), lam[i]
         U[i] = M_A[i] @ gamma[i]  # line 7
         D = gamma[i].T @ U[i] + np.diag(tree.armature[base:][at])  # line 8
         D_inv[i] = _inverse(D, M_A[i], tree.joint[i])

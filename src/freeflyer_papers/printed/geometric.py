@@ -13,31 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics.linearization import Linearization
+from freeflyer.dynamics import Linearization
 from freeflyer.formulations.geometric import (
-    Tree,
-    armature_products,
-    base_pose,
-    cross,
-    eidamb,
-    forces_of,
-    mass_matrix_of,
-    motion_pass,
-    tree_of,
-)
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
+    Tree, armature_products, base_pose, cross, eidamb, forces_of, mass_matrix_of, motion_pass, tree_of)
+from freeflyer.model import Model, one_row
 from freeflyer.tolerances import ADDED_INERTIA
 from freeflyer_papers.printed.derivatives import (
-    derivative_by_base_velocity,
-    derivative_by_inertial_twist,
-    derivative_by_joint_velocity,
-    derivative_by_pose,
-    derivative_by_shape,
-    immamb,
-    pose_derivative_with_body_twist,
-    pose_derivative_with_inertial_twist,
-)
+    derivative_by_base_velocity, derivative_by_inertial_twist, derivative_by_joint_velocity, derivative_by_pose,
+    derivative_by_shape, immamb, pose_derivative_with_body_twist, pose_derivative_with_inertial_twist)
 
 __all__ = [
     "base_pose", "derivative_by_base_velocity", "derivative_by_inertial_twist", "derivative_by_joint_velocity",
@@ -54,8 +37,7 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     Args:
         q: (nq,) array, configuration.
         v, a: (nv,) array, velocity and acceleration.
-    Returns: InverseDynamicsDerivatives. Matrices (nv, nv).
-    """
+    Returns: InverseDynamicsDerivatives. Matrices (nv, nv)."""
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
 
@@ -67,8 +49,7 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         v, tau: (nv,) array, velocity and generalised forces.
     Returns: ForwardDynamicsDerivatives. Matrices (nv, nv).
     Raises: InputError as inverse_dynamics, and where a joint moves no inertia.
-    Source: Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives.
-    """
+    Source: Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives."""
     tree = tree_of(model)
     q, v, tau = _state(model, q=q, v=v, tau=tau)
     M_inv = _inverse_mass_matrix(tree, q)
@@ -83,8 +64,7 @@ def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     Args:
         q: (nq,) array, configuration.
     Raises: InputError for a bad q, models whose loops are closed, and where a joint moves no inertia.
-    Source: Table 9.
-    """
+    Source: Table 9."""
     (q,) = _state(model, q=q)
     return _inverse_mass_matrix(tree_of(model), q)
 
@@ -98,8 +78,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
         q: (nq,) array, configuration.
         v, tau: (nv,) array, velocity and generalised forces.
     Returns: Linearization. A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
-    Raises: InputError as forward_dynamics_derivatives.
-    """
+    Raises: InputError as forward_dynamics_derivatives."""
     d = forward_dynamics_derivatives(model, q, v, tau)
     nv, (v,) = model.nv, _state(model, v=v)
     A, B = np.zeros((2 * nv, 2 * nv)), np.zeros((2 * nv, nv))

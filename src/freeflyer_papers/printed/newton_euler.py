@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 import freeflyer as ff
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.inputs import one_row
+from freeflyer.model import one_row
 from freeflyer.spatial import dual_quaternion as D, quaternion
 from freeflyer.spatial.dual_quaternion import check_unit
 
@@ -34,8 +34,7 @@ class Body:
         twist, rate: (8,) array, xi of c against j in the axes of j, angular + eps linear, and its derivative: of any joint, Table 1
             or another.
         mass: float, kg
-        inertia: (3, 4) array, quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2.
-    """
+        inertia: (3, 4) array, quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2."""
 
     parent: int
     x_parent: Array
@@ -56,8 +55,7 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
     Raises: InputError for a body whose parent does not come before it, and dual quaternions of other lengths. Also for poses
     that are not unit ones, and twists that are not pure.
     Source: (18) to (29); a body takes the wrenches of all that it carries, so that trees need no change. External
-    wrenches join (24), with the other sign.
-    """
+    wrenches join (24), with the other sign."""
     _check(bodies)
     g = _pure(np.asarray(gravity))
     if g.shape != (4,):
@@ -98,8 +96,7 @@ def joint_force(wrench: Array, twist: Array) -> Array:
     Args:
         wrench, twist: (8,) array, force + eps torque and angular + eps linear, in the same frame.
     Returns: scalar array, N or N m.
-    Source: (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist.
-    """
+    Source: (30) and section 3.2.2: <torque, angular> + <force, linear>, for any twist."""
     return np.asarray(_inner(wrench[:4], twist[4:]) + _inner(wrench[4:], twist[:4]))
 
 
@@ -112,8 +109,7 @@ def bodies_of(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tupl
         v, a: (nv,) array, velocity and acceleration.
     Returns: tuple of Body, one for each joint of the compiled model, which has chains of screws in place of cylindrical, universal
     and planar joints. Armature has no part in them.
-    Raises: InputError for anything but one good state, and models whose loops are closed.
-    """
+    Raises: InputError for anything but one good state, and models whose loops are closed."""
     q, v, a = _state(model, q, v, a)
     bodies, _ = _bodies(model, q, v, a)
     return bodies
@@ -126,8 +122,7 @@ def inverse_dynamics_as_printed(model: ff.Model, q: ArrayLike, v: ArrayLike, a: 
         model: A tree.
         q: (nq,) array, configuration.
         v, a: (nv,) array, velocity and acceleration.
-    Raises: InputError as bodies_of.
-    """
+    Raises: InputError as bodies_of."""
     q, v, a = _state(model, q, v, a)
     bodies, columns = _bodies(model, q, v, a)
     tau = np.zeros(model.nv)

@@ -14,13 +14,10 @@ from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
 from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import velocity_places
 from freeflyer.dynamics import centroidal
-from freeflyer.dynamics.equations import bias_forces, gravity_forces, mass_matrix
-from freeflyer.dynamics.frames import frame_pose, frame_velocity
+from freeflyer.dynamics import bias_forces, frame_pose, frame_velocity, gravity_forces, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, one_row, public
 from freeflyer.spatial._series import cross, skew
 from freeflyer.text import short_repr
 from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO
@@ -41,8 +38,7 @@ class ReducedDynamics:
         null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
 
     Examples:
-        See `reduced_dynamics`.
-    """
+        See `reduced_dynamics`."""
 
     chains: Chains
     branches: tuple[CentroidalJacobian, ...]
@@ -73,18 +69,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     Args:
         compressed: Joints of the branches that are compressed; by default all that no contact needs.
     Raises: InputError as centroidal_jacobians, and for postures in which a branch cannot have all six directions of momentum,
-    such as arms that hang straight. WholeBodyProblem.solve(..., formulation="reduced") omits these.
-
-    Examples:
-        >>> from freeflyer_papers.printed.reduced_dynamics import reduced_dynamics
-        >>> model = ff.robots.humanoid(33)
-        >>> feet = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-        >>> q, v, tau = ff.robots.standing_posture(model), np.linspace(-0.1, 0.1, model.nv), np.linspace(-5.0, 5.0, model.nv)
-        >>> r = reduced_dynamics(model, q, v, contacts=feet)
-        >>> a_r = r.jacobian @ ff.forward_dynamics(model, q, v, tau) + r.jacobian_rate @ v
-        >>> bool(np.allclose(r.mass_matrix @ a_r + r.bias_forces + r.gravity_forces, r.inverse.T @ tau))
-        True
-    """
+    such as arms that hang straight. WholeBodyProblem.solve(..., formulation="reduced") omits these."""
     q, v = one_row(model, "q", q, "q"), one_row(model, "v", v, "u")
     chains = kinematic_chains(model, contacts=contacts, compressed=compressed)
     branches = centroidal_jacobians(model, q, v, contacts=contacts, compressed=compressed)
@@ -129,8 +114,7 @@ class CentroidalJacobian:
         rate: (6, u) array, its exact time derivative.
 
     Examples:
-        See `centroidal_jacobians`.
-    """
+        See `centroidal_jacobians`."""
 
     link: str
     coordinates: np.ndarray

@@ -12,8 +12,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.errors import InputError
-from freeflyer.model.description import ROOT_JOINT, Site
-from freeflyer.model.placements import possible
+from freeflyer.model import ROOT_JOINT, Site, possible
 
 JOINTS = 33
 FRICTION = 0.7

@@ -11,9 +11,7 @@ from freeflyer.analysis.checks import findings as F
 from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.inertias import inertia_findings, singular_findings
 from freeflyer.analysis.checks.laws import NEED_REGULAR, Identity, identities
-from freeflyer.model.description import WORLD, Description, Joint
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Description, Joint, Model, public
 from freeflyer.tables import html_tables
 from freeflyer.text import count, visible
 
@@ -24,8 +22,7 @@ class Check:
 
     Attributes:
         findings: Worst first.
-        identities: In the velocities of the closed robot, where its loops can be closed.
-    """
+        identities: In the velocities of the closed robot, where its loops can be closed."""
 
     robot: str
     findings: tuple[Finding, ...]
@@ -54,7 +51,6 @@ def check(model: Model, *, seed: int = 0) -> Check:
     Args:
         model: With loops it is evaluated with these closed, if they can be.
         seed: Seed of the random states.
-    Returns: Check. Findings and identities.
 
     Examples:
         >>> ff.analysis.check(ff.robots.humanoid()).verdict()

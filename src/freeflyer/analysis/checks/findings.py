@@ -14,9 +14,7 @@ from freeflyer.analysis.checks.laws import Identity
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.configuration import neutral
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, neutral, one_row
 from freeflyer.tables import Table
 from freeflyer.tolerances import CLOSED_GAP
 
@@ -33,8 +31,7 @@ class Finding:
         code: The kind of finding (several links may share one).
         subject: The link, joint, loop or robot that it is about.
         sentence: The finding, with its numbers.
-        values: The measured numbers behind the sentence, by name.
-    """
+        values: The measured numbers behind the sentence, by name."""
 
     severity: Severity
     code: str
@@ -99,8 +96,7 @@ class Gap:
         loop, frame_a, frame_b: Names.
         position: Distance of the frames' origins along the tied directions, m.
         angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
-            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector.
-    """
+            free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector."""
 
     loop: str
     frame_a: str

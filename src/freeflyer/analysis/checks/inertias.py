@@ -9,10 +9,8 @@ import numpy as np
 from freeflyer import tolerances as tol
 from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
-from freeflyer.model.model import Model
-from freeflyer.model.placements import join, rigid_groups, transform
+from freeflyer.dynamics import mass_matrix
+from freeflyer.model import WORLD, Description, Inertia, Joint, Link, Model, join, rigid_groups, transform
 
 
 def inertia_findings(description: Description) -> Iterator[Finding]:

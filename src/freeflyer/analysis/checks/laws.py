@@ -10,16 +10,9 @@ import numpy as np
 
 from freeflyer import spatial, tolerances as tol
 from freeflyer.dynamics import equations as E
-from freeflyer.dynamics.centroidal import centroidal_momentum, centroidal_momentum_matrix
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import centroidal_momentum, centroidal_momentum_matrix, integrate, velocity_map
 from freeflyer.errors import FreeflyerError
-from freeflyer.model.configuration import neutral, random_configuration
-from freeflyer.model.description import WORLD
-from freeflyer.model.edits import with_gravity
-from freeflyer.model.inputs import LARGEST_SEED, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import LARGEST_SEED, WORLD, Model, neutral, public, random_configuration, whole_number, with_gravity
 
 STRAIGHT = "d(X M v)/dt = 0"
 NEED_REGULAR = ("M > 0", "M Minv = 1", "ID(FD(tau)) = tau", "FD(ID(a)) = a", "d(T+V)/dt = v . tau", STRAIGHT)  # M, that is
@@ -35,8 +28,7 @@ class Identity:
         meaning: The same in words.
         residual: Relative residual, the largest difference over the largest compared entry, worst of all states; NaN if the robot
             is refused as singular.
-        tolerance: Largest residual with which the law holds.
-    """
+        tolerance: Largest residual with which the law holds."""
 
     law: str
     meaning: str
@@ -58,7 +50,6 @@ def identities(model: Model, *, seed: int = 0, count: int = 5) -> tuple[Identity
         seed: Seed of the random states.
         count: Number of states.
     Returns: tuple of Identity, empty for a robot without degrees of freedom.
-    Raises: InputError for less than one state, and for a negative seed.
 
     Examples:
         >>> laws = ff.analysis.identities(ff.robots.humanoid())

@@ -1,29 +1,30 @@
-"""What is timed: one row per algorithm, and how to call ours for one state and for a batch; and a simulation's step."""
+"""What is timed: one row per algorithm, and how to call ours for one state and for a batch; a simulation's step; and the
+robots that this machine has."""
 
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping
+import os
+import sysconfig
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
-from freeflyer import contacts
+from freeflyer import contacts, robots
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.results import Call, StepTiming, time_interleaved
-from freeflyer.analysis.timing.robots import BenchRobot
 from freeflyer.contacts.constrained_dynamics import project_velocity
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.derivatives import ForwardDynamicsDerivatives
-from freeflyer.dynamics.frame_sets import frame_set
-from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.dynamics import ForwardDynamicsDerivatives, frame_jacobian, frame_set
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import random_configuration
-from freeflyer.model.model import Model
+from freeflyer.model import Model, random_configuration
+from freeflyer.model.load import load
 from freeflyer.progress import Progress
 from freeflyer.sim.simulating import simulate
 
@@ -193,3 +194,50 @@ def _standing(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[
         return {"rk4, contacts": _run(model, q, project_velocity(model, q, v, constraints=stance), stance, "rk4")}
     except FreeflyerError:
         return {}
+
+
+@dataclass(frozen=True)
+class BenchRobot:
+    """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too."""
+
+    model: Any
+    urdf: Path | None
+    mjcf: Path | None = None
+
+
+def default_robots() -> Iterator[BenchRobot]:
+    """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, a quadruped, arms of 1, 2 and 6 joints; of folder
+    FREEFLYER_MODELS TOCABI, and with loops the five-bar, Cassie and Kangaroo."""
+    talos = example_urdf("talos_reduced.urdf")
+    if talos is not None:
+        yield from_file(talos)
+    for model in (robots.chain(50, base="free"), robots.make("humanoid"), robots.make("quadruped"), *map(robots.chain, (6, 2, 1))):
+        yield BenchRobot(model, None)
+    if not os.environ.get("FREEFLYER_MODELS"):
+        return
+    folder = Path(os.environ["FREEFLYER_MODELS"])
+    if tocabi := sorted((folder / "tocabi").glob("*.urdf")):
+        yield from_file(tocabi[0])
+    five_bar = folder / "five_bar"
+    if (five_bar / "robot.yaml").is_file():
+        yield from_file(five_bar / "robot.urdf", base="fixed", loops=five_bar / "robot.yaml")
+    for path in (folder / "cassie" / "cassie.xml", folder / "kangaroo" / "kangaroo.xml"):
+        if path.is_file():
+            yield from_file(path)
+
+
+def from_file(path: Path, **options: Any) -> BenchRobot:
+    """A robot from a file; a URDF file is handed to the peer as it is."""
+    return robot_of_file(load(path, **options), path)
+
+
+def robot_of_file(model: Any, path: Path | None) -> BenchRobot:
+    """A model and the file it was loaded from, if any."""
+    kind = "" if path is None else path.suffix.lower()
+    return BenchRobot(model, path if kind == ".urdf" else None, path if kind in (".xml", ".mjcf") else None)
+
+
+def example_urdf(name: str) -> Path | None:
+    """The URDF of that name in the example-robot-data package, None where it is not installed."""
+    folder = Path(sysconfig.get_paths()["purelib"]) / "cmeel.prefix/share/example-robot-data/robots"
+    return next(iter(sorted(folder.rglob(name))), None) if folder.is_dir() else None

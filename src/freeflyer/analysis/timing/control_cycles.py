@@ -8,7 +8,7 @@ from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -19,14 +19,12 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.derivatives import forward_dynamics_derivatives, inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import forward_dynamics, inverse_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import (
+    center_of_mass, forward_dynamics, forward_dynamics_derivatives, frame_pose, integrate, inverse_dynamics,
+    inverse_dynamics_derivatives,
+)
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model.configuration import neutral
-from freeflyer.model.model import Model
+from freeflyer.model import Model, neutral
 from freeflyer.progress import Progress
 from freeflyer.robots import humanoid
 from freeflyer.robots.legged import standing_posture
@@ -177,20 +175,9 @@ def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float =
     return q, 2.0 * np.pi / period * np.cos(phase) * way
 
 
-class ClosedPeer(Protocol):
-    """Another library that holds the same closed robot."""
-
-    def compare(self, model: Any, s: ClosedState, quantity: str, ours: Any) -> Sequence[tuple[str, Call | None, float | None, str]]:
-        """(label, a call to time, how far its answer is from ours, by which means) of each way in which it answers."""
-        ...
-
-    def softness(self, model: Any, s: ClosedState) -> tuple[tuple[float, float], ...]:
-        """Pairs of a softness of its constraints and how far its accelerations then are from ours; () if they are rigid."""
-        ...
-
-
-# of a model and its own MJCF file; with notes on those that are missing
-MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[ClosedPeer], Sequence[str]]]
+# of a model and its own MJCF file: other libraries that hold the same closed robot, with notes on those that are missing. `compare`
+# gives a label, a call to time, how far its answer is from ours, by which means; `softness` pairs as in ClosedTimings
+MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[Any], Sequence[str]]]
 
 
 def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int,

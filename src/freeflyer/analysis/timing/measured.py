@@ -12,9 +12,8 @@ from itertools import islice
 from tempfile import TemporaryDirectory
 
 from freeflyer.analysis.timing import results as R, runner
-from freeflyer.analysis.timing.algorithms import StepPeer, step_times
+from freeflyer.analysis.timing.algorithms import BenchRobot, StepPeer, default_robots, step_times
 from freeflyer.analysis.timing.control_cycles import ControlTimings, MakeClosedPeers, control_times
-from freeflyer.analysis.timing.robots import BenchRobot, default_robots
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables

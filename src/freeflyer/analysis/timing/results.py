@@ -17,7 +17,7 @@ from time import perf_counter
 
 import numpy as np
 
-from freeflyer.dynamics.evaluate import get_threads, set_threads
+from freeflyer.dynamics import get_threads, set_threads
 
 
 @dataclass(frozen=True)
@@ -234,7 +234,8 @@ def block(call: Call, count: int) -> float:
 
 def floor() -> tuple[float, float]:
     """Microseconds a call of the smallest function on a robot of one joint, and of an empty Python function."""
-    from freeflyer import gravity_forces, robots
+    from freeflyer import robots
+    from freeflyer.dynamics.equations import gravity_forces
 
     model = robots.chain(1)
     q = model.neutral

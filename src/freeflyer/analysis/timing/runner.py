@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 
@@ -13,43 +13,17 @@ from freeflyer import robots
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R
 from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
-from freeflyer.analysis.timing.robots import BenchRobot
-from freeflyer.dynamics.all_terms import AllTerms
-from freeflyer.dynamics.specialized import specializable, specialize
+from freeflyer.analysis.timing.algorithms import BenchRobot
+from freeflyer.dynamics import AllTerms, specializable, specialize
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
 NAMES = tuple(algorithm.name for algorithm in A.ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
-
-
-class Peer(Protocol):
-    """Another library that holds the same robot. `columns` (nv,): our velocity coordinate behind each of its."""
-
-    @property
-    def columns(self) -> np.ndarray: ...
-
-    @property
-    def label(self) -> str:
-        """Its name and version."""
-        ...
-
-    def call(self, algorithm: str, x: States) -> R.Call:
-        """A call that evaluates the algorithm at the first state."""
-        ...
-
-    def batch_call(self, algorithm: str, x: States) -> tuple[R.Call, str]:
-        """(a call that evaluates all states on one thread, by which means)."""
-        ...
-
-    def answer(self, algorithm: str, x: States) -> tuple[np.ndarray, ...]:
-        """Its results at the first state, in its order of coordinates."""
-        ...
-
-
-# of a model, its URDF file, a frame, its MJCF file; NoPeerError if it cannot hold the robot
-MakePeer = Callable[[Any, Path | None, str, Path | None], Peer]
+# of a model, its URDF file, a frame, its MJCF file: another library with the robot, or NoPeerError. `columns` (nv,):
+# our velocity coordinate behind each of its; `call` and `batch_call` of an algorithm at the first state, at all on one thread
+MakePeer = Callable[[Any, Path | None, str, Path | None], Any]
 
 
 @dataclass(frozen=True)
@@ -117,7 +91,7 @@ def specialized(model: Any, algorithms: tuple[str, ...], progress: Progress) -> 
     return specialize(model, [x for x in specializable(model) if x in names], frames=A.outer_frames(model))
 
 
-def _time(model: Any, fast: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer | None,
+def _time(model: Any, fast: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any,
           effort: Effort) -> R.Timing:  # fmt: skip
     one, many = (A.call_of(model, algorithm, x, frame, which) for which in (0, slice(None)))
     calls, fresh = ([f for f in (call, A.into_memory(algorithm, call)) if f] for call in (one, many))
@@ -150,7 +124,7 @@ def _time(model: Any, fast: Any, algorithm: A.Algorithm, x: States, frame: str, 
         special_batch=special_batch)  # fmt: skip
 
 
-def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Peer) -> float:
+def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any) -> float:
     """The largest difference between our result and the peer's at the first state, over the largest entry."""
     worst = 0.0
     ours_now, answers = A.call_of(model, algorithm, x, frame)(), peer.answer(algorithm.name, x)

@@ -5,6 +5,7 @@ Jacobian, bias and residual come from compiled code on trees, and on closed mode
 from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -13,17 +14,13 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_points
 from freeflyer.contacts.wrenches import orthogonal_pair
-from freeflyer.dynamics.closed import motion, velocity_map
+from freeflyer.dynamics import difference, frame_pose, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import difference
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, instances, row, true_or_false
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, frozen_array, instances, public, row, true_or_false
 from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 
@@ -198,6 +195,26 @@ class ConstraintSet:
                        locks=tuple([x for x in self.locks if x != name]),
                        rolling=tuple([x for x in self.rolling if x.name != name]))
 
+    @cached_property
+    def anchors(self) -> np.ndarray:
+        """(..., k): where contacts and locks are held, for compiled code (kernels/model/layout.py). Errors: InputError for what is
+        held nowhere."""
+        parts = [np.zeros(ANCHORS)]
+        for contact in self.contacts:
+            if (X := contact.at) is None:
+                raise _no_held_pose(contact.name)
+            parts += [X[..., :3, :3].reshape(*X.shape[:-2], 9), X[..., :3, 3]]
+        if self.locks and self.posture is None:
+            raise _no_held_pose(self.locks[0])
+        parts += [np.zeros(ANCHOR * len(self.rolling)), self.model.neutral if self.posture is None else self.posture]
+        lead = np.broadcast_shapes(*[x.shape[:-1] for x in parts])
+        return frozen_array(np.concatenate([np.broadcast_to(x, (*lead, x.shape[-1])) for x in parts], axis=-1))
+
+    @cached_property
+    def on_tree(self) -> ConstraintSet:
+        """The same of the tree, with its loops."""
+        return replace(self, model=self.model.tree, loops=True) if self.model.reduction else self
+
     def __reduce__(self) -> Any:
         return ConstraintSet, (self.model, self.contacts, self.locks, self.rolling, self.loops, self.posture)
 
@@ -245,9 +262,7 @@ class ConstraintSet:
         whose rows have no residual."""
         model, parts = self.model, []
         q = row(model, "q", q, "q")
-        if self.rolling:
-            raise InputError(f"{self.rolling[0].name!r} rolls: its rows hold velocities, and where it may be does not follow from "
-                             f"them. Remove it for a residual: constraints - {self.rolling[0].name!r}", name=self.rolling[0].name)
+        refuse_rolling(self)
         if self.loop_names:
             parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
         if self.locks:
@@ -256,6 +271,13 @@ class ConstraintSet:
             parts.append(difference(model.tree, self.posture, q)[..., list(self.coordinates)])
         parts += [_contact_residual(self, c, q) for c in self.contacts]
         return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
+
+
+def refuse_rolling(constraints: ConstraintSet) -> None:
+    """InputError for a set whose positions are not all held."""
+    for name in (x.name for x in constraints.rolling):
+        raise InputError(f"{name!r} rolls: its rows hold velocities, and where it may be does not follow from them. Remove it for "
+                         f"a residual: constraints - {name!r}", name=name)
 
 
 def check_set(model: Model, constraints: Any) -> None:

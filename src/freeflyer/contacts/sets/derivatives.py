@@ -16,15 +16,12 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.forces import cross, cross_columns, relative_pose, rotate_columns, shift_motions, tied_turn
 from freeflyer.contacts.sets.tables import loops_of, wrenches_of
-from freeflyer.dynamics.closed import chain, chain_forces, motion, velocity_map
-from freeflyer.dynamics.frames import (
-    frame_acceleration,
-    frame_acceleration_derivatives,
-    frame_velocity,
-    frame_velocity_derivatives,
+from freeflyer.dynamics import (
+    chain, chain_forces, frame_acceleration, frame_acceleration_derivatives, frame_velocity, frame_velocity_derivatives,
+    motion, velocity_map,
 )
 from freeflyer.linkages.rows import row_directions
-from freeflyer.model.description import WORLD, Loop
+from freeflyer.model import WORLD, Loop
 from freeflyer.tolerances import COMPLEX_STEP
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a

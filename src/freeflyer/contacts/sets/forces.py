@@ -19,13 +19,11 @@ import numpy as np
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import loops_of
 from freeflyer.contacts.wrenches import ContactExpressed, express_at, express_wrenches, pose_of
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics import frame_jacobian, frame_pose, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.layout import CONTRADICTION, FLAGS
 from freeflyer.linkages.rows import row_directions
-from freeflyer.model.description import WORLD, Loop
-from freeflyer.model.model import JointInfo
+from freeflyer.model import WORLD, JointInfo, Loop
 from freeflyer.spatial import _series
 from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.spatial.se3 import ad, adjoint, inverse

@@ -11,16 +11,13 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.tables import wrenches_of
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.evaluate import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, run_chunks, singular
+from freeflyer.dynamics import STATES_UNTIL_INTERRUPT, get_threads, leading_axes, mass_matrix, run_chunks, singular
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import Result, bare_topology, batch, batch_lanes, handle, state
 from freeflyer.kernels.entries import SOLVE_SYSTEM
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_array
-from freeflyer.model.model import Model
+from freeflyer.model import Model, finite_array, frozen_array
 
 Pair = tuple[Any, Any]
 SOLVED: Result = (OK, ())

@@ -11,14 +11,13 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling, check_spread
 from freeflyer.contacts.wrenches import UnitWrenches, contact_axes, unit_wrenches
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.compiler.calls.running import handle
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_loops, support
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.model import Model
+from freeflyer.model import Model, frozen_array
 
 MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
@@ -187,8 +186,9 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     places = sorted(moved, reverse=True)
     items_at = L.SET_HEADER + len(places)
     loops_at = items_at + len(records)
+    anchors = L.ANCHORS + L.ANCHOR * len(items) + model.nq
     table = array("q", (
-        len(items), row, row - free, row + L.FLAGS, 0, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
+        len(items), row, row - free, row + L.FLAGS, anchors, 0, 0, 0, free, len(places), L.SET_HEADER, items_at, len(loop_rows),
         loops_at, len(locks), loops_at + len(loop_rows), *places, *records, *loop_rows, *locks))
     topology = np.frombuffer(tree.topology + table.tobytes(), np.int64)
     parameters = np.frombuffer(b"".join(numbers))

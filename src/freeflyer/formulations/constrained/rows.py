@@ -12,11 +12,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, check_set
 from freeflyer.contacts.sets.systems import user_rows
-from freeflyer.dynamics.manifold import difference
+from freeflyer.dynamics import difference
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array, finite_row, positive
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, positive, public
 
 
 class Rows(NamedTuple):

@@ -17,14 +17,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.systems import inertia_size
-from freeflyer.dynamics.equations import bias_forces
-from freeflyer.dynamics.evaluate import leading_axes, singular
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import Expressed, Wrenches, bias_forces, leading_axes, singular
 from freeflyer.errors import InputError, format_value
 from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, rows_of
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, public
 from freeflyer.tolerances import CONSTRAINT_RANK_RATIO, CONTRADICTION_RATIO, ZERO_ROW_RATIO
 
 

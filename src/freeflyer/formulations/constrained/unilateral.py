@@ -11,15 +11,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import surface_points
-from freeflyer.dynamics.closed import velocity_map, velocity_map_bias
-from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import (
+    Expressed, Wrenches, frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity, velocity_map, velocity_map_bias,
+)
 from freeflyer.errors import InputError, format_value
 from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
 from freeflyer.formulations.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
-from freeflyer.model.inputs import finite_array, finite_row, one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, one_row, public
 from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE
 

@@ -229,21 +229,29 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     copy_entries(x, nv, a)
 
 
+@kernel
+def drop_rolling(topology, X, width):
+    """Columns of rows of what rolls become zero: their positions are not held."""
+    for n in range(table_int(topology, N_ITEMS)):
+        if item_int(topology, n, ITEM_KIND) != HELD:
+            for j in range(load_int(topology, N_V)):
+                for k in range(item_int(topology, n, ITEM_ROWS)):
+                    store(X, width * j + item_int(topology, n, ITEM_FIRST_ROW) + k, 0.0)
+
+
 @inlined
-def solve_rates(topology, parameters, q, v, given, r, x, impulses, multipliers, normal_impulses, verdict):
-    """x (nv,) = M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows' scaled form."""
+def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipliers, normal_impulses, verdict):
+    """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows'
+    scaled form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""
     nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    width, to = row_width(q, rows), load_int(topology, FREE_AT)
-    _, _, _, _, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
-    body_motions(topology, work, v, to)
-    diagonal = workspace(q, nv + 1)
+    width, diagonal = row_width(q, rows), workspace(q, nv + 1)
     L = factored_mass(topology, parameters, work, diagonal)
     X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
     wrenches = items_workspace(topology, q)
     put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
     if given:
         copy_entries(r, rows, b)
+        drop_rolling(topology, X, width)
     total = 0.0 * load(v, 0)
     for j in range(nv):
         total = total + load(diagonal, j) * load(v, j) * load(v, j)
@@ -259,16 +267,10 @@ def solve_rates(topology, parameters, q, v, given, r, x, impulses, multipliers, 
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""
-    x = zeros_workspace(topology, q)
-    solve_rates(topology, parameters, q, v, False, v, x, impulses, multipliers, normal_impulses, verdict)
+    to, x = load_int(topology, FREE_AT), zeros_workspace(topology, q)
+    _, _, _, _, end = areas(topology)
+    work = motions_workspace(topology, parameters, q, end - to)
+    body_motions(topology, work, v, to)
+    solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
     for j in range(load_int(topology, N_V)):
         store(after, j, load(v, j) + load(x, j))
-
-
-@kernel
-def set_step(topology, parameters, q, rates, step, impulses, multipliers, normal_impulses, verdict):
-    """The shortest step (nv,) in the kinetic metric by which the scaled rows lose `rates` (r,); the rest as of set_impact."""
-    x, rest = zeros_workspace(topology, q), zeros_workspace(topology, q)
-    solve_rates(topology, parameters, q, rest, True, rates, x, impulses, multipliers, normal_impulses, verdict)
-    copy_entries(x, load_int(topology, N_V), step)
-

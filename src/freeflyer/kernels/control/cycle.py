@@ -11,33 +11,9 @@ from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_wi
 from freeflyer.kernels.contacts.rows import item_int, table_int
 from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations
 from freeflyer.kernels.control.layout import (
-    ALL_JOINTS,
-    AT_ONCE,
-    BY_ROUNDS,
-    CONSTANTS_AT,
-    CONTACTS_ROW,
-    CONTRADICTED,
-    FORCE_METRIC,
-    FORM,
-    FRAMES_AT,
-    IN_TWO_PARTS,
-    LAST_ROW,
-    LEVELS_AT,
-    N_ALPHA,
-    N_CONTACTS,
-    N_FORCES,
-    N_FREE,
-    N_HARD_ROWS,
-    N_LOOP_ROWS,
-    N_MOTORS,
-    N_ROWS,
-    N_UNKNOWNS,
-    N_VELOCITIES,
-    RAN_OUT,
-    ROUNDS,
-    SET_AT,
-    SPLIT_AT,
-    WAY,
+    ALL_JOINTS, AT_ONCE, BY_ROUNDS, CONSTANTS_AT, CONTACTS_ROW, CONTRADICTED, FORCE_METRIC, FORM, FRAMES_AT, IN_TWO_PARTS, LAST_ROW,
+    LEVELS_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
+    ROUNDS, SET_AT, SPLIT_AT, WAY,
 )
 from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
 from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms

@@ -9,9 +9,7 @@ K^T rho K may be added to the matrix of the squares, as K alpha is given: it the
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace,
-)
+from freeflyer.kernels.backend import all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum

@@ -12,29 +12,8 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.equations import copy
 from freeflyer.kernels.control.layout import (
-    ALONE,
-    BEFORE,
-    CLOSED,
-    CONTRACTION,
-    ENDED,
-    FORM,
-    GAP,
-    GOING,
-    LEVELS_AT,
-    LONGEST,
-    MOST,
-    N_ALPHA,
-    N_HARD_ROWS,
-    N_ROWS,
-    N_UNKNOWNS,
-    N_VELOCITIES,
-    REFUSED,
-    SQUARE,
-    STATE,
-    STEPS,
-    TOLERANCE,
-    UPTO,
-    USED,
+    ALONE, BEFORE, CLOSED, CONTRACTION, ENDED, FORM, GAP, GOING, LEVELS_AT, LONGEST, MOST, N_ALPHA, N_HARD_ROWS, N_ROWS, N_UNKNOWNS,
+    N_VELOCITIES, REFUSED, SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED,
 )
 from freeflyer.kernels.control.state_terms import part_of
 from freeflyer.kernels.linkages.steps import move_closed

@@ -10,15 +10,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend import inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.control.layout import (
-    COMPRESSED,
-    KEPT_AT,
-    N_BRANCHES,
-    N_COMPRESSED,
-    N_FREE_ROWS,
-    N_KEPT,
-    N_LOOSE,
-)
+from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
 
 MOMENTUM = 6

@@ -10,26 +10,9 @@ from __future__ import annotations
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
-    ALL_JOINTS,
-    CLOSED,
-    CONSTANTS_AT,
-    CONTACT_DAMPING,
-    FORM,
-    FRAMES_AT,
-    N_ALPHA,
-    N_FORCES,
-    N_LOOP_ROWS,
-    N_VELOCITIES,
-    SET_AT,
-    TREE,
+    ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_FORCES, N_LOOP_ROWS, N_VELOCITIES, SET_AT, TREE,
 )
-from freeflyer.kernels.linkages.blocks import (
-    linkage_rows,
-    velocity_map,
-    whole_acceleration,
-    whole_velocity,
-    zero_vector,
-)
+from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
 from freeflyer.kernels.tree.all_terms import all_terms

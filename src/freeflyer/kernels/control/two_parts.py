@@ -12,14 +12,7 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.control.equations import (
-    CLEAR,
-    add_squares,
-    copy,
-    copy_rows,
-    pivot_ratio,
-    solve_equations,
-)
+from freeflyer.kernels.control.equations import CLEAR, add_squares, copy, copy_rows, pivot_ratio, solve_equations
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
 from freeflyer.kernels.optimization.condensation import condense_rows

@@ -25,9 +25,7 @@ for every column k that moves the frame, so d tau_i / d q_k, of tau that is less
 from freeflyer.kernels.backend import (
     LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, subtract,
-)
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
 )

@@ -5,8 +5,7 @@ matrix that is singular to working precision is detected by its pivots, and neve
 """
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store,
-    store_row,
+    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
 )
 
 NAN = float("nan")

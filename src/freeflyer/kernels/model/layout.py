@@ -112,7 +112,8 @@ CONSISTENT = 1e-6  # relative: by how much a velocity may miss the loops
 
 # a set's table; places named _AT are counted from its beginning
 N_ITEMS, N_SET_ROWS, N_ITEM_ROWS, VERDICT_SIZE = 0, 1, 2, 3  # rows of all, and those of items alone; numbers of a verdict
-OTHERS, N_OTHERS = 4, 4  # sizes for entries of other packages (estimation.py); 0 in a set's own table
+OTHERS, N_OTHERS = 4, 4  # sizes of inputs and results of further entries (estimation.py, simulations)
+N_ANCHORS, N_STEPS = OTHERS, OTHERS + 1  # numbers of a set's anchors; steps of one call
 FIRST_FREE = 8  # the first row whose forces are chosen where rows depend on each other: behind loops and locks
 N_PATH, PATH_AT = 9, 10  # velocity coordinates that move any row, descending
 ITEMS_AT, N_LOOP_ROWS, LOOP_ROWS_AT, N_LOCKS, LOCKS_AT = 11, 12, 13, 14, 15
@@ -124,6 +125,9 @@ ITEM_KIND, ITEM_FRAME, ITEM_FIRST_ROW, ITEM_ROWS, ITEM_NUMBERS = 0, 1, 2, 3, 4
 HELD, WHEEL, SPHERE = 0, 1, 2  # kinds of items
 RADIUS, AXIS, ROLLING_NUMBERS = 0, 1, 4  # numbers of a rolling one before its axes
 FIRST_TANGENT, SECOND_TANGENT, NORMAL, AXES = 0, 3, 6, 9  # of its axes
+
+# a set's anchors: the length of a step, the pose (rotation, position) at which each item is held, then the configuration of locks
+ANCHOR_STEP, ANCHORS, ANCHOR = 0, 1, 12
 
 # a system's table: how long its input is, unknowns, rows, numbers of a verdict, first row that is free (as FIRST_FREE)
 SYSTEM_SIZE, N_UNKNOWNS, N_SYSTEM_ROWS, SYSTEM_VERDICT, SYSTEM_FREE = 0, 1, 2, 3, 4

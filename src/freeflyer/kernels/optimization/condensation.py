@@ -10,9 +10,7 @@ over the rows of pivots, up to a constant. Where w = B F, it is a quadratic func
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace,
-)
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them

@@ -43,6 +43,7 @@ LARGEST, INFINITE = 1e300, float("inf")  # a limit beyond is none
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
+TURNS = 3
 MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
@@ -237,7 +238,7 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
+def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict):
     """As `solve_hierarchy`, whose rounds may run out."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
@@ -267,7 +268,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     loosen(lower, upper, lengths, m, 0.0, low, high)
     way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
-    known = abs(load(start, 0)) < LARGEST
+    known, doubtful = abs(load(start, 0)) < LARGEST, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
@@ -277,7 +278,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     seen, arrivals, next_seen, repeats, exchanged = 0.0, 0, 1, 0, False
     attempt, late, change, single, rank, started, stalls, rounds, going, loose, wrong, times = (
         0, LATE, 0, -1, 0, known, 0, 0, 1.0, False, WRONG, 0)  # fmt: skip
-    while going != 0.0 and rounds < ROUNDS * n + FIRST_ROUNDS:
+    while going != 0.0 and rounds < most:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -354,6 +355,13 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     change, exchanged = 0, False
                 else:
                     going = 0.0
+                    if some_barred or wrong > WRONG:
+                        clear(barred, 0, m)
+                        worst = wrong_row(
+                            levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, WRONG,
+                            direction,
+                        )  # fmt: skip
+                        doubtful = worst >= 0
         if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls, loose = 0, -1, False, 0, False
@@ -383,6 +391,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
     store(verdict, 1, going)
+    return doubtful
 
 
 @kernel
@@ -398,8 +407,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
-    before = taken(linear)
-    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
+    before, most, known = taken(linear), ROUNDS * n + FIRST_ROUNDS, True
+    doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict)
     rounds = load(verdict, 0)
     if load(verdict, 1) != 0.0:
         for j in range(n):
@@ -411,12 +420,28 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
                 store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
         loosen(lower, upper, sizes, m, MOVED, low, high)
         release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, x, held, multipliers, verdict)
+        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
         rounds += load(verdict, 0)
+        doubtful, known = True, False
+    turn = 0
+    while doubtful and turn < TURNS:
+        turn += 1
         for i in range(m):
             store(first, i, load(held, i))
+            store(sizes, i, load(multipliers, i))
         for j in range(n):
             store(near, j, load(x, j))
         release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, x, held, multipliers, verdict)
-        store(verdict, 0, rounds + load(verdict, 0))
+        unsolved = load(verdict, 1)
+        doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict)
+        rounds += load(verdict, 0)
+        if load(verdict, 1) != 0.0 and unsolved == 0.0 and known:
+            for i in range(m):
+                store(held, i, load(first, i))
+                store(multipliers, i, load(sizes, i))
+            for j in range(n):
+                store(x, j, load(near, j))
+            store(verdict, 1, 0.0)
+            doubtful = False
+        known = True
+    store(verdict, 0, rounds)

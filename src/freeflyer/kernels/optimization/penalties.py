@@ -16,9 +16,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import (
-    move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed,
-)
+from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py

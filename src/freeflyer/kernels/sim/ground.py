@@ -4,9 +4,7 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane,
-)
+from freeflyer.kernels.backend import LANES, inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
 from freeflyer.kernels.contacts.rows import add_power, table_int
 from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,

@@ -1,19 +1,29 @@
 """Several steps in time under held forces, by schemes of fixed steps (dynamics/integrators.py): explicit and semi-implicit Euler,
-and the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003)."""
+and the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (2003). Under a constraint set the drift of each step
+is removed."""
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, release, store, taken, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, inlined, kernel, load, load_int, release, select_less, store, taken, workspace,
+)
+from freeflyer.kernels.contacts.dynamics import set_dynamics
+from freeflyer.kernels.contacts.projection import set_projection
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.linkages.blocks import gather_independent, linkage, scatter_independent, whole_velocity, zero_vector
 from freeflyer.kernels.linkages.projection import projected_forward_dynamics
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate
-from freeflyer.kernels.model.layout import N_INDEPENDENT, N_Q, N_V, TABLE_AT
+from freeflyer.kernels.model.layout import (
+    ANCHOR_STEP, CONTRADICTION, N_INDEPENDENT, N_ITEMS, N_Q, N_SET_ROWS, N_STEPS, N_V, TABLE_AT, VERDICT_SIZE,
+)
 from freeflyer.kernels.tree.aba import aba
 from freeflyer.kernels.tree.factor import shared_forward_dynamics
 
 SEMI_IMPLICIT, EXPLICIT, RK4 = 0, 1, 2
 
 
-def _make_steps(accelerate, move, count_at):
-    """The kernel of steps with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are."""
+def _make_step(accelerate, move, count_at):
+    """The kernel of one step with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are.
+    """
 
     @inlined
     def moved(topology, parameters, q, dv, n, s1, v1, s2, v2, s3, v3, s4, v4, out):
@@ -25,9 +35,9 @@ def _make_steps(accelerate, move, count_at):
         release(q, room)
 
     @inlined
-    def put_rates(topology, parameters, q, v, tau, a):
+    def put_rates(topology, parameters, q, v, tau, a, found):
         room = taken(q)
-        accelerate(topology, parameters, q, v, tau, a)
+        accelerate(topology, parameters, q, v, tau, a, found)
         release(q, room)
 
     @inlined
@@ -36,24 +46,24 @@ def _make_steps(accelerate, move, count_at):
             store(out, j, load(v, j) + s * load(a, j))
 
     @kernel
-    def rk4(topology, parameters, q, v, tau, h, q_next, v_next):
+    def rk4(topology, parameters, q, v, tau, h, first, rest, q_next, v_next):
         nq, n = load_int(topology, N_Q), load_int(topology, count_at)
         dv, total = workspace(q, n + 1), workspace(q, n + 1)
         a, v2, v3, v4 = workspace(q, n + 1), workspace(q, n + 1), workspace(q, n + 1), workspace(q, n + 1)
         x, half = workspace(q, nq + 1), workspace(q, nq + 1)
-        put_rates(topology, parameters, q, v, tau, a)
+        put_rates(topology, parameters, q, v, tau, a, first)
         added(v, 0.5 * h, a, n, v2)
         copy_entries(a, n, total)
         moved(topology, parameters, q, dv, n, 0.5 * h, v, 0.0, v, 0.0, v, 0.0, v, half)
-        put_rates(topology, parameters, half, v2, tau, a)
+        put_rates(topology, parameters, half, v2, tau, a, rest)
         added(v, 0.5 * h, a, n, v3)
         added(total, 2.0, a, n, total)
         moved(topology, parameters, q, dv, n, 0.5 * h, v2, 0.0, v, 0.0, v, 0.0, v, x)
-        put_rates(topology, parameters, x, v3, tau, a)
+        put_rates(topology, parameters, x, v3, tau, a, rest)
         added(v, h, a, n, v4)
         added(total, 2.0, a, n, total)
         moved(topology, parameters, half, dv, n, h, v3, -0.5 * h, v, 0.0, v, 0.0, v, x)
-        put_rates(topology, parameters, x, v4, tau, a)
+        put_rates(topology, parameters, x, v4, tau, a, rest)
         added(total, 1.0, a, n, total)
         s = h / 12.0
         moved(topology, parameters, q, dv, n, 3.0 * s, v, 2.0 * s, v2, 2.0 * s, v3, -s, v4, x)
@@ -61,14 +71,34 @@ def _make_steps(accelerate, move, count_at):
         added(v, h / 6.0, total, n, v_next)
 
     @kernel
-    def euler(topology, parameters, q, v, tau, h, implicit, q_next, v_next):
+    def euler(topology, parameters, q, v, tau, h, implicit, first, q_next, v_next):
         n = load_int(topology, count_at)
         dv, a = workspace(q, n + 1), workspace(q, n + 1)
-        put_rates(topology, parameters, q, v, tau, a)
+        put_rates(topology, parameters, q, v, tau, a, first)
         added(v, h, a, n, v_next)
         for j in range(n):
             store(dv, j, h * load(v_next, j) if implicit else h * load(v, j))
         move(topology, parameters, q, dv, q_next)
+
+    @kernel
+    def step(topology, parameters, q, v, tau, h, scheme, first, rest, q_next, v_next):
+        """first, rest: room for what else the accelerations at the beginning, and those within the step, give."""
+        if scheme == RK4:
+            rk4(topology, parameters, q, v, tau, h, first, rest, q_next, v_next)
+        else:
+            euler(topology, parameters, q, v, tau, h, scheme == SEMI_IMPLICIT, first, q_next, v_next)
+
+    return step
+
+
+def _make_steps(dynamics, move, count_at):
+    """The kernel of steps of a free robot."""
+
+    @inlined
+    def accelerate(topology, parameters, q, v, tau, a, found):
+        dynamics(topology, parameters, q, v, tau, a)
+
+    step = _make_step(accelerate, move, count_at)
 
     @kernel
     def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs):
@@ -79,16 +109,84 @@ def _make_steps(accelerate, move, count_at):
         copy_entries(v, n, y)
         room = taken(q)
         for k in range(load_int(topology, load_int(topology, TABLE_AT))):
-            if scheme == RK4:
-                rk4(topology, parameters, x, y, tau, h, x_next, y_next)
-            else:
-                euler(topology, parameters, x, y, tau, h, scheme == SEMI_IMPLICIT, x_next, y_next)
+            step(topology, parameters, x, y, tau, h, scheme, x, x, x_next, y_next)
             copy_entries(x_next, nq, x)
             copy_entries(y_next, n, y)
-            for i in range(nq):
-                store(qs, nq * k + i, load(x, i))
-            for j in range(n):
-                store(vs, n * k + j, load(y, j))
+            put_sample(x, nq, qs, k)
+            put_sample(y, n, vs, k)
+            release(q, room)
+
+    return steps
+
+
+@inlined
+def put_sample(x, n, samples, k):
+    """Sample k of samples (..., n) becomes x."""
+    for i in range(n):
+        store(samples, n * k + i, load(x, i))
+
+
+@kernel
+def set_accelerations(topology, parameters, q, v, tau, a, found):
+    """found: forces (items, 6), multipliers (r,), and the larger of its last number and the contradiction."""
+    items, rows = table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)
+    normals, verdict, last = workspace(q, items + 1), workspace(q, table_int(topology, VERDICT_SIZE)), 6 * items + rows
+    set_dynamics(topology, parameters, q, v, tau, a, found, from_entry(found, 6 * items), normals, verdict)
+    worst, ratio = load(found, last), load(verdict, CONTRADICTION)
+    store(found, last, select_less(ratio, worst, worst, ratio))
+
+
+@kernel
+def closed_accelerations(topology, parameters, q, u, tau, a, found):
+    """As `set_accelerations`, along the independent rates."""
+    nv = load_int(topology, N_V)
+    work, J, inverses = linkage(topology, parameters, q)
+    v, forces, whole = whole_velocity(topology, work, J, inverses, u), zero_vector(work, nv), workspace(q, nv + 1)
+    scatter_independent(topology, tau, forces)
+    set_accelerations(topology, parameters, q, v, forces, whole, found)
+    gather_independent(topology, whole, a)
+
+
+@kernel
+def project_closed(topology, parameters, q, u, settings, q_near, u_near, gap, verdict):
+    """As `set_projection`, in independent rates."""
+    work, J, inverses = linkage(topology, parameters, q)
+    near = workspace(q, load_int(topology, N_V) + 1)
+    v = whole_velocity(topology, work, J, inverses, u)
+    set_projection(topology, parameters, q, v, settings, q_near, near, gap, verdict)
+    gather_independent(topology, near, u_near)
+
+
+def _make_set_steps(accelerate, move, project, count_at):
+    """The kernel of steps under a constraint set."""
+    step = _make_step(accelerate, move, count_at)
+
+    @kernel
+    def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs, forces, multipliers, facts):
+        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps under tau; forces (samples, 6 items) and multipliers
+        (samples, r) at the beginning of each; facts (samples, 2): the worst contradiction, the square of the largest gap. settings:
+        the length of a step, anchors."""
+        nq, n, h = load_int(topology, N_Q), load_int(topology, count_at), load(settings, ANCHOR_STEP)
+        items, rows = table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)
+        x, y, x_next, y_next = workspace(q, nq + 1), workspace(q, n + 1), workspace(q, nq + 1), workspace(q, n + 1)
+        last, gap, verdict = 6 * items + rows, workspace(q, 8), workspace(q, table_int(topology, VERDICT_SIZE))
+        first, rest = workspace(q, last + 8), workspace(q, last + 8)
+        copy_entries(q, nq, x)
+        copy_entries(v, n, y)
+        room = taken(q)
+        for k in range(table_int(topology, N_STEPS)):
+            store(first, last, 0.0)
+            store(rest, last, 0.0)
+            step(topology, parameters, x, y, tau, h, scheme, first, rest, x_next, y_next)
+            project(topology, parameters, x_next, y_next, settings, x, y, gap, verdict)
+            put_sample(x, nq, qs, k)
+            put_sample(y, n, vs, k)
+            put_sample(first, 6 * items, forces, k)
+            put_sample(from_entry(first, 6 * items), rows, multipliers, k)
+            worst, other, after = load(first, last), load(rest, last), load(verdict, CONTRADICTION)
+            worst = select_less(worst, other, other, worst)
+            store(facts, 2 * k, select_less(worst, after, after, worst))
+            store(facts, 2 * k + 1, load(gap, 0))
             release(q, room)
 
     return steps
@@ -97,3 +195,5 @@ def _make_steps(accelerate, move, count_at):
 tree_steps = _make_steps(aba, integrate, N_V)
 shared_steps = _make_steps(shared_forward_dynamics, integrate, N_V)
 closed_steps = _make_steps(projected_forward_dynamics, move_closed, N_INDEPENDENT)
+set_steps = _make_set_steps(set_accelerations, integrate, set_projection, N_V)
+closed_set_steps = _make_set_steps(closed_accelerations, move_closed, project_closed, N_INDEPENDENT)

@@ -233,8 +233,10 @@ def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_nex
 
     out, w = workspace(q, stride + 8), workspace(q, nv + 8)
     depth = put_depths(C, stride, limits, dry, cones, bounds, gaps, u, h, out)
-    zero_entries(b, held)
-    put_changes(topology, L, X, width, G, held, rows, b, inverses, out, w)
+    zero_entries(w, nv)
+    if depth > SUNK:
+        zero_entries(b, held)
+        put_changes(topology, L, X, width, G, held, rows, b, inverses, out, w)
     for j in range(nv):
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)

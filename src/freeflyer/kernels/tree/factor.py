@@ -9,9 +9,7 @@ Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
 """
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,

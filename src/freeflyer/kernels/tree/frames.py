@@ -4,9 +4,7 @@ Motions: poses, velocities and the accelerations that they have while no joint a
 """
 
 from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
-from freeflyer.kernels.math.algebra import (
-    add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract,
-)
+from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_floats, body_ints, like3

@@ -25,9 +25,8 @@ import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.kernels.entry import UNIT_TOLERANCE
-from freeflyer.model.description import HINGE, POINT, ROOT_JOINT, WELD, WORLD, Description, Joint, Loop
+from freeflyer.model.description import HINGE, POINT, ROOT_JOINT, WELD, WORLD, Description, Joint, Loop, without_joints
 from freeflyer.model.readers.safe_file import numbers, read_bytes
-from freeflyer.model.recorded_states import without_joints
 from freeflyer.spatial import quaternion
 
 if TYPE_CHECKING:

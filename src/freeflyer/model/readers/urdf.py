@@ -24,10 +24,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
-from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Mimic, Site, joint_sizes
+from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site, joint_sizes
 from freeflyer.model.placements import rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers, read_xml
-from freeflyer.model.recorded_states import Keyframe
 from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 

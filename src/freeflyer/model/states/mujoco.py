@@ -13,7 +13,7 @@ from freeflyer.model.inputs import check_configuration
 from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model, remembered
 from freeflyer.model.readers.mjcf import names as N
-from freeflyer.model.recorded_states import SIZES, MujocoJoint
+from freeflyer.model.description import SIZES, MujocoJoint
 from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, cross, match_joints, rotation
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
 

@@ -8,14 +8,13 @@ from math import comb
 
 import numpy as np
 
-from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Loop, Mimic, Site
+from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Keyframe, Loop, Mimic, MujocoJoint, Site
 from freeflyer.model.placements import placement, shift
 from freeflyer.model.readers.mjcf.bodies import is_link_site
 from freeflyer.model.readers.mjcf.compiling import Compiled
 from freeflyer.model.readers.mjcf.names import GROUPED, TO_OURS, unique_name
 from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.model.readers.safe_file import numbers
-from freeflyer.model.recorded_states import Keyframe, MujocoJoint
 from freeflyer.model.validate import ONE_DOF
 from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 

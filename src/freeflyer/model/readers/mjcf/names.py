@@ -6,7 +6,7 @@ import re
 from collections.abc import Sequence
 from typing import Any
 
-from freeflyer.model.recorded_states import MujocoJoint
+from freeflyer.model.description import MujocoJoint
 
 # Kinds that MuJoCo lacks: the joints that make them up, outermost first, named "joint/kind/0" and so on.
 CHAINS = {"cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"), "planar": ("slide", "slide", "hinge")}

@@ -1,0 +1,96 @@
+"""`freeflyer view`: a robot, or a recorded run, in the browser or as a picture; and what `--view` of other commands does."""
+
+from __future__ import annotations
+
+import warnings
+from collections.abc import Callable
+from functools import partial
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import BaseOption, DebugOption, LoopsOption, RobotArgument, load_robot, option
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+ImageOption = Annotated[
+    Path | None, option("--image", metavar="FILE", help="Write a picture (PNG) instead; no browser is needed.")
+]
+HtmlOption = Annotated[Path | None, option("--html", metavar="FILE", help="Write a page that needs nothing else instead.")]
+GifOption = Annotated[Path | None, option("--gif", metavar="FILE", help="Write a film of the run instead.")]
+RunOption = Annotated[Path | None, option("--run", metavar="FILE", help="Play a run that was saved (.npz, or a folder).")]
+KeyframeOption = Annotated[str | None, option("--keyframe", metavar="NAME", help="A posture that the file names.")]
+
+
+def view(
+    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, run: RunOption = None,
+    keyframe: KeyframeOption = None, image: ImageOption = None, html: HtmlOption = None, gif: GifOption = None,
+    opened: Annotated[bool, typer.Option("--open", help="Leave loops open: a slider for every joint.")] = False,
+    layers: Annotated[str, typer.Option("--layers", help="Beside the links: com, loops, forces, frames, inertias.")]
+        = "com,loops,forces",
+    azimuth: Annotated[float, typer.Option("--azimuth", help="Of the picture's eye, degrees.")] = -60.0,
+    elevation: Annotated[float, typer.Option("--elevation", help="degrees.")] = 12.0,
+    host: Annotated[str, typer.Option("--host", help="Address at which the page is served.")] = "127.0.0.1",
+    port: Annotated[int | None, option("--port", help="[default: the first that is free from 8080 on]")] = None,
+    browser: Annotated[bool, typer.Option(help="Whether a browser is opened.")] = True,
+    debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Show a robot in the browser with a slider for each motor, or play a run; or write a picture, a page, a film."""
+    import freeflyer as ff
+    from freeflyer.cli.output import console
+    from freeflyer.errors import unknown_name
+
+    out, shown = console(), [x.strip() for x in layers.split(",") if x.strip()]
+    model = load_robot(robot, base, loops).model
+    if model.loops and not opened:
+        try:
+            model = ff.close_loops(model)
+        except ff.FreeflyerError as error:
+            out.print(f"its loops stay open: {error}", soft_wrap=True)
+    if keyframe is not None and keyframe not in model.keyframes:
+        raise unknown_name("keyframe", keyframe, model.keyframes)
+    q = None if keyframe is None else model.keyframes[keyframe]
+    if q is not None and model.reduction:
+        q = ff.linkages.assemble(model, q, hold="actuated").q
+    if gif is not None and run is None:
+        raise typer.BadParameter("--gif writes the film of a run: give --run, too")
+    if image is not None:
+        ff.viewer.save_picture(model, image, q, layers=shown, azimuth=azimuth, elevation=elevation)
+        out.print(f"wrote {image}", soft_wrap=True)
+    if run is not None:
+        for path in filter(None, (html, gif)):
+            ff.viewer.record(ff.sim.load(run), path, model, layers=shown, overwrite=True)
+            out.print(f"wrote {path}", soft_wrap=True)
+    elif html is not None:
+        page = ff.viewer.show(model, q, layers=shown, browser=False)
+        page.save_html(html)
+        page.close()
+        out.print(f"wrote {html}", soft_wrap=True)
+    if image is html is gif is None:
+        place: dict[str, Any] = {"layers": shown, "host": host, "port": port, "browser": False}
+        make = partial(ff.viewer.show, model, q) if run is None else partial(ff.viewer.play, ff.sim.load(run), model)
+        serve(out, partial(make, **place), browser)
+
+
+def play_run(out: Console, run: Any) -> None:
+    """Plays a run until Ctrl-C."""
+    from freeflyer.viewer import play
+
+    serve(out, lambda: play(run, browser=False), True)
+
+
+def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
+    """Opens the page, says where, and returns when Ctrl-C is pressed."""
+    from freeflyer.viewer.page import opened
+
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        page = make()
+    for note in said:
+        out.print(str(note.message), soft_wrap=True)
+    for note in page.notes:
+        out.print(note, soft_wrap=True)
+    out.print(f"{opened(page, browser)}; Ctrl-C ends it", soft_wrap=True)
+    page.wait()

@@ -1,0 +1,51 @@
+"""Names of the room for the rooms above it, and where they are defined; each is imported when it is first used."""
+
+from .build import compile_description as compile_description, recompile as recompile
+from .configuration import (
+    neutral as neutral, random_configuration as random_configuration, reference_posture as reference_posture,
+)
+from .description import (
+    Description as Description, Inertia as Inertia, JOINT_KINDS as JOINT_KINDS, Joint as Joint, Keyframe as Keyframe, Link as
+    Link, Loop as Loop, ORIGINS as ORIGINS, ROOT_JOINT as ROOT_JOINT, Site as Site, WELD as WELD, WORLD as WORLD, base_kind as
+    base_kind, joint_sizes as joint_sizes,
+)
+from .edits import lock_joints as lock_joints, with_gravity as with_gravity
+from .frozen import Record as Record, frozen_array as frozen_array
+from .inputs import (
+    LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration, choice as choice,
+    coordinate_owner as coordinate_owner, finite_array as finite_array, finite_row as finite_row, gravity_rows as
+    gravity_rows, instance as instance, instances as instances, name_list as name_list, not_finite as not_finite, not_unit as
+    not_unit, number as number, one_row as one_row, output_array as output_array, positive as positive, quaternion_starts as
+    quaternion_starts, real_array as real_array, row as row, shaped as shaped, true_or_false as true_or_false, whole_number as
+    whole_number,
+)
+from .load import AUTO as AUTO
+from .locking import leader as leader
+from .model import (
+    Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, remembered as
+    remembered,
+)
+from .placements import (
+    join as join, placement as placement, possible as possible, quaternion as quaternion, rigid_groups as rigid_groups,
+    rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
+)
+from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
+from .readers.loops_yaml import read_posture as read_posture
+from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
+from .readers.safe_file import numbers as numbers, parse_xml as parse_xml, read_bytes as read_bytes, read_xml as read_xml
+from .readers.urdf import named as named
+from .states import velocities as velocities
+from .states.mujoco import (
+    Places as Places, configuration_from_mujoco as configuration_from_mujoco, configuration_to_mujoco as
+    configuration_to_mujoco, mujoco_places as mujoco_places, refuse_absent_base as refuse_absent_base,
+)
+from .states.pinocchio import (
+    configuration_from_pinocchio as configuration_from_pinocchio, configuration_to_pinocchio as configuration_to_pinocchio,
+    pinocchio_places as pinocchio_places,
+)
+from .states.velocities import (
+    MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, check_size as check_size, velocity_matrix as
+    velocity_matrix,
+)
+from .visuals.mesh_files import mesh_path as mesh_path
+from .visuals.triangles import Solid as Solid, geom_solid as geom_solid, urdf_solid as urdf_solid

@@ -1,0 +1,106 @@
+"""Runs of every kind as motions that can be shown: postures, contact forces and signals at times."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from functools import singledispatch
+from typing import NamedTuple, cast
+
+import numpy as np
+
+from freeflyer.contacts.description import Contact
+from freeflyer.control.running import ControlRun
+from freeflyer.errors import InputError
+from freeflyer.model.model import Model
+from freeflyer.plots.film_scene import feet_of_run
+from freeflyer.plots.runs import signal_groups
+from freeflyer.sim.run import Run, check_run
+from freeflyer.sim.run_table import RecordedRun
+from freeflyer.viewer.picture import floor_under
+from freeflyer.viewer.scene import robot_pieces
+
+FRAMES = 60  # a second, in the browser
+
+
+class Motion(NamedTuple):
+    """Motion of n robots of one model. t (T,), s; q (T, n, nq); forces: wrenches (T, n, 6) on the feet by name, in their frames'
+    axes. signals: curves (T, n) by kind and name. title: what it is."""
+
+    model: Model
+    t: np.ndarray
+    q: np.ndarray
+    forces: Mapping[str, np.ndarray]
+    feet: Sequence[Contact]
+    signals: Mapping[str, Mapping[str, np.ndarray]]
+    title: str
+
+    def at(self, k: int, chosen: Sequence[int]) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
+        """(q (m, nq), wrenches by name of each) of some of the robots at sample k."""
+        return self.q[k, chosen], [{name: w[k, n] for name, w in self.forces.items()} for n in chosen]
+
+    def sampled(self, rate: float) -> np.ndarray:
+        """Samples that are shown `rate` times a second, the first and the last one included."""
+        count = max(2, round((self.t[-1] - self.t[0]) * rate) + 1)
+        wanted = np.linspace(self.t[0], self.t[-1], count)
+        after = np.clip(np.searchsorted(self.t, wanted), 1, max(len(self.t) - 1, 1))
+        before = after - 1
+        nearer = np.where(wanted - self.t[before] < self.t[np.minimum(after, len(self.t) - 1)] - wanted, before, after)
+        return np.unique(np.append(np.minimum(nearer, len(self.t) - 1), len(self.t) - 1))
+
+
+def floor_of(m: Motion) -> float:
+    """Height of the floor, m: 0 if there are contact forces, else below the lowest point of three postures."""
+    if m.forces:
+        return 0.0
+    shown = [floor_under(m.model, robot_pieces(m.model, m.q[k, 0])) for k in (0, len(m.t) // 2, len(m.t) - 1)]
+    return min((x for x in shown if x is not None), default=0.0)
+
+
+@singledispatch
+def motion(run: object, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
+    """Motion of a run. Errors: InputError for what is none, and for the run of another robot."""
+    own, inner = getattr(run, "motion", None), getattr(run, "run", None)
+    if callable(own):  # of another package
+        return cast(Motion, own())
+    if isinstance(inner, Run):  # of studies that keep the simulator's
+        return motion(inner, model, feet)
+    raise InputError(f"a run of the library is shown, of sim.simulate, control.run_scenario ..., got {type(run).__name__}")
+
+
+def state_motion(run: RecordedRun, model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], feet: Sequence[Contact],
+                 title: str) -> Motion:  # fmt: skip
+    """Motion of postures q (T, ..., nq) and wrenches (T, ..., 6)."""
+    columns, q = run.columns(), np.asarray(q)
+    t = columns["t"]
+    finite = np.isfinite(q).all(axis=-1).reshape(len(t), -1)
+    flat = q.reshape(len(t), -1, model.nq).copy()
+    for n in range(flat.shape[1]):  # robots whose run ended stay where they were
+        last = len(t) if finite[:, n].all() else int(np.argmin(finite[:, n]))
+        if last == 0:
+            raise InputError(f"robot {n} of the run has no posture")
+        flat[last:, n] = flat[last - 1, n]
+    signals = {
+        kind: {name: np.broadcast_to(x.reshape(len(t), -1), flat.shape[:2]) for name, x in curves.items()}
+        for kind, curves in signal_groups(columns).items()}  # fmt: skip
+    return Motion(model, t, flat, {name: w.reshape(len(t), -1, 6) for name, w in forces.items()}, feet, signals, title)
+
+
+@motion.register
+def _(run: Run, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
+    robot = model_of_run(run, model)
+    return state_motion(run, robot, run.q, run.forces, feet_of_run(robot, run, feet), f"run of {run.robot}")
+
+
+@motion.register
+def _(run: ControlRun, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
+    return motion(run.run, run.stance.model, run.stance.feet)._replace(title=f"{run.robot}: {run.scenario}")
+
+
+def model_of_run(run: Run, model: Model | None) -> Model:
+    """The model given or kept. Errors: InputError for neither, and for that of another run."""
+    if model is None and run.model is None:
+        raise InputError("the run was loaded, and does not know its robot's shapes: give its model, model=...")
+    chosen = model or run.model
+    assert chosen is not None
+    check_run(chosen, run)
+    return chosen

@@ -1,0 +1,213 @@
+"""A page in the browser with one robot: its posture, sliders, what is drawn beside the links, and notes."""
+
+from __future__ import annotations
+
+import base64
+import html
+import threading
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager
+from typing import Any
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.contacts.description import Contact
+from freeflyer.model.description import WORLD
+from freeflyer.model.inputs import choice, one_row
+from freeflyer.model.model import Model
+from freeflyer.model.visuals.reading import visuals
+from freeflyer.text import visible
+from freeflyer.viewer.camera import Camera, camera_around
+from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
+from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
+from freeflyer.viewer.picture import default_posture, floor_under, picture, png
+from freeflyer.viewer.scene import LAYERS, all_corners, robot_pieces
+from freeflyer.viewer.server import address_of, open_browser, open_server, stop_server
+
+NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
+MOST_NOTES = 3
+
+
+class Viewer:
+    """Page that shows a robot, or several; made by `show` and `play`.
+
+    Attributes:
+        url: Its address.
+        model: The robot.
+        camera: Of the first view.
+    """
+
+    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
+                 feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
+        for layer in layers:
+            choice("layers", layer, LAYERS)
+        self.model, self.layers, self.feet = model, tuple(layers), tuple(feet)
+        self._lock, self._setting = threading.RLock(), False
+        self._server = open_server(host, port, visible(model.name, 40))
+        self.url = address_of(self._server)
+        try:
+            self._fill(q[None], floor)
+        except BaseException:
+            stop_server(self._server)
+            raise
+
+    def _fill(self, q: np.ndarray, floor: float | None) -> None:
+        offsets = np.zeros((1, 3))
+        self._floor = (floor_under(self.model, robot_pieces(self.model, q[0])) or 0.0) if floor is None else floor
+        self._nodes = RobotNodes(self._server, self.model, offsets, self.layers, self.feet, self._floor)
+        self._q = q
+        self._forces: Sequence[Forces] = ()
+        self._nodes.update(q)
+        self.look(offsets)
+        add_floor(self._server, self._floor, self._nodes.size)
+        self._server.gui.configure_theme(show_share_button=False, show_logo=False, control_layout="collapsible")
+        self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
+        self._add_layers()
+
+    def look(self, offsets: np.ndarray) -> None:
+        """Turns the cameras of all browsers to the robots at their offsets (n, 3), m."""
+        corners = all_corners(robot_pieces(self.model, self._q[0]))
+        self.camera = camera_around(np.vstack([corners + offsets.min(axis=0), corners + offsets.max(axis=0)]), aspect=1.2)
+        set_camera(self._server.initial_camera, self.camera)
+        for client in self._server.get_clients().values():
+            set_camera(client.camera, self.camera)
+
+    def _add_layers(self) -> None:
+        with self._server.gui.add_folder("show", expand_by_default=False):
+            for layer in LAYERS:
+                box = self._server.gui.add_checkbox(NAMES[layer], layer in self.layers)
+                box.on_update(self._toggle(layer, box))
+
+    def _toggle(self, layer: str, box: Any) -> Callable[[Any], None]:
+        def changed(_: Any) -> None:
+            with self._lock:
+                self._nodes.show_layer(layer, box.value)
+                self._nodes.update(self._q, self._forces)
+
+        return changed
+
+    def say(self, words: str) -> None:
+        """Shows a sentence on the page."""
+        self._words.content = _plain(words)
+
+    @property
+    def notes(self) -> list[str]:
+        """What could not be shown: meshes that are missing or broken."""
+        notes = list(visuals(self.model).notes)
+        return notes[:MOST_NOTES] + [f"... and {len(notes) - MOST_NOTES} more"] * (len(notes) > MOST_NOTES)
+
+    @property
+    def q(self) -> np.ndarray:
+        """(nq,): the posture on the page, of the first robot."""
+        return np.array(self._q[0])
+
+    def snapshot(self, width: int = 640, height: int = 640, camera: Camera | None = None) -> np.ndarray:
+        """Picture (height, width, 3) of the page's posture, drawn without the browser."""
+        return picture(self.model, self.q, width=width, height=height, layers=self.layers, camera=camera, feet=self.feet)
+
+    def save_html(self, path: Any) -> None:
+        """Writes the scene as one HTML file that needs nothing else."""
+        from freeflyer.files import write_atomically
+
+        write_atomically(path, self._server.get_scene_serializer().as_html())
+
+    def wait(self) -> None:
+        """Returns when Ctrl-C is pressed, the page closed."""
+        try:
+            while True:
+                time.sleep(3600.0)
+        except KeyboardInterrupt:
+            self.close()
+
+    def close(self) -> None:
+        """Ends the page."""
+        stop_server(self._server)
+
+    def __repr__(self) -> str:
+        return f"Viewer of {self.model.name!r} at {self.url}"
+
+    def _repr_html_(self) -> str:
+        """The page inline; a still picture where no server answers, as in a notebook that was saved."""
+        still = base64.b64encode(png(self.snapshot(400, 400))).decode()
+        image = f'<img alt="{html.escape(self.model.name)}" src="data:image/png;base64,{still}">'
+        return f'<object data="{self.url}" type="text/html" width="100%" height="480">{image}</object>'
+
+    @contextmanager
+    def _set_by_program(self) -> Iterator[None]:
+        """Inside, changes of sliders are not events."""
+        self._setting = True
+        try:
+            yield
+        finally:
+            self._setting = False
+
+
+def _plain(text: str) -> str:
+    """Text that markdown shows as it is."""
+    return "".join(f"\\{c}" if c in "\\`*_{}[]<>()#+-!|~$&" else c for c in visible(text, 400))
+
+
+class PosturePage(Viewer):
+    """A page whose sliders move the robot; a closed linkage follows its motors. Made by `show`."""
+
+    def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None) -> None:
+        super().__init__(model, q, layers, host, port)
+        self._sliders: dict[str, tuple[Slider, Any]] = {}
+        base = {s.name for s in sliders(model) if s.joint.parent == WORLD and s.joint.kind in PARTS}
+        folders = {name: self._server.gui.add_folder("base" if name else "motors" if model.reduction else "joints",
+                   expand_by_default=not name) for name in ((False, True) if base else (False,))}  # fmt: skip
+        for slider in sliders(model):
+            with folders[slider.name in base]:
+                value = value_of(slider, q)
+                low, high = min(slider.low, value), max(slider.high, value)
+                handle = self._server.gui.add_slider(visible(slider.name, 40), low, high, max((high - low) / 1000.0, 1e-9), value)
+                handle.on_update(self._moved(slider, handle))
+                self._sliders[slider.name] = slider, handle
+        if model.loops and not model.reduction:
+            self.say("Loops are open: freeflyer.close_loops(model) closes them, and motors move the linkage.")
+
+    def _moved(self, slider: Slider, handle: Any) -> Callable[[Any], None]:
+        def changed(_: Any) -> None:
+            with self._lock:
+                if not self._setting and abs(value_of(slider, self._q[0]) - handle.value) > 1e-12:
+                    self.move(slider.name, handle.value)
+
+        return changed
+
+    def move(self, name: str, value: float) -> str:
+        """Moves a slider, as a hand on the page would. Returns why the motion ended early, or ""."""
+        slider, handle = self._sliders[choice("slider", name, self._sliders)]
+        with self._lock:
+            found = move(self.model, self._q[0], slider, value)
+            self._q = found.q[None]
+            self._nodes.update(self._q)
+            self.say(found.reason)
+            reached = value_of(slider, found.q)
+            if abs(handle.value - reached) > 1e-12:
+                with self._set_by_program():
+                    handle.value = reached
+        return found.reason
+
+    def set(self, q: ArrayLike) -> None:
+        """Shows another posture (nq,). Errors: InputError."""
+        posture = one_row(self.model, "q", q, "q")
+        with self._lock, self._set_by_program():
+            self._q = np.array(posture)[None]
+            self._nodes.update(self._q)
+            for slider, handle in self._sliders.values():
+                handle.value = float(np.clip(value_of(slider, posture), handle.min, handle.max))
+
+
+def show_page(model: Model, q: ArrayLike | None, layers: Sequence[str], host: str, port: int | None) -> PosturePage:
+    """The page of a robot at a posture. Errors: InputError for a posture of another robot, and for what cannot be served."""
+    posture = default_posture(model) if q is None else one_row(model, "q", q, "q")
+    return PosturePage(model, np.array(posture), layers, host, port)
+
+
+def opened(page: Viewer, browser: bool) -> str:
+    """What the user is told: the address, and whether a browser shows it."""
+    if browser and open_browser(page.url):
+        return f"{page.model.name} is shown at {page.url}"
+    return f"no browser was opened: give one the address {page.url}" if browser else f"{page.model.name} is at {page.url}"

@@ -1,0 +1,85 @@
+"""Still pictures of robots, shaded, without a browser."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from numpy.typing import ArrayLike
+
+from freeflyer.contacts.description import Contact
+from freeflyer.files import write_atomically
+from freeflyer.linkages.closure import file_posture
+from freeflyer.model.inputs import choice, one_row, whole_number
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.viewer.camera import Camera, camera_around
+from freeflyer.viewer.raster import Piece, render
+from freeflyer.viewer.scene import LAYERS, SHOWN, overlay, robot_pieces
+
+MOST_PIXELS = 4096
+
+
+def default_posture(model: Model) -> np.ndarray:
+    """The posture of the file: closed for a closed model."""
+    return model.neutral if model.reduction else file_posture(model)
+
+
+def floor_under(model: Model, pieces: Sequence[Piece]) -> float | None:
+    """Height of the floor, m: below the lowest point of a robot that floats, else 0; None without a robot."""
+    if not pieces:
+        return None
+    lowest = min(float(p.mesh.vertices[:, 2].min()) for p in pieces)
+    floats = any(joint.kind in ("free", "planar") for joint in model.tree.joints)
+    return lowest if floats or lowest < 0.0 else 0.0
+
+
+@public
+def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, height: int = 640,
+            layers: Sequence[str] = (), forces: Mapping[str, np.ndarray] | None = None, feet: Sequence[Contact] = (),
+            azimuth: float = -60.0, elevation: float = 12.0, camera: Camera | None = None,
+            floor: float | None = None) -> np.ndarray:  # fmt: skip
+    """Shaded picture (height, width, 3) of a robot, bytes; no browser, display or GPU is needed.
+
+    Args:
+        q: By default the posture in which the file draws the robot.
+        layers: What is drawn beside the links: "com", "loops", "forces", "frames", "inertias".
+        forces, feet: Wrenches (6,) by name on contacts, in the axes of their frames, drawn as arrows.
+        azimuth, elevation: Of the eye, degrees; a camera replaces them.
+        floor: Its height, m; by default below the lowest point.
+
+    Examples:
+        >>> image = ff.viewer.picture(ff.robots.chain(3), [0.3, 0.2, 0.1], width=120, height=90)
+        >>> image.shape, image.dtype.name
+        ((90, 120, 3), 'uint8')
+    """
+    width, height = (whole_number(n, x, 8, MOST_PIXELS) for n, x in (("width", width), ("height", height)))
+    posture = default_posture(model) if q is None else one_row(model, "q", q, "q")
+    for layer in layers:
+        choice("layers", layer, LAYERS)
+    pieces = robot_pieces(model, posture)
+    ground = floor_under(model, pieces) if floor is None else floor
+    pieces += overlay(model, posture, (*layers, *(["forces"] if forces else [])), forces, feet, ground or 0.0)
+    if not pieces:
+        return np.full((height, width, 3), 255, np.uint8)
+    eye = camera or camera_around(np.vstack([p.mesh.vertices for p in pieces]), azimuth, elevation, width / height)
+    return render(pieces, eye, width, height, ground)
+
+
+def png(image: np.ndarray) -> bytes:
+    """The PNG file of a picture (h, w, 3)."""
+    from PIL import Image
+
+    buffer = io.BytesIO()
+    Image.fromarray(image).save(buffer, format="png", optimize=True)
+    return buffer.getvalue()
+
+
+@public
+def save_picture(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None, *, width: int = 960, height: int = 960,
+                 layers: Sequence[str] = SHOWN, azimuth: float = -60.0, elevation: float = 12.0) -> None:  # fmt: skip
+    """PNG file of `picture`, an existing file is replaced. Errors: FileError for what cannot be written."""
+    image = picture(model, q, width=width, height=height, layers=layers, azimuth=azimuth, elevation=elevation)
+    write_atomically(path, png(image))

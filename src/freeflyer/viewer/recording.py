@@ -1,0 +1,88 @@
+"""Films of motions: GIF files by the rasteriser, HTML files by viser's player."""
+
+from __future__ import annotations
+
+import io
+import os
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+
+from freeflyer.errors import FileError
+from freeflyer.files import check_path, write_atomically
+from freeflyer.model.inputs import number
+from freeflyer.viewer.camera import Camera, camera_around
+from freeflyer.viewer.motions import Motion, floor_of
+from freeflyer.viewer.player import BESIDE, grid_offsets
+from freeflyer.viewer.raster import Piece, render
+from freeflyer.viewer.scene import all_corners, overlay, robot_pieces, robot_size
+
+RATES = {".gif": 12.0, ".html": 30.0}
+SIZE = 420  # pixels of a GIF
+MOST_FRAMES = 3000
+
+
+def record_motion(m: Motion, path: str | os.PathLike[str], layers: Sequence[str], rate: float | None, overwrite: bool) -> None:
+    """The file. Errors: FileError."""
+    shown = check_path(path)
+    kind = Path(path).suffix.lower()
+    if kind not in RATES:
+        raise FileError(f"{shown} ends neither in .gif nor in .html: a film is one of these", path=str(path))
+    if Path(path).exists() and not overwrite:
+        raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+    frames = m.sampled(RATES[kind] if rate is None else number("rate", rate, 0.1, 240.0))
+    if len(frames) > MOST_FRAMES:
+        raise FileError(f"the film would have {len(frames)} frames, more than {MOST_FRAMES}: pass a lower rate=", path=str(path))
+    made = gif(m, frames, layers) if kind == ".gif" else page(m, frames, layers)
+    write_atomically(path, made, overwrite)
+
+
+def frame_pieces(m: Motion, k: int, layers: Sequence[str], robot: int = 0) -> list[Piece]:
+    """Triangles of one robot at sample k."""
+    q, forces = m.at(k, [robot])
+    return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor_of(m))
+
+
+def camera_over(m: Motion, frames: np.ndarray, aspect: float = 1.0) -> Camera:
+    """Camera that shows the first robot in all frames."""
+    some = frames[np.linspace(0, len(frames) - 1, min(9, len(frames))).astype(int)]
+    return camera_around(np.vstack([all_corners(robot_pieces(m.model, m.q[k, 0])) for k in some]), aspect=aspect)
+
+
+def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) -> bytes:
+    """A GIF of the first robot, at the speed of the motion."""
+    from PIL import Image
+
+    camera, floor = camera_over(m, frames), floor_of(m)
+    images = [Image.fromarray(render(frame_pieces(m, int(k), layers), camera, size, size, floor)) for k in frames]
+    palette = images[len(images) // 2].quantize(64)
+    images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
+    shown = np.diff(np.append(m.t[frames], m.t[frames[-1]] + 1.0))
+    buffer = io.BytesIO()
+    images[0].save(buffer, "gif", save_all=True, append_images=images[1:], loop=0, optimize=True,
+                   duration=[max(20, round(1e3 * float(x))) for x in shown])  # fmt: skip
+    return buffer.getvalue()
+
+
+def page(m: Motion, frames: np.ndarray, layers: Sequence[str]) -> str:
+    """One HTML page with a player; of several robots at most sixteen, side by side."""
+    from freeflyer.viewer.nodes import RobotNodes, add_floor, set_camera
+    from freeflyer.viewer.server import LOOPBACK, open_server, stop_server
+
+    server = open_server(LOOPBACK, 0, m.title)
+    try:
+        chosen = list(range(min(m.q.shape[1], BESIDE)))
+        floor, size = floor_of(m), robot_size(m.model)
+        nodes = RobotNodes(server, m.model, grid_offsets(len(chosen), 1.2 * size), layers, m.feet, floor)
+        add_floor(server, floor, size)
+        set_camera(server.initial_camera, camera_over(m, frames))
+        nodes.update(*m.at(int(frames[0]), chosen))
+        film = server.get_scene_serializer()
+        for k, wait in zip(frames[1:], np.diff(m.t[frames])):
+            film.insert_sleep(float(wait))
+            nodes.update(*m.at(int(k), chosen))
+        film.insert_sleep(0.5)
+        return str(film.as_html())
+    finally:
+        stop_server(server)

@@ -1,0 +1,106 @@
+"""`freeflyer estimate`: passive joints, motor offsets and contact wrenches of a closed robot from its motors, and times."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+import typer
+
+from freeflyer.cli.options import (
+    BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
+)
+from freeflyer.cli.output import draw_all, output, status, write_json
+from freeflyer.errors import FreeflyerError
+
+if TYPE_CHECKING:
+    from freeflyer.contacts import Contact
+    from freeflyer.estimation import Sensors
+
+RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
+    help="A joint taken as standing still; may be repeated.")]  # fmt: skip
+EncoderOption = Annotated[list[str] | None, option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, "
+    "to calibrate; may be repeated. [default: see estimation.select_encoders]")]  # fmt: skip
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.")]
+
+
+def estimate(
+    robot: RobotArgument, base: BaseOption = None, loops: LoopsOption = None, rigid: RigidOption = None,
+    encoders: EncoderOption = None, folder: FolderOption = None,
+    swing: Annotated[bool, typer.Option("--swing", help="Sway on two feet in MuJoCo; estimate the contact wrenches.")] = False,
+    bench: Annotated[bool, typer.Option("--bench", help="Time the estimators, too.")] = False,
+    noise: Annotated[float, typer.Option("--noise", min=0.0, help="Of an encoder, m or rad (standard deviation).")] = 1e-5,
+    quantum: Annotated[float, typer.Option("--quantum", min=0.0, help="Step of an encoder, m or rad.")] = 1e-5,
+    duration: Annotated[float, typer.Option("--duration", min=1.5, max=60.0, help="Seconds of sinusoids.")] = 3.0,
+    starts: Annotated[int, typer.Option("--starts", min=0, max=10000, help="Random starts of the calibration; 0: none.")] = 100,
+    amplitude: Annotated[float, typer.Option("--amplitude", help="Of the sway, m.")] = 0.05,
+    frequency: Annotated[float, typer.Option("--frequency", help="Of the sway, Hz.")] = 0.2,
+    view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
+) -> None:  # fmt: skip
+    """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
+    from freeflyer_papers.estimation.estimators import Encoder, estimation_times
+    from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
+    from freeflyer_papers.estimation import tables
+    from freeflyer.estimation import sensors
+    from freeflyer.sim import Servos
+
+    if view and not swing:
+        raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
+    loaded = load_robot(robot, base, loops)
+    s = sensors(loaded.model, rigid=tuple(rigid or ()))
+    file = _mjcf(loaded.path)
+    encoder, sways = Encoder(noise, quantum), 1.5
+    sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
+    if swing:
+        check_sway(sway, Servos())
+    feet = _feet(s, file, needed=swing)
+    for name in encoders or ():
+        s.model.joint(name)
+    if folder is not None:
+        make_folder(folder)
+    out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
+    with status() as progress:
+        numbers["tracking"] = tables.track_all(s, encoder, duration, progress, pictures)
+        out.print(tables.tracking(s, numbers["tracking"]))
+        if starts:
+            numbers["calibration"] = tables.calibrate_all(s, encoders, starts, rigid, progress, pictures)
+            out.print(tables.calibration(numbers["calibration"]))
+        if bench:
+            progress(0.0, "timing the estimators")
+            numbers["times"] = estimation_times(s, feet)
+            out.print(tables.times(s, numbers["times"]))
+        if swing:
+            numbers["swing"], moved = tables.swing_all(s, file, feet, sway, progress, pictures)
+            for shown in tables.swing(numbers["swing"]):
+                out.print(shown, soft_wrap=True)
+        if folder is not None:
+            progress(0.0, "drawing")
+            draw_all(out, folder, pictures)
+    write_json(json, "estimate", numbers)
+    if moved is not None and view:
+        from freeflyer.cli.view import play_run
+
+        play_run(out, moved)
+
+
+def _mjcf(path: Path | None) -> Path | None:
+    """The file if it is MJCF, which MuJoCo then reads itself."""
+    from lxml import etree
+
+    if path is None:
+        return None
+    root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
+    return path if root.tag == "mujoco" else None
+
+
+def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:
+    """Feet by the file's shapes, else by the names of sites; None where there are none and none are needed."""
+    from freeflyer.contacts import feet_by_name, feet_from_file
+
+    try:
+        return feet_by_name(s.model) if file is None else feet_from_file(s.closed, file)
+    except FreeflyerError:
+        if needed:
+            raise
+        return None

@@ -1,0 +1,1 @@
+"""Experiments of the Kangaroo paper, section VI, on any closed robot: estimators on sinusoids, calibration, a lateral swing."""
