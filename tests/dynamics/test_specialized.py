@@ -156,6 +156,20 @@ def test_what_is_refused_is_refused_alike(arm: tuple[ff.Model, ff.Model], place:
     assert error(out[1][known], out[0][known]) < ALIKE
 
 
+def test_quaternions_without_unit_length_are_refused_alike() -> None:
+    model = ff.robots.chain(2, base="free")
+    fast = ff.specialize(model, ["gravity_forces"])
+    q = ff.random_configuration(model, fresh(35), 70)
+    q[37, 3:7] *= 1.1
+    for x in (q, q[37]):
+        messages = []
+        for robot in (model, fast):
+            with pytest.raises(ff.InputError, match="length") as caught:
+                ff.gravity_forces(robot, x)
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1]
+
+
 def test_singular_states_are_nan_alike() -> None:
     description = ff.robots.chain(2).description
     links = tuple(ff.Link(x.name) if k == len(description.links) - 1 else x for k, x in enumerate(description.links))
