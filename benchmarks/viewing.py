@@ -6,9 +6,11 @@
 
 from __future__ import annotations
 
+import os
 import sys
 import time
 import warnings
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -58,12 +60,14 @@ def show(path: Path) -> tuple[str, ...]:
             *(number(x, 2) for x in (reading, drawing, serving)), "" if seen else "the picture is empty")  # fmt: skip
 
 
-def slider_times(path: str) -> list[float]:
-    """Seconds from the event of a motor's slider to the message with the new poses, 300 times."""
+def slider_times(path: str) -> list[tuple[float, float]]:
+    """(seconds, seconds of the processor) from the event of a motor's slider to the message with the new poses, 300 times."""
     page = ff.viewer.show(ff.close_loops(ff.load(path)), browser=False)
     found = []
     for value in 0.045 - 0.045 * np.cos(np.linspace(0.0, 6.0 * np.pi, 300)):
-        found.append(timed(page.move, "leg_left_length_motor", value)[1])
+        begin = time.thread_time()
+        _, taken = timed(page.move, "leg_left_length_motor", value)
+        found.append((taken, time.thread_time() - begin))
     page.close()
     return found[1:]
 
@@ -89,23 +93,34 @@ def playback(path: str) -> tuple[float, int, int]:
     return took, sent, player.frames
 
 
-def first_view(path: str) -> tuple[float, float]:
-    """Seconds from reading the file to the served page, and to the robot in Chromium, which runs already."""
+def processor_time(group: int) -> float:
+    """Seconds of this process and of the living ones of a process group (Linux)."""
+    total, tick = time.process_time(), os.sysconf("SC_CLK_TCK")
+    for stat in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):
+            fields = stat.read_text().rpartition(")")[2].split()
+            if int(fields[2]) == group:
+                total += (int(fields[11]) + int(fields[12])) / tick
+    return total
+
+
+def first_view(path: str) -> tuple[float, float, float]:
+    """Seconds from reading the file to the served page, to the robot in Chromium, which runs already, and of all processors."""
     sys.path.insert(0, str(Path(__file__).parents[1] / "tests" / "viewer"))
     from chromium import Page
 
     browser = Page()
     try:
-        begin = time.perf_counter()
+        begin, used = time.perf_counter(), processor_time(browser.process.pid)
         page = ff.viewer.show(ff.load(path), browser=False)
         served = time.perf_counter() - begin
         browser.open(page.url)
         browser.wait(lambda: (browser.picture()[160:, :600].astype(int).min(axis=2) < 150).sum() > 2000)  # dark parts of TALOS
-        seen = time.perf_counter() - begin
+        seen, used = time.perf_counter() - begin, processor_time(browser.process.pid) - used
         page.close()
     finally:
         browser.close()
-    return served, seen
+    return served, seen, used
 
 
 def main(words: list[str]) -> None:
@@ -113,11 +128,12 @@ def main(words: list[str]) -> None:
     warnings.simplefilter("ignore")
     if words[:1] == ["--times"]:
         slider = 1e3 * np.array(slider_times(words[1]))
-        print(f"slider of a motor of Kangaroo: median {np.median(slider):.2f} ms, 99 % below {np.percentile(slider, 99):.2f} ms")
+        for what, x in zip(("elapsed", "of the processor"), slider.T):
+            print(f"slider of a motor of Kangaroo: median {np.median(x):.2f} ms, 99 % below {np.percentile(x, 99):.2f} ms {what}")
         took, sent, frames = playback(words[1])
         print(f"playback of {SECONDS:g} s at {RATE:g} frames a second: {took:.2f} s, {sent} of {frames} frames sent")
-        served, seen = first_view(words[2])
-        print(f"first view of TALOS: served after {served:.2f} s, seen after {seen:.2f} s")
+        served, seen, used = first_view(words[2])
+        print(f"first view of TALOS: served after {served:.2f} s, seen after {seen:.2f} s, {used:.2f} s of processors")
         return
     rows = [show(path) for path in files(words)]
     table = Table("robots on the screen", HEADS, rows)

@@ -170,7 +170,8 @@ def set_camera(handle: Any, camera: Camera) -> None:
 def add_floor(server: Any, height: float, size: float) -> None:
     """Grid of the pictures' tiles, and light."""
     server.scene.configure_environment_map(None)  # a picture around the scene takes seconds where the GPU is software
-    server.scene.add_light_hemisphere("/light", (255, 255, 255), (110, 110, 125), intensity=HEMISPHERE)
+    colours = {"sky_color": (255, 255, 255), "ground_color": (110, 110, 125)}
+    server.scene.add_light_hemisphere("/light", **colours, intensity=HEMISPHERE)
     side = max(8.0, 12.0 * size)
     server.scene.add_grid("/floor", width=side, height=side, cell_size=TILE, section_size=4.0 * TILE, position=(0.0, 0.0, height),
                           cell_color=(215, 219, 224), section_color=(190, 196, 203))  # fmt: skip
