@@ -79,6 +79,7 @@ class Page:
 
     def open(self, url):
         self.call("Page.navigate", url=url)
+        self.wait(lambda: (self.run("location.href") or "").startswith(url), what=url)
 
     def run(self, script):
         """The value of a JavaScript expression."""

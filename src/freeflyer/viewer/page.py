@@ -63,6 +63,7 @@ class Viewer:
         self.look(offsets)
         add_floor(self._server, self._floor, self._nodes.size)
         self._server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self._server.gui.main_panel.dock_right()
         self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
         self._add_layers()
 
