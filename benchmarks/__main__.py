@@ -20,7 +20,7 @@ from freeflyer.analysis.timing.measured import PARTS, Bench
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
 from freeflyer.cli.output import show_error
-from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArgument, ThreadsOption, run_bench
+from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArgument, SpecializeOption, ThreadsOption, run_bench
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
@@ -47,8 +47,8 @@ class ComparedBench(Bench):
 
 
 def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
-        threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: BaseOption = None, loops: LoopsOption = None,
-        json: JsonOption = None, debug: DebugOption = False) -> None:  # fmt: skip
+        threads: ThreadsOption = 2, blocks: BlocksOption = 15, specialize: SpecializeOption = False, base: BaseOption = None,
+        loops: LoopsOption = None, json: JsonOption = None, debug: DebugOption = False) -> None:  # fmt: skip
     """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; solvers beside each other."""
     wanted = {str(part) for part in parts or (["robots"] if robots else Part)}
 
@@ -61,7 +61,7 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
             ground=ground_times(progress) if "ground" in wanted else ())  # fmt: skip
 
     try:
-        run_bench(robots, wanted, plot, batch, threads, blocks, base, loops, json, PEERS, with_more)
+        run_bench(robots, wanted, plot, batch, threads, blocks, specialize, base, loops, json, PEERS, with_more)
     except ff.FreeflyerError as error:
         if debug:
             raise

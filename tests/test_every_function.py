@@ -14,7 +14,7 @@ from pathlib import Path
 from samples import FUNCTIONS, close_to_states, model_call
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
-STATES = 3
+STATES = 9  # a whole pack, and one more
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
 ONE = "takes one posture a call"
@@ -39,7 +39,8 @@ for column, why, room, short in (
      "formulations.constrained.differential_drive"),
     ("closed", "takes the tree, its loops among the constraints", "formulations.constrained.", "prescribed_motion"),
     ("batch", SET, "analysis.", "check conditioning free_fall identities linkages matrices middle_posture overview"),
-    ("batch", SET, "", "attach_payload close_loops frame_set lock_joints merge_fixed neutral to_mjcf to_urdf with_gravity"),
+    ("batch", SET, "", "attach_payload close_loops frame_set lock_joints merge_fixed neutral specialize"),
+    ("batch", SET, "", "to_mjcf to_urdf with_gravity"),
     ("batch", ONE, "analysis.", "free_flight"),
     ("all", "runs for minutes" + TESTED.format("report/test_report.py"), "report.", "report"),
     ("all", "draws one posture, or opens a page" + TESTED.format("viewer"), "viewer.", "picture save_picture show"),

@@ -1,11 +1,13 @@
 """The parts of a benchmark: the clock takes turns, means and exponents are right, large robots keep batches in memory. Recorded
 hierarchies: solvers agree on what can be met, and the table says who fails."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
+from freeflyer.analysis.timing.measured import robot_table
 from freeflyer.analysis.timing.results import RobotTimings, Timing, geometric_mean, time_interleaved
-from freeflyer.analysis.timing.runner import call_overhead, exponent
+from freeflyer.analysis.timing.runner import Effort, call_overhead, exponent, time_robot
 from freeflyer.progress import no_progress
 
 
@@ -29,6 +31,17 @@ def test_takes_means_and_exponents():
     assert call_overhead(points, "x") == pytest.approx(5.0)
     assert call_overhead(points[:1], "x") is None
     assert call_overhead(points, "y") is None
+
+
+def test_code_for_the_robot_has_columns_of_its_own():
+    effort = Effort(batch=8, blocks=3, block_seconds=1e-4, threads=1, specialize=True)
+    names = ("center_of_mass", "kinetic_energy")
+    timed = time_robot(ff.robots.chain(2), effort=effort, algorithms=names)
+    assert [t.special_call is not None for t in timed.rows] == [True, False]
+    assert timed.rows[0].gain_call * timed.rows[0].special_call == pytest.approx(timed.rows[0].call)
+    shown = robot_table(timed)
+    assert shown.columns.count("gain") == 3
+    assert all(len(row) == len(shown.columns) for row in shown.rows)
 
 
 def test_records_and_solvers():

@@ -5,7 +5,9 @@ import numpy as np
 import pickle
 import pytest
 from closeness import fresh
+from dataclasses import replace
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.one_robot import expressions
 from freeflyer.kernels.compiler.one_robot.expressions import Graph
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
@@ -40,7 +42,8 @@ def calls(model: ff.Model, frames: list[str], q: Any, v: Any, a: Any, rng: np.ra
     of_terms = {"frames": frames, "expressed": expressed, "gravity": g}
     found = {
         f"{f.__name__}, {name}": lambda m, f=f, x=x, more=more: f(m, *x, **more)
-        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.bias_forces, (q, v)), (ff.gravity_forces, (q,)))
+        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.bias_forces, (q, v)),
+                     (ff.gravity_forces, (q,)))
         for name, more in (("alone", {}), ("gravity", {"gravity": g}), ("loads", loads))
     }  # fmt: skip
     for f in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass, ff.centroidal_momentum_matrix):
@@ -92,7 +95,7 @@ def test_closed_linkages_agree() -> None:
         for g in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass):
             assert error(g(fast, q), g(model, q)) < NEAR_SINGULAR
     open_loops = q + 0.1 * rng.standard_normal(q.shape) * (np.arange(q.shape[-1]) >= 7)
-    with pytest.raises(ff.LinkageError):
+    with pytest.raises(ff.linkages.LinkageError):
         ff.inverse_dynamics(fast, open_loops, v, a)
 
 
@@ -153,6 +156,20 @@ def test_what_is_refused_is_refused_alike(arm: tuple[ff.Model, ff.Model], place:
     assert error(out[1][known], out[0][known]) < ALIKE
 
 
+def test_quaternions_without_unit_length_are_refused_alike() -> None:
+    model = ff.robots.chain(2, base="free")
+    fast = ff.specialize(model, ["gravity_forces"])
+    q = ff.random_configuration(model, fresh(35), 70)
+    q[37, 3:7] *= 1.1
+    for x in (q, q[37]):
+        messages = []
+        for robot in (model, fast):
+            with pytest.raises(ff.InputError, match="has norm 1") as caught:
+                ff.gravity_forces(robot, x)
+            messages.append(str(caught.value))
+        assert messages[0] == messages[1]
+
+
 def test_singular_states_are_nan_alike() -> None:
     description = ff.robots.chain(2).description
     links = tuple(ff.Link(x.name) if k == len(description.links) - 1 else x for k, x in enumerate(description.links))
@@ -165,18 +182,49 @@ def test_singular_states_are_nan_alike() -> None:
         ff.forward_dynamics(fast, *x)
 
 
+def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Models that differ in free numbers share one code; one that differs elsewhere has another."""
+    rng = fresh(80)
+    model = random_robot(rng, 4, ("revolute", "prismatic", "universal"), "free", mimics=0.0)
+    d = model.description
+    link, joint = d.links[2], d.joints[-1]
+    moved = joint.placement.copy()
+    moved[:3, 3] += rng.uniform(0.01, 0.1, 3)
+    heavier = ff.Inertia(2.0 * link.inertia.mass, link.inertia.com + 0.05, 3.0 * link.inertia.rotational)
+    others = {
+        "mass": replace(d, links=tuple(replace(x, inertia=heavier) if x is link else x for x in d.links)),
+        "length": replace(d, joints=tuple(replace(x, placement=moved) if x is joint else x for x in d.joints)),
+    }
+    functions = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "centroidal_momentum_matrix")
+    ff.specialize(model, functions, free=[link.name, joint.name])
+    monkeypatch.setattr(build, "make", None)  # nothing more can be compiled
+    for description in others.values():
+        other = ff.build(description)
+        assert not np.array_equal(other.parameters, model.parameters)
+        fast = ff.specialize(other, functions, free=[link.name, joint.name])
+        q, v, a = states(model, rng, (11,))
+        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.mass_matrix, (q,)),
+                     (ff.centroidal_momentum_matrix, (q,))):  # fmt: skip
+            assert error(f(fast, *x), f(other, *x)) < ALIKE
+            one = [y[0] for y in x]
+            assert error(f(fast, *one), f(other, *one)) < ALIKE
+            assert error(f(fast, *x), f(model, *x)) > 1e-6
+    with pytest.raises(TypeError):
+        ff.specialize(other, functions, free=[link.name])
+
+
 def test_bad_requests() -> None:
     model = ff.robots.chain(2)
     with pytest.raises(ff.UnknownNameError, match="'inverse_dynamics'"):
         ff.specialize(model, ["inverse_dynamic"])
     with pytest.raises(ff.UnknownNameError, match="tip"):
         ff.specialize(model, frames=["tipp"])
+    with pytest.raises(ff.UnknownNameError, match="link or joint"):
+        ff.specialize(model, free=["link"])
     with pytest.raises(ff.InputError, match="Model"):
         ff.specialize(model.description)  # type: ignore[arg-type]
     with pytest.raises(ff.InputError, match="functions must be a list"):
         ff.specialize(model, "mass_matrix")
-    with pytest.raises(ff.InputError, match="close_loops"):
-        ff.specialize(planar((0.3, 0.25), (0.28, 0.3), 0.2))
 
 
 def test_frames_that_are_not_named_stay_general() -> None:

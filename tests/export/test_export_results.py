@@ -115,6 +115,20 @@ def test_all_functions_need_nothing_but_libc(tmp_path):
 
 
 @needs_nm
+def test_a_specialised_robot(tmp_path):
+    """Its library holds its own code, and computes the bits of Python's specialised model."""
+    model = ff.specialize(ff.robots.make("quadruped"), ["inverse_dynamics", "forward_dynamics"])
+    ff.export.export(model, tmp_path, "inverse_dynamics,forward_dynamics,mass_matrix", batch=True)
+    names = {f"{x}{batch}" for x in ("rnea_of_robot", "aba_of_robot", "crba") for batch in ("", "_batch")}
+    assert {p.stem for p in (tmp_path / "objects").iterdir()} == names
+    for path in (tmp_path / "objects").iterdir():
+        assert undefined(path) <= ALLOWED, path.name
+    table = run(program(tmp_path, "main.c", "quadruped.c"), folder=tmp_path)
+    assert table.count("same bits, status 0") == 3, table
+    assert table.count("same to 1e-9, status 0") == 3, table
+
+
+@needs_nm
 def test_shared_coordinates_and_batches(tmp_path):
     folder = tmp_path / "c"
     ff.export.export(with_mimic(), folder, "forward_dynamics,inverse_mass_matrix")

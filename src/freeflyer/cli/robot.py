@@ -224,26 +224,33 @@ PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Be
 ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
     help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
+SpecializeOption = Annotated[bool, typer.Option("--specialize",
+    help="Code for this robot alone where that is possible (freeflyer.specialize).")]  # fmt: skip
 ListOption = Annotated[bool, typer.Option("--list", callback=_list, is_eager=True, help="Print what can be exported and stop.")]
 
 
 def export(
     robot: opt.RobotArgument, functions: FunctionsOption = USUAL, folder: LibraryOption = Path("exported"),
     cpu: CpuOption = "native", batch: BatchOption = False, prefix: PrefixOption = None, overwrite: OverwriteOption = False,
-    listed: ListOption = False, controller: ControllerOption = None, base: opt.BaseOption = None, loops: opt.LoopsOption = None,
-    json: opt.JsonOption = None, debug: opt.DebugOption = False,
+    listed: ListOption = False, controller: ControllerOption = None, specialize: SpecializeOption = False,
+    base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Write a C library with header, constants, object code and example: no Python where it runs.
 
     Loops are closed: v, a and tau are then the independent ones."""
     from freeflyer.control.stance_file import read_problem
     from freeflyer.control.standing import stand_on_feet
+    from freeflyer.dynamics import specializable, specialize as special
     from freeflyer.export import export as write, export_controller
+    from freeflyer.export.functions import select_functions
     from freeflyer.linkages.closing import close_loops
 
     loaded = opt.load_robot(robot, base, loops)
     model = close_loops(loaded.model)
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
+    if specialize:
+        possible = specializable(model)
+        model = special(model, [f.name for f in select_functions(functions, model) if f.name in possible])
     made: Any
     if controller is None:
         with status() as progress:

@@ -32,24 +32,28 @@ PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="D
 BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
 BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]
+SpecializeOption = Annotated[bool, typer.Option("--specialize", help="Also code for each robot alone (freeflyer.specialize).")]
 
 
 def bench(
     robots: RobotsArgument = None, parts: PartsOption = None, plot: PlotOption = None, batch: BatchOption = 4096,
-    threads: ThreadsOption = 2, blocks: BlocksOption = 15, base: opt.BaseOption = None, loops: opt.LoopsOption = None,
-    json: opt.JsonOption = None, peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False,
-    debug: opt.DebugOption = False,
+    threads: ThreadsOption = 2, blocks: BlocksOption = 15, specialize: SpecializeOption = False, base: opt.BaseOption = None,
+    loops: opt.LoopsOption = None, json: opt.JsonOption = None,
+    peers: Annotated[bool, typer.Option("--peers", hidden=True)] = False, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; control; first calls."""
     if peers:
 
-        raise InputError("timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers")
-    run_bench(robots, parts or ([Part.robots] if robots else list(Part)), plot, batch, threads, blocks, base, loops, json)
+        raise InputError(
+            "timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers"
+        )
+    parts = parts or ([Part.robots] if robots else list(Part))
+    run_bench(robots, parts, plot, batch, threads, blocks, specialize, base, loops, json)
 
 
 def run_bench(
     robots: list[str] | None, parts: Collection[str], plot: Path | None, batch: int, threads: int, blocks: int,
-    base: Any, loops: Path | None, json: Path | None, peers: Peers | None = None,
+    specialize: bool, base: Any, loops: Path | None, json: Path | None, peers: Peers | None = None,
     more: Callable[[Bench, Progress], Bench] | None = None,
 ) -> None:  # fmt: skip
     """Measure, beside peers if some are given, and show; `more` adds to the result."""
@@ -63,7 +67,7 @@ def run_bench(
     named = [robot_of_file(robot.model, robot.path) for robot in loaded]
     out = output(json)
     with status() as progress:
-        effort = Effort(batch=batch, blocks=blocks, threads=threads)
+        effort = Effort(batch=batch, blocks=blocks, threads=threads, specialize=specialize)
         result = measure(parts, named, effort, progress, peers)
         result = more(result, progress) if more else result
     out.print(result.conditions(), soft_wrap=True)
@@ -133,8 +137,9 @@ def demo(
             rows.append(tour(robots.make(name)))
         out.print(_table(rows))
         result = report(robots.make(SHOWN), progress=progress)
-        squatting = run_scenario("squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress,
-            f"the {SHOWN} squats"))
+        squatting = run_scenario(
+            "squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats")
+        )
     written = write_report(result, output_file, force)
     write_json(json, "demo", rows)
     save_png(run_strip(squatting), picture)

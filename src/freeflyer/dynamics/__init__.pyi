@@ -38,3 +38,4 @@ from .loads import (
     run_loaded,
 )
 from .manifold import body_twist as body_twist, difference as difference, integrate as integrate
+from .specialized import specializable as specializable, specialize as specialize

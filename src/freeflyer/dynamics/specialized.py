@@ -6,13 +6,16 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from freeflyer.errors import InputError, unknown_name
+from freeflyer.errors import unknown_name
 from freeflyer.kernels import entries as E
+from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
 from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, robot_entry
 from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.plain_primitives import tile_at
 from freeflyer.model.model import Model, Specialization
 from freeflyer.model.public import public
 
@@ -32,12 +35,15 @@ CLOSED: dict[str, tuple[Entry, ...]] = {
     **{name: ENTRIES[name] for name in ("center_of_mass", "frame_pose", "all_terms")},
 }  # fmt: skip
 SPECIALISED, COMPILING = "specialised", "general until it is compiled"
+Free = tuple[tuple[int, int], ...]
+INERTIAL = (*range(L.MASS, L.INERTIA + 6), *range(L.MOMENT, L.SECOND + 6))  # numbers of a body
+OF_SUBTREE = (L.SUBTREE_MASS, L.SUBTREE_SPREAD)  # of each body that carries it
 OF_FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_acceleration")
 
 
 @public
 def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: Sequence[str] = (),
-               wait: bool = True) -> Model:  # fmt: skip
+               free: Sequence[str] = (), wait: bool = True) -> Model:  # fmt: skip
     """The same model with compiled code of its own for some functions; the others use general code, as before.
 
     Code is kept in the cache by a hash of the model's numbers. A pickle holds the model alone. `print` tells which functions are
@@ -46,6 +52,8 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
     Args:
         functions: Names of functions; all that can be specialised if None.
         frames: Frames whose poses, Jacobians and motions get code of their own, one by one and in this order in `all_terms`.
+        free: Links whose masses, centres of mass and inertias stay inputs, and joints whose positions in their parent do. Models
+            that differ in these alone share one code, which is compiled once.
         wait: False: a thread compiles, and each function is general until its code is there.
 
     Examples:
@@ -55,14 +63,12 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         >>> bool(np.allclose(ff.inverse_dynamics(fast, q, v, a), ff.inverse_dynamics(arm, q, v, a), rtol=1e-13))
         True
     """
-    known = dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES])
+    known = specializable(model)
     for name in functions if functions is not None else ():
         if name not in known:
-            raise unknown_name("specialised function", name, tuple(known))
+            raise unknown_name("specialised function", name, known)
     numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
-    if model.constraint_rows[0] and not model.reduction:
-        raise InputError(f"the loops of {model.name!r} are open: close them first, freeflyer.close_loops(model)")
-    wanted = list(dict.fromkeys(known if functions is None else functions))
+    wanted, inputs = list(dict.fromkeys(known if functions is None else functions)), free_entries(model, free)
     code, of_tree, reduction = _empty(wanted), _empty(wanted), model.reduction
     if reduction:
         reduction = replace(reduction, tree=model.tree.with_code(of_tree, None))
@@ -72,9 +78,9 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         own = CLOSED if model.reduction else ENTRIES
         for name in wanted:
             if name in own:
-                code.notes[name] = _compiled(code, model, name, own[name], numbers)
+                code.notes[name] = _compiled(code, model, name, own[name], numbers, inputs)
             if model.reduction and name in ENTRIES:  # what closed models compute by their tree
-                note = _compiled(of_tree, model.tree, name, ENTRIES[name], numbers)
+                note = _compiled(of_tree, model.tree, name, ENTRIES[name], numbers, inputs)
                 code.notes[name] = code.notes[name] if name in own else note
 
     if wait:
@@ -84,15 +90,21 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
     return made
 
 
+def specializable(model: Model) -> tuple[str, ...]:
+    """Names of the functions that `specialize` takes."""
+    return tuple(dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES]))
+
+
 def _empty(functions: Iterable[str]) -> Specialization:
-    return Specialization(code_table(), dict.fromkeys(functions, COMPILING))
+    return Specialization(code_table(), dict.fromkeys(functions, COMPILING), {})
 
 
-def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...]) -> str:
+def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...],
+              free: Free) -> str:  # fmt: skip
     """Compiles a public function's entries and enters their addresses; what became of it."""
     if name in OF_FRAMES and not frames:
         return "general, as no frames are named (frames=)"
-    robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), frames=frames)
+    robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), free, frames)
     refused: dict[int, str] = {}
     for entry in entries:
         shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
@@ -100,10 +112,48 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
             place = number_of(shared), int(lanes > 1)
             try:
                 if not code.table[place]:
-                    code.table[place] = build.separate_address(robot_entry(shared, robot), lanes)
+                    own = robot_entry(shared, robot)
+                    code.table[place] = build.separate_address(own, lanes)
+                    code.entries[shared.name, lanes > 1] = own
             except Refused as error:
                 refused[lanes] = str(error)
     one, many = refused.pop(1, ""), "".join(refused.values())
     if many:
         return f"general, as {many}"
     return f"{SPECIALISED} for batches; one state is general, as {one}" if one else SPECIALISED
+
+
+def free_entries(model: Model, names: Iterable[str]) -> Free:
+    """Entries of a model's parameters that belong to links' inertias and joints' positions, each with the entry that holds the same
+    number first: tiles repeat records. Errors: UnknownNameError."""
+    topology, joints = model.topology, {j.name: j for j in model.description.joints}
+
+    def body_of(link: str) -> int:
+        return int(topology[int(topology[L.FRAMES_AT]) + L.FRAME_INTS * model.frame(link)])
+
+    def parent_of(body: int) -> int:
+        return int(topology[L.HEADER + L.BODY_INTS * body + L.PARENT])
+
+    numbers: set[tuple[int, int]] = set()  # (body, number of its record)
+    for name in names:
+        if name not in joints and name not in model.link_names:
+            raise unknown_name("link or joint", name, (*model.link_names, *joints))
+        if name in model.link_names:
+            body = body_of(name)
+            numbers |= {(body, k) for k in INERTIAL}
+        else:
+            body, end = body_of(joints[name].child), body_of(joints[name].parent)
+            while body != end:
+                numbers |= {(body, L.TRANSLATION + k) for k in range(3)}
+                body = parent_of(body)
+        while body > 0:
+            numbers |= {(body, k) for k in OF_SUBTREE}
+            body = parent_of(body)
+        numbers |= {(0, k) for k in OF_SUBTREE}
+    found = {}
+    for body, k in numbers:
+        at = L.BODIES + L.BODY_FLOATS * body + k
+        found[at] = at
+        if body > 0 and k < L.TILE:
+            found[int(topology[L.TILES_AT]) + tile_at(None, L.TILE, body) + LANES * k] = at
+    return tuple(sorted(found.items()))

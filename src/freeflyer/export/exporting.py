@@ -55,7 +55,8 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
     shared library.
 
     Args:
-        model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops).
+        model: A robot that moves: a tree, or one whose loops are closed (freeflyer.close_loops). Of a specialised model
+            (freeflyer.specialize) the library has the specialised code.
         folder: Where to; made if it is not there. It is written whole or not at all.
         functions: Names of public functions, also as 'name,name'; 'all' for those of `freeflyer export --list`. The default is
             inverse_dynamics, forward_dynamics and mass_matrix.
@@ -95,9 +96,10 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         elif batch:
             ways.append(lanes_of(entry, cpu))
         for lanes in ways:
-            symbol, code = code_of(entry, lanes, cpu)
+            own = model.entry_of(entry, lanes > 1)
+            symbol, code = code_of(own, lanes, cpu)
             codes[symbol] = code
-            calls.append(Call(begin, function, entry, lanes, symbol, model))
+            calls.append(Call(begin, function, own, lanes, symbol, model))
     library = Library(model, begin, machine.cpu if cpu == NATIVE else cpu, tuple(calls))
     kernels = {f"objects/{k.entry.name}{'_batch' if k.batch else ''}.o": k.kernel for k in library.kernels}
     progress(0.0, "writing")

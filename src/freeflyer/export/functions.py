@@ -245,7 +245,8 @@ class Call:
         """Numbers of scratch that the entry needs."""
         need: int = scratch_need(self.model.topology, self.lanes, self.entry.square)  # type: ignore[no-untyped-call]
         if self.batch:
-            need += sum(row_need(self.lanes, n) for n in self.entry.sizes(self.model.topology))  # type: ignore[no-untyped-call]
+            states = self.lanes * self.entry.groups
+            need += sum(row_need(states, n) for n in self.entry.sizes(self.model.topology))  # type: ignore[no-untyped-call]
         return int(need)
 
     def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:

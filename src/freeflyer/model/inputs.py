@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -65,7 +66,8 @@ def real_array(name: str, x: Any) -> np.ndarray:
 def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    if not (np.abs(array) <= most).all():
+    flat = array.ravel()
+    if not math.sqrt(flat.dot(flat)) <= most and not (np.abs(array) <= most).all():  # the first is quick and seldom undecided
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -225,7 +227,7 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
-    if not np.isfinite(x).all():
+    if not (x.ndim == 1 and x.dot(x) < np.inf) and not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops

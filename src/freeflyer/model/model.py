@@ -14,6 +14,7 @@ import numpy as np
 
 from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
 from freeflyer.kernels.compiler.calls.running import handle, table_handle
+from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout
 from freeflyer.model.description import Description, Loop, Mimic, describe_base
 from freeflyer.model.frozen import Record, frozen_array
@@ -107,12 +108,14 @@ class Reduction:
 @dataclass(frozen=True, eq=False)
 class Specialization:
     """Code of one model alone (freeflyer.specialize). table: addresses of functions, for compiled code. notes: what became of each
-    public function; both are filled in while a thread still compiles."""
+    public function. entries: those of the model, by the name of the general one, for one state and for batches. All are filled in
+    while a thread still compiles."""
 
     __repr__ = short_repr
 
     table: np.ndarray
     notes: dict[str, str]
+    entries: dict[tuple[str, bool], Entry]
 
     def __str__(self) -> str:
         """Public functions by what became of them."""
@@ -236,6 +239,10 @@ class Model:
 
     def __reduce__(self) -> Any:
         return self._made_by
+
+    def entry_of(self, entry: Entry, batch: bool) -> Entry:
+        """What serves an entry on this model: itself, or code of the model's own."""
+        return entry if self.specialization is None else self.specialization.entries.get((entry.name, batch), entry)
 
     @property
     def code(self) -> np.ndarray | None:

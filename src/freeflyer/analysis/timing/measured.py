@@ -149,12 +149,16 @@ def _times(x: float | None) -> str:
 def robot_table(r: R.RobotTimings) -> Table:
     peer = next((t.peer for t in r.rows if t.peer), None)
     columns = ["algorithm", "us a call", "out=", "us a state", "fresh", f"{r.threads} threads", "gain"]
+    special = any(t.special_call for t in r.rows)
+    columns += ["own code: call", "gain", "batch", "gain"] if special else []
     if peer:
         columns += [f"{peer}: call", "batch", "faster: call", "batch", "agrees to"]
     rows = []
     for t in r.rows:
         row = [t.algorithm, us(t.call), us(t.call_out), us(t.batch), us(t.batch_fresh), us(t.batch_threads)]
         row += [_times(t.ratio_threads)]
+        if special:
+            row += [us(t.special_call), _times(t.gain_call), us(t.special_batch), _times(t.gain_batch)]
         if peer:
             agreed = "-" if t.difference is None else f"{t.difference:.0e}"
             row += [us(t.peer_call), us(t.peer_batch), _times(t.ratio_call), _times(t.ratio_batch), agreed]
@@ -165,8 +169,10 @@ def robot_table(r: R.RobotTimings) -> Table:
 
 def _summary(r: R.RobotTimings) -> str:
     parts = [f"medians of {r.blocks} blocks of calls ({r.batch_blocks} for batches)"]
-    means = [R.geometric_mean(getattr(t, field) for t in r.rows) for field in ("ratio_call", "ratio_batch", "ratio_threads")]
-    words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads")
+    fields = ("ratio_call", "ratio_batch", "ratio_threads", "gain_call", "gain_batch")
+    means = [R.geometric_mean(getattr(t, field) for t in r.rows) for field in fields]
+    words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads",
+        "one call {}x by code for the robot alone", "a batch {}x")  # fmt: skip
     parts += [word.format(f"{mean:.2f}") for word, mean in zip(words, means, strict=True) if mean is not None]
     slower = [t.algorithm for t in r.rows if t.ratio_call is not None and t.ratio_call < 1]
     parts += [f"slower than the peer for one call: {', '.join(slower)}"] if slower else []

@@ -38,7 +38,7 @@ class Timing:
 
     `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses one
     thread, `batch_threads` all `threads`. `difference` is the largest difference between our result and the peer's at the same
-    state, relative to the largest entry."""
+    state, relative to the largest entry. `special_call`, `special_batch`: by code for the robot alone, as `call_out`, `batch`."""
 
     algorithm: str
     call: float
@@ -51,6 +51,17 @@ class Timing:
     peer_batch: float | None
     peer_batch_means: str | None
     difference: float | None
+    special_call: float | None = None
+    special_batch: float | None = None
+
+    @property
+    def gain_call(self) -> float | None:
+        """How much faster one call is by code for the robot alone."""
+        return None if self.special_call is None else (self.call_out or self.call) / self.special_call
+
+    @property
+    def gain_batch(self) -> float | None:
+        return None if self.special_batch is None else self.batch / self.special_batch
 
     @property
     def ratio_call(self) -> float | None:

@@ -14,7 +14,7 @@ from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R
 from freeflyer.analysis.timing.control_cycles import MakeClosedPeers, time_closed
 from freeflyer.analysis.timing.algorithms import BenchRobot
-from freeflyer.dynamics import AllTerms
+from freeflyer.dynamics import AllTerms, specializable, specialize
 from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
@@ -28,12 +28,14 @@ MakePeer = Callable[[Any, Path | None, str, Path | None], Any]
 
 @dataclass(frozen=True)
 class Effort:
-    """How much to measure: states in a batch, blocks whose median counts, s in a block, threads of a second run."""
+    """How much to measure: states in a batch, blocks whose median counts, s in a block, threads of a second run; whether also code
+    for each robot alone."""
 
     batch: int = 4096
     blocks: int = 15
     block_seconds: float = 4e-3
     threads: int = 2
+    specialize: bool = False
 
     @property
     def batch_blocks(self) -> int:
@@ -58,11 +60,12 @@ def time_robot(model: Any, *, urdf: Path | None = None, mjcf: Path | None = None
         peer = make_peer(model, urdf, frame, mjcf) if make_peer else None
     except R.NoPeerError as error:
         note = f"no peer: {error}"
+    fast = specialized(model, algorithms, progress) if effort.specialize else None
     rows = []
     for algorithm in map(A.BY_NAME.__getitem__, algorithms):
         if A.has_enough_links(model, algorithm):  # for its wrenches or contacts
             progress(0.0, f"{model.name}: {algorithm.name}")
-            rows.append(_time(model, algorithm, x, frame, peer, effort))
+            rows.append(_time(model, fast, algorithm, x, frame, peer, effort))
     with_loops, open_note = _time_closed(model, mjcf, closed_peers, effort, progress) if closed else (None, None)
     return R.RobotTimings(model.name, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
         effort.batch_blocks, tuple(rows), "; ".join(filter(None, (note, open_note))) or None, with_loops)  # fmt: skip
@@ -81,9 +84,22 @@ def _time_closed(model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, e
         return None, f"loops left open: {error}"
 
 
-def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any, effort: Effort) -> R.Timing:
+def specialized(model: Any, algorithms: tuple[str, ...], progress: Progress) -> Any:
+    """The model with code of its own for these algorithms, and for the frames on which they are timed."""
+    progress(0.0, f"{model.name}: compiling its own code")
+    names = dict.fromkeys(name.partition(",")[0] for name in algorithms)
+    return specialize(model, [x for x in specializable(model) if x in names], frames=A.outer_frames(model))
+
+
+def _time(model: Any, fast: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any,
+          effort: Effort) -> R.Timing:  # fmt: skip
     one, many = (A.call_of(model, algorithm, x, frame, which) for which in (0, slice(None)))
     calls, fresh = ([f for f in (call, A.into_memory(algorithm, call)) if f] for call in (one, many))
+    own = fast is not None and algorithm.name.partition(",")[0] in fast.specialization.notes
+    if own:
+        for of_kind, which in ((calls, 0), (fresh, slice(None))):
+            special = A.call_of(fast, algorithm, x, frame, which)
+            of_kind.append(A.into_memory(algorithm, special) or special)
     means = None
     if peer is not None:
         calls.append(peer.call(algorithm.name, x))
@@ -91,9 +107,11 @@ def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any, 
         fresh.append(theirs)
     call, *others = R.time_interleaved(calls, effort.blocks, effort.block_seconds)
     peer_call = others.pop() if peer else None
+    special_call = others.pop() if own else None
     with R.threads(1):
         batch_fresh, *more = R.time_interleaved(fresh, effort.batch_blocks, effort.block_seconds)
     peer_batch = more.pop() / x.count if peer else None
+    special_batch = more.pop() / x.count if own else None
     spread = None
     if effort.threads > 1:
         with R.threads(effort.threads):
@@ -102,7 +120,8 @@ def _time(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any, 
         batch=(more[0] if more else batch_fresh) / x.count, batch_fresh=batch_fresh / x.count,
         batch_threads=None if spread is None else spread / x.count, peer=peer.label if peer else None, peer_call=peer_call,
         peer_batch=peer_batch, peer_batch_means=means,
-        difference=difference(model, algorithm, x, frame, peer) if peer else None)  # fmt: skip
+        difference=difference(model, algorithm, x, frame, peer) if peer else None, special_call=special_call,
+        special_batch=special_batch)  # fmt: skip
 
 
 def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any) -> float:

@@ -37,17 +37,19 @@ OF_TREE, OF_FRAMES = range(5), range(5, 8)  # outputs of all_terms
 
 @dataclass(frozen=True)
 class Robot:
-    """A model's numbers. `free`: entries of parameters that stay inputs; `frames`: numbers of frames that are named beforehand."""
+    """A model's numbers. `free`: entries of parameters that stay inputs, each with the entry that is read in its place; `frames`:
+    numbers of frames that are named beforehand."""
 
     topology: tuple[int, ...]
     parameters: tuple[float, ...]
-    free: frozenset[int] = frozenset()
+    free: tuple[tuple[int, int], ...] = ()
     frames: tuple[int, ...] = ()
 
     @cached_property
     def digest(self) -> str:
-        kept = [0.0 if i in self.free else x for i, x in enumerate(self.parameters)]
-        facts = self.topology, np.array(kept).tobytes(), sorted(self.free), self.frames
+        kept = np.array(self.parameters)
+        kept[[i for i, _ in self.free]] = 0.0
+        facts = self.topology, kept.tobytes(), self.free, self.frames
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def with_frames(self) -> tuple[int, ...]:

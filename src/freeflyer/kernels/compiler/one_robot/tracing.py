@@ -49,13 +49,16 @@ def formulas(
     topology: Sequence[int],
     parameters: Sequence[float],
     options: Sequence[int] = (),
-    free: frozenset[int] = frozenset(),
+    free: Sequence[tuple[int, int]] = (),
     only: Sequence[int] | None = None,
 ) -> Formulas:
-    """An entry's formulas on a model. `free`: parameters that stay inputs; `only`: the outputs that are wanted, None for all.
+    """An entry's formulas on a model. `free`: entries of parameters that stay inputs, each with the entry
+    that is read in its place; `only`: the outputs that are wanted, None for all.
     Errors: Refused."""
     graph, shapes = Graph(), entry.shapes(topology)
-    numbers = [graph.made("input", PARAMETERS, i) if i in free else x for i, x in enumerate(parameters)]
+    numbers: list[Scalar] = list(parameters)
+    for i, place in free:
+        numbers[i] = graph.made("input", PARAMETERS, place)
     inputs = [[graph.made("input", k, i) for i in range(prod(s))] for k, s in enumerate(shapes[: entry.input_count])]
     outputs: list[list[Any]] = [[None] * prod(s) for s in shapes[entry.input_count :]]
     try:

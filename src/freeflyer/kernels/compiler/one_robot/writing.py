@@ -34,8 +34,9 @@ OPERATIONS: dict[str, Callable[..., Any]] = {
 
 
 class Writer:
-    """Writes formulas into the function of `e`, which is given buffers for the robot's numbers, inputs and outputs: of one state, of
-    a Pack, or of several Packs, each part of the code for all of them before the next part is read."""
+    """Writes formulas into the function of `e`, which is given buffers for the robot's numbers, inputs and outputs.
+
+    Buffers hold one state, a Pack, or several Packs: then a part of the code serves all of them before the next part is read."""
 
     def __init__(self, e: Functions, found: Formulas, parameters: K.Buffer, buffers: tuple[K.Buffer, ...]) -> None:
         self.e, self.found, self.lanes, self.record = e, found, buffers[0].lanes, buffers[0].record
