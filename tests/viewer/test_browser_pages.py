@@ -101,6 +101,12 @@ def test_playback_goes_through_all_frames_in_time_and_stops_at_the_last(opened):
         q = control_run().run.q[page._samples[page.frame]]
         for link, X in drawn(page).items():
             assert pytest.approx(ff.frame_pose(page.model, q, link), abs=1e-6) == X
+    page.seek(3)
+    for step, frame in (("+1", 4), ("-1", 3), ("last", 6), ("+1", 6), ("first", 0), ("-1", 0)):
+        page._steps = SimpleNamespace(value=step)
+        page._stepped(None)
+        assert page.frame == frame
+    page.seek(6)
     arrows = page._nodes.arrows
     assert arrows.batched_scales[:, 2].sum() == pytest.approx(0.5 * page._nodes.size, rel=0.1)  # the weight
 

@@ -8,7 +8,9 @@ import pytest
 import sys
 from dataclasses import replace
 from freeflyer.shown import notebook_html
+from freeflyer.viewer import display
 from freeflyer.viewer.motions import floor_of, motion
+from freeflyer.viewer.picture import picture
 from runs import KINDS, batch, control_run, free_flight, hopping, quadruped
 from seeds import fresh
 
@@ -122,14 +124,21 @@ def test_samples_are_those_next_to_the_times_of_frames():
     assert np.array_equal(m.sampled(30.0), nearest)
 
 
-def test_cells_of_models_and_solutions():
+def test_cells_of_models_and_solutions(monkeypatch):
     model = ff.robots.make("humanoid")
     assert "img" in model._repr_html_()
     assert "humanoid_33" in model._repr_html_()
     result = control_run()
     stance = result.stance
     solution = stance.problem([stance.balance(), stance.upright(), stance.relaxed()]).solve(stance.q, np.zeros(model.nv))
+    drawn = []
+    monkeypatch.setattr(display, "picture", lambda *given, **more: drawn.append((given, more)) or picture(*given, **more))
     cell = solution._repr_html_()
+    (((shown, at), options),) = drawn
+    assert shown is solution.constraints.model
+    np.testing.assert_array_equal(at, stance.q)
+    assert options["forces"] is solution.forces
+    assert [foot.name for foot in options["feet"]] == list(solution.forces)
     assert "solved" in cell
     assert "left_sole" in cell
     assert "img" in cell
