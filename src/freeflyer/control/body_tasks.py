@@ -14,14 +14,10 @@ from numpy.typing import ArrayLike
 from freeflyer.control.checks import check_shape, frozen_numbers, set_fields
 from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
 from freeflyer.control.tasks import MOTION, Piece, Task
-from freeflyer.dynamics import centroidal
-from freeflyer.dynamics.frames import frame_bias_acceleration, frame_jacobian, frame_pose
-from freeflyer.dynamics.manifold import difference
+from freeflyer.dynamics import centroidal, difference, frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
+from freeflyer.model import Model, frozen_array, one_row
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 

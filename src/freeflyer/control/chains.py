@@ -13,9 +13,7 @@ from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, v
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.rows import support
-from freeflyer.model.inputs import instance
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, instance, public
 
 CENTROIDAL_ROWS = 6  # to which larger branches are compressed
 

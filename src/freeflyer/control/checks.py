@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import LARGEST, finite_array, number
+from freeflyer.model import LARGEST, finite_array, number
 
 
 def check_shape(name: str, x: np.ndarray, *shape: int | str, more: str = "") -> np.ndarray:

@@ -24,9 +24,7 @@ from freeflyer.control.footsteps import GRAVITY, FootstepPlan
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of, project_into, signed_distance
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.frozen import Record
-from freeflyer.model.inputs import SMALLEST, finite_array, instance, number, positive
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public
 
 GAIN = 3.0  # 1/s, of the feedback
 

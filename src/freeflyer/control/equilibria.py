@@ -13,14 +13,9 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.control import inputs as inputs_of
 from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import Inputs, base_coordinates, coordinate_names, resolve_inputs
-from freeflyer.dynamics.derivatives import inverse_dynamics_derivatives
-from freeflyer.dynamics.equations import gravity_forces, mass_matrix
-from freeflyer.dynamics.frames import frame_jacobian
-from freeflyer.dynamics.manifold import difference, integrate
+from freeflyer.dynamics import difference, frame_jacobian, gravity_forces, integrate, inverse_dynamics_derivatives, mass_matrix
 from freeflyer.errors import InputError, LinkageError
-from freeflyer.model.inputs import finite_array, finite_row, gravity_vector
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_array, finite_row, gravity_vector, public
 from freeflyer.spatial.se3 import skew
 
 ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m, rad)

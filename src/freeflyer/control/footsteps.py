@@ -14,10 +14,7 @@ from freeflyer.control.checks import set_fields, shaped
 from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.frozen import Record, frozen_array
-from freeflyer.model.inputs import SMALLEST, finite_array, number, positive, whole_number
-from freeflyer.model.placements import rotation_of_rpy
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Record, finite_array, frozen_array, number, positive, public, rotation_of_rpy, whole_number
 
 GRAVITY = 9.81  # m/s^2
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)

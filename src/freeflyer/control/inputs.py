@@ -13,14 +13,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.frames import frame_jacobian
+from freeflyer.dynamics import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model.description import WORLD
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import name_list, number, real_array, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, frozen_array, name_list, number, public, real_array, row
 from freeflyer.tolerances import NAMED_SHARE
 
 DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm

@@ -24,12 +24,11 @@ from freeflyer.control.limits import PositionBounds
 from freeflyer.control.problem import WholeBodyProblem, program_for
 from freeflyer.control.program import Program
 from freeflyer.control.tasks import Task, evaluate
-from freeflyer.dynamics.equations import mass_matrix
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import integrate, mass_matrix
 from freeflyer.errors import InputError, LinkageError, SolverError, format_value
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.entries import KINEMATIC_STEPS
-from freeflyer.model.model import Model
+from freeflyer.model import Model
 from freeflyer.optimization.compiled import ActiveSet, call, solve_levels
 
 MAX_KEPT = 32  # problems of a model

@@ -14,9 +14,7 @@ from freeflyer.control.limits import PositionBounds
 from freeflyer.control.tasks import Task
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model.inputs import SMALLEST, instances, number, one_row, true_or_false, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import SMALLEST, Model, instances, number, one_row, public, true_or_false, whole_number
 from freeflyer.text import count, short_repr, visible
 from freeflyer.tolerances import IK_STATIONARY_RESULT
 

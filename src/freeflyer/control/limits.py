@@ -15,9 +15,7 @@ from freeflyer.control.inputs import actuated_coordinates, coordinate_names, joi
 from freeflyer.control.tasks import Piece, StateTerms
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control import layout as K
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, finite_array, positive, real_array, true_or_false
-from freeflyer.model.model import Model
+from freeflyer.model import SMALLEST, Model, finite_array, frozen_array, positive, real_array, true_or_false
 from freeflyer.tolerances import IK_LIMIT_GAP
 
 Space = Literal["torque", "acceleration", "force"]

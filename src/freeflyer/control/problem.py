@@ -23,13 +23,11 @@ from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.control.limits import TorqueLimits
 from freeflyer.control.program import Given, ProblemData, Program, given_limit, make_program
 from freeflyer.control.tasks import HARD, StateTerms, Task
-from freeflyer.dynamics.equations import inverse_dynamics, mass_matrix
-from freeflyer.dynamics.loads import Expressed, expression
+from freeflyer.dynamics import Expressed, expression, inverse_dynamics, mass_matrix
 from freeflyer.errors import InputError, MissingSolverError, SolverError, format_value
 from freeflyer.kernels.control.layout import BY_ROUNDS, CONTRADICTED, IN_TWO_PARTS, N_FACTS, RAN_OUT, ROUNDS, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE, CONTROL_PROGRAM
-from freeflyer.model.inputs import choice, finite_row, one_row, true_or_false
-from freeflyer.model.public import public
+from freeflyer.model import choice, finite_row, one_row, public, true_or_false
 from freeflyer.optimization.compiled import call
 from freeflyer.optimization.hierarchy import ACTIVE_SET, FALLBACK, Level, solve_hierarchy
 from freeflyer.optimization.quadratic import check_solver

@@ -20,15 +20,13 @@ from freeflyer.control.checks import set_fields
 from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.control.limits import Limit, LimitRows, NormalForceLimits
 from freeflyer.control.tasks import HARD, Piece, Task, changed, check_tasks
-from freeflyer.dynamics.frame_sets import frame_set
+from freeflyer.dynamics import frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
 from freeflyer.kernels.control import layout as K
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import SMALLEST, choice, instances, number, real_array
-from freeflyer.model.model import Model
+from freeflyer.model import SMALLEST, Model, choice, frozen_array, instances, number, real_array
 from freeflyer.optimization.compiled import Sizes
 
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused

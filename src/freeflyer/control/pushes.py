@@ -25,8 +25,7 @@ from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, StepError
-from freeflyer.model.inputs import LARGEST_SEED, instance, number, whole_number
-from freeflyer.model.public import public
+from freeflyer.model import LARGEST_SEED, instance, number, public, whole_number
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.inputs import Sensing
 from freeflyer.text import short_repr

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers, set_fields, set_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import SMALLEST, finite_array, instance, real_array
+from freeflyer.model import SMALLEST, finite_array, instance, real_array
 from freeflyer.spatial import quaternion, se3
 
 AHEAD = 100  # cycles

@@ -13,14 +13,11 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.dynamics.equations import inverse_mass_matrix, mass_matrix
-from freeflyer.dynamics.integrators import Integrator, scheme_of, time_step
-from freeflyer.dynamics.linearization import FREE, linearized_step
-from freeflyer.dynamics.manifold import difference
+from freeflyer.dynamics import (
+    FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step,
+)
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import check_configuration, finite_array, finite_row, number, one_row, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_configuration, finite_array, finite_row, number, one_row, public, row
 from freeflyer.text import short_repr
 from freeflyer.tolerances import DECAY_ROUNDING, MAX_SAMPLE_GAP
 

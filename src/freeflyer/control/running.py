@@ -21,17 +21,11 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import Task
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.closed import velocity_map
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.manifold import integrate
-from freeflyer.dynamics.passive import passive_forces
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate, passive_forces, velocity_map
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, choice, instance, one_row, positive, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, positive, public, whole_number
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make

@@ -18,9 +18,8 @@ from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import Reference, SampledReference
 from freeflyer.control.support import middle_of
 from freeflyer.control.tasks import Task
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.model.model import Model
+from freeflyer.dynamics import center_of_mass, frame_pose
+from freeflyer.model import Model
 
 JOINT_ACCELERATION = 150.0  # rad/s^2, m/s^2: arms that pass a singular posture are thrown about with more
 COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2

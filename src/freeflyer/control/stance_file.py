@@ -22,14 +22,9 @@ from freeflyer.control import body_tasks as tasks
 from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.errors import FileError, FreeflyerError, unknown_name
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
-from freeflyer.model.readers.loops_yaml import parse_yaml
-from freeflyer.model.readers.safe_file import read_bytes
+from freeflyer.model import Model, one_row, parse_yaml, public, read_bytes
 
 MAX_BYTES = 2**20
 TASKS: dict[str, Callable[..., Task]] = {

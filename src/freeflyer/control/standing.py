@@ -19,20 +19,15 @@ from freeflyer.control.inputs import joint_coordinates, unactuated_coordinates
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.support import pose_weight
 from freeflyer.control.tasks import Task
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_jacobian, frame_pose
+from freeflyer.dynamics import center_of_mass, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.linkages.rows import support
 from freeflyer.model.build import build
-from freeflyer.model.configuration import reference_posture
-from freeflyer.model.description import Site
-from freeflyer.model.edits import merge_fixed
-from freeflyer.model.inputs import one_row
-from freeflyer.model.model import JointInfo, Model
-from freeflyer.model.placements import possible, rigid_groups, rotation_of_rpy
-from freeflyer.model.public import public
+from freeflyer.model import (
+    JointInfo, Model, Site, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy,
+)
 from freeflyer.robots.legged import standing_posture
 from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3

@@ -17,11 +17,9 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
 from freeflyer.control.checks import shaped
-from freeflyer.dynamics.centroidal import center_of_mass, centroidal_momentum
+from freeflyer.dynamics import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, finite_row, public
 from freeflyer.sim.floor_contacts import foot_points, points_at
 from freeflyer.tolerances import COLLINEAR_RATIO
 

@@ -21,13 +21,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import check_shape, frozen_numbers, set_fields
 from freeflyer.dynamics.all_terms import AllTerms, all_terms
-from freeflyer.dynamics.frame_sets import FrameSet
-from freeflyer.dynamics.manifold import integrate
+from freeflyer.dynamics import FrameSet, integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import ACCELERATION, AXES, DAMPING, PLACE, STIFFNESS, TASK_NUMBERS, VELOCITY
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import instances, number, one_row, real_array, whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, frozen_array, instances, number, one_row, real_array, whole_number
 
 T = TypeVar("T")
 HARD = ("dynamics", "contacts")  # levels before those of tasks

@@ -32,10 +32,11 @@ from .frames import (
     frame_velocity as frame_velocity, frame_velocity_derivatives as frame_velocity_derivatives,
 )
 from .integrators import Integrator as Integrator, scheme_of as scheme_of, time_step as time_step
-from .linearization import Linearization as Linearization
+from .linearization import FREE as FREE, Linearization as Linearization, linearized_step as linearized_step
 from .loads import (
-    EXPRESSED as EXPRESSED, Expressed as Expressed, Wrenches as Wrenches, plain_array as plain_array, run_loaded as
-    run_loaded,
+    EXPRESSED as EXPRESSED, Expressed as Expressed, Wrenches as Wrenches, expression as expression, plain_array as
+    plain_array, run_loaded as run_loaded,
 )
 from .manifold import body_twist as body_twist, difference as difference, integrate as integrate
+from .passive import passive_forces as passive_forces
 from .specialized import specializable as specializable, specialize as specialize

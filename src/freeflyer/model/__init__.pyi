@@ -9,15 +9,15 @@ from .description import (
     Link, Loop as Loop, ORIGINS as ORIGINS, ROOT_JOINT as ROOT_JOINT, Site as Site, WELD as WELD, WORLD as WORLD, base_kind as
     base_kind, joint_sizes as joint_sizes,
 )
-from .edits import lock_joints as lock_joints, with_gravity as with_gravity
+from .edits import lock_joints as lock_joints, merge_fixed as merge_fixed, with_gravity as with_gravity
 from .frozen import Record as Record, frozen_array as frozen_array
 from .inputs import (
-    LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration, choice as choice,
-    coordinate_owner as coordinate_owner, finite_array as finite_array, finite_row as finite_row, gravity_rows as
-    gravity_rows, instance as instance, instances as instances, name_list as name_list, not_finite as not_finite, not_unit as
-    not_unit, number as number, one_row as one_row, output_array as output_array, positive as positive, quaternion_starts as
-    quaternion_starts, real_array as real_array, row as row, shaped as shaped, true_or_false as true_or_false, whole_number as
-    whole_number,
+    LARGEST as LARGEST, LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration,
+    choice as choice, coordinate_owner as coordinate_owner, finite_array as finite_array, finite_row as finite_row,
+    gravity_rows as gravity_rows, gravity_vector as gravity_vector, instance as instance, instances as instances, name_list
+    as name_list, not_finite as not_finite, not_unit as not_unit, number as number, one_row as one_row, output_array as
+    output_array, positive as positive, quaternion_starts as quaternion_starts, real_array as real_array, row as row, shaped
+    as shaped, true_or_false as true_or_false, whole_number as whole_number,
 )
 from .load import AUTO as AUTO
 from .locking import leader as leader
@@ -30,7 +30,7 @@ from .placements import (
     rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
 )
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
-from .readers.loops_yaml import read_posture as read_posture
+from .readers.loops_yaml import parse_yaml as parse_yaml, read_posture as read_posture
 from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
 from .readers.safe_file import numbers as numbers, parse_xml as parse_xml, read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
