@@ -140,12 +140,6 @@ class CenterOfMassTask(Task):
 
     Args:
         target: (3,) array, position in the world, m.
-
-    Examples:
-        >>> model = ff.robots.quadruped()
-        >>> task = ff.control.CenterOfMassTask(ff.center_of_mass(model, model.neutral) + [0.0, 0.0, 0.1])
-        >>> np.round(task.error(model, model.neutral), 3) + 0.0
-        array([ 0. ,  0. , -0.1])
     """
 
     target: ArrayLike

@@ -1,15 +1,8 @@
-"""The divergent component of motion (DCM) over footsteps in closed form, with its feedback. It follows Englsberger, Ott and
-Albu-Schaeffer, "Three-dimensional bipedal walking control based on divergent component of motion", IEEE Transactions on Robotics
-31(2), 2015. With the centre of mass c, the DCM xi and the virtual repellent point v (VRP), which lies `height` above the
-zero-moment point (ZMP), and omega = sqrt(gravity / height):
+"""The divergent component of motion (DCM) xi over footsteps in closed form, with its feedback: docs/walking.md has the equations.
 
-    xi = c + c' / omega      c' = omega (xi - c)      xi' = omega (xi - v)      c'' = omega^2 (c - v)
-
-The VRP moves linearly in time from knot to knot, so that in each segment, with its slope s and constants a and b,
-
-    c = v + a e^(omega t) + b e^(-omega t)      xi = v + s / omega + 2 a e^(omega t)
-
-The growing part is found backward in time from the end, the decaying part forward from the beginning."""
+Englsberger, Ott and Albu-Schaeffer, "Three-dimensional bipedal walking control based on divergent component of motion", IEEE
+Transactions on Robotics 31(2), 2015. Centre of mass c and virtual repellent point v (VRP), `height` above the zero-moment point
+(ZMP), v with slope s in each segment: c = v + a e^(omega t) + b e^(-omega t), xi = v + s / omega + 2 a e^(omega t)."""
 
 from __future__ import annotations
 
@@ -86,8 +79,7 @@ class DCMPlan(Record, Reference):
 def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass for a ZMP that moves linearly from knot to knot, at rest at both ends.
 
-    Two added knots, in the first and the last segment, are displaced so that the centre of mass is at rest at both ends. The ZMP
-    first goes the other way, in short segments far; walking_dcm checks that it stays on the feet.
+    Two added knots, in the first and the last segment, are displaced to bring the centre of mass to rest (docs/walking.md).
 
     Args:
         times: (k,) array, increasing, s; at least two.
@@ -160,8 +152,6 @@ class DCMCommand(NamedTuple):
 def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAVITY) -> DCMPlan:
     """Plan of the DCM and the centre of mass over footsteps, at rest in the middle of all feet at both ends.
 
-    While feet swing, its ZMP rests in the middle of those that hold; while all hold, it goes linearly to the next such point.
-
     Args:
         height: Height of the centre of mass above the soles, m.
         gravity: float, m/s^2.
@@ -188,8 +178,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
               polygon: ArrayLike | None = None) -> DCMCommand:  # fmt: skip
     """Command that brings the DCM back to its plan: xi' - xi_plan' = -gain (xi - xi_plan).
 
-    v = v_plan + (1 + gain / omega) (xi - xi_plan), and c'' = omega^2 (c - v) (Englsberger, Ott and Albu-Schaeffer, 2015). While
-    the ZMP is held at the edge of the polygon deviations may grow.
+    v = v_plan + (1 + gain / omega) (xi - xi_plan), and c'' = omega^2 (c - v).
 
     Args:
         t: float, s.

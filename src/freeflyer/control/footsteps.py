@@ -76,13 +76,6 @@ class FootstepPlan(Record):
     Attributes:
         phases: In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
         begin, end: float, s.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> plan = ff.control.walk_forward(feet, step_length=0.3, steps=2, step_duration=1.0, double_support=0.2, rest_duration=1.5)
-        >>> [(round(x.begin, 2), round(x.end, 2), *x.swings) for x in plan.phases]
-        [(0.0, 1.5), (1.5, 2.3, 'left_sole'), (2.3, 2.5), (2.5, 3.3, 'right_sole'), (3.3, 4.8)]
     """
 
     phases: tuple[SupportPhase, ...]

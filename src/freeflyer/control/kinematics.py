@@ -51,12 +51,6 @@ class InverseKinematics:
         iterations: Steps tried.
         active_limits: Joints that stand at a limit.
         levels: How each level ended.
-
-    Examples:
-        >>> out_of_reach = ff.control.FramePositionTask("tip", [0.0, 0.0, -1.0])
-        >>> print(ff.control.inverse_kinematics(ff.robots.chain(3), [out_of_reach], [0.1, 0.5, 0.2]))
-        not all tasks are met after 5 iterations
-          level 1: stationary, largest error 0.6, 5 iterations
     """
 
     q: np.ndarray
@@ -78,10 +72,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
                        iterations: int = 200) -> InverseKinematics:  # fmt: skip
     """Configuration at which tasks are met, each level as well as those before it allow.
 
-    Steps solve the strict hierarchy of the linearised tasks within position limits (Escande, Mansard and Wieber, IJRR 33(7),
-    2014). Else Newton's method lessens errors (Pfeiffer, Escande and Righetti, RA-L 3(4), 2018). Every level ends at an optimum
-    to first order, near the start, which need not be the global one. At a singular posture, such as straight legs, no first step
-    improves; start with bent ones.
+    Every level ends at an optimum to first order, near the start (docs/inverse_kinematics.md; sources: kinematic_levels.py).
 
     Args:
         tasks: Their gains and references do not matter here.
@@ -89,16 +80,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         limits: Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
         tolerance: Largest error of a task that counts as met, m and rad, at most 1.
         iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
-    Returns: InverseKinematics. Targets out of reach are no error; `converged` and `errors` report them.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q = ff.robots.standing_posture(model)
-        >>> stay = [ff.control.FramePoseTask(x, ff.frame_pose(model, q, x), level=0) for x in ("left_sole", "right_sole")]
-        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05])
-        >>> found = ff.control.inverse_kinematics(model, [*stay, down], q)
-        >>> found.converged, (ff.center_of_mass(model, found.q) - ff.center_of_mass(model, q)).round(6) + 0.0
-        (True, array([ 0.  ,  0.  , -0.05]))
+    Returns: InverseKinematics; targets out of reach are no error.
     """
     now = one_row(model, "q", q, "q")
     true_or_false("limits", limits)

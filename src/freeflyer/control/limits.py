@@ -44,19 +44,7 @@ class LimitRows:
 
 
 class Limit:
-    """Limit of a controller; your own needs the method `rows`.
-
-    Examples:
-        The first joint accelerates forwards only:
-
-        >>> class Forwards(ff.control.Limit):
-        ...     def rows(self, at):
-        ...         return ff.control.LimitRows("acceleration", ("forwards",), np.eye(2)[:1], np.zeros(1), np.full(1, np.inf))
-        >>> model = ff.robots.chain(2)
-        >>> problem = ff.control.WholeBodyProblem(model, [ff.control.PostureTask([-1.0, 0.0])], limits=[Forwards()])
-        >>> float(problem.solve(model.neutral, np.zeros(2)).a[0])
-        0.0
-    """
+    """Limit of a controller; your own needs the method `rows`, as in docs/whole_body_control.md."""
 
     @property
     def name(self) -> str:
@@ -171,10 +159,9 @@ class NormalForceLimits(Limit):
 class JointLimits(Limit):
     """Limits of joint positions and velocities, kept by bounds of accelerations.
 
-    Joints of one coordinate with finite limits count, on closed robots the dependent ones too, through v = G u. After one cycle
-    at a constant acceleration within the bounds a joint can still stop before its limit by `acceleration` (Del Prete, "Joint
-    position and velocity bounds in discrete-time acceleration/torque control of robot manipulators", IEEE RA-L 3(1), 2018). A
-    joint that is beyond a limit, or too fast to stop before it, brakes by `acceleration`.
+    After one cycle within the bounds a joint can still stop before its limit by `acceleration` (Del Prete, "Joint position and
+    velocity bounds in discrete-time acceleration/torque control of robot manipulators", IEEE RA-L 3(1), 2018). A joint that is
+    beyond a limit, or too fast to stop before it, brakes by `acceleration`.
 
     Args:
         dt: Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.

@@ -67,9 +67,7 @@ class ControlSolution:
         tau: (n,) array, torques and forces of the motors, N m and N, in the order of `model.actuated`.
         a: (nv,) array, accelerations, m/s^2 and rad/s^2.
         forces: For each contact the wrench (6,) [force; torque] on the robot, in its frame's axes at its origin, N and N m.
-        status: "solved" if dynamics, contacts and limits hold, and the tasks as well as possible. "relaxed" if they contradict
-            each other and are violated as little as possible, level by level. "stopped" if they hold, but the solver stopped
-            before the optimum of the tasks. "last solution" and "damping" are fallbacks of the controller.
+        status: "solved", "relaxed", "stopped", "last solution" or "damping"; see docs/whole_body_control.md.
         reason: Why it is not "solved"; empty if it is.
         seconds: Time from the state to the torques.
         iterations: Of the solver; 0 if no limit was active.
@@ -117,9 +115,8 @@ class ControlSolution:
 class WholeBodyProblem(ProblemData):
     """Problem of whole-body control: tasks by levels, contacts, limits, and the objective below them all.
 
-    The order of levels is dynamics and torque limits; contacts, cones, limits of accelerations and forces; tasks. Each is as
-    strict as the ones above allow. Below them is the sum that `print(problem)` shows. Another target is another task in another
-    problem (`with_tasks`, `dataclasses.replace`).
+    docs/whole_body_control.md has an example, and the order of levels. Another target is another task in another problem
+    (`with_tasks`, `dataclasses.replace`).
 
     Args:
         tasks: Met by their levels, a lower number first.
@@ -138,19 +135,6 @@ class WholeBodyProblem(ProblemData):
         driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
         force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F (k,) in the
             rows.
-
-    Examples:
-        A humanoid squats: its centre of mass goes down, its feet stay.
-
-        >>> model = ff.robots.humanoid(33)
-        >>> q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-        >>> down = ff.control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.05])
-        >>> tasks = [down, ff.control.FrameOrientationTask("pelvis", np.eye(3)), ff.control.PostureTask(q, level=2)]
-        >>> feet = [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")]
-        >>> problem = ff.control.WholeBodyProblem(model, tasks, feet, limits=[ff.control.TorqueLimits()])
-        >>> solution = problem.solve(q, v)
-        >>> solution.status, solution.tau.shape, solution.levels[2].met
-        ('solved', (33,), True)
     """
 
     @public
@@ -162,12 +146,9 @@ class WholeBodyProblem(ProblemData):
         Levels that cannot be met are no errors: see `levels`, `status`, `reason` of the solution. Torques are finite.
 
         Args:
-            formulation: "full", "reduced" or "three-step". Unknown accelerations: all velocities of the model; those of the
-                contacts' chains and the centroidal accelerations of the others, then these; those of all joints of a closed
-                linkage, "Kangaroo" (25)-(29).
+            formulation: "full", "reduced" or "three-step".
             solver: As in freeflyer.optimization.solve_hierarchy.
-            weighted: All tasks are one level and share it by their weights, as squares of missed accelerations. Else levels are
-                strict.
+            weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
             warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
         expression(expressed)  # refuses other words
         choice("formulation", formulation, FORMULATIONS)
@@ -215,19 +196,12 @@ class WholeBodyProblem(ProblemData):
 
 @dataclass(eq=False)
 class Controller:
-    """Torques of a problem at one state after the other, each cycle beginning with the answer of the one before.
-
-    Made by `WholeBodyProblem.controller`, it is an input of `sim.simulate` and `sim.simulate_in_mujoco`. Several, and threads,
-    may share a problem.
+    """Torques of a problem at one state after the other; made by `WholeBodyProblem.controller`, an input of simulations.
 
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
-        formulation, solver, weighted: As in WholeBodyProblem.solve.
         targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
         keep: Whether all cycles are kept in `cycles`.
-
-    Attributes:
-        solution: Solution of the last cycle: met tasks, active limits, and time.
     """
 
     problem: WholeBodyProblem

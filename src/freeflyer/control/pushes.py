@@ -60,19 +60,13 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
                   progress: Progress = no_progress) -> np.ndarray:  # fmt: skip
     """Which pushes on its base a standing robot survives, each from rest: (n,) array of bool.
 
-    It survives if it stands 1.5 s later, not if its capture point was 10 cm outside the support polygon, so that only a step
-    helps.
+    It survives if it stands 1.5 s later, and its capture point was never 10 cm outside the support polygon.
 
     Args:
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
         formulation, dt, sensing, plant: See run_scenario.
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-
-    Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> ff.control.survives_push(robot, [[10.0, 0.0]], dt=5e-3)
-        array([ True])
     """
     instance("robot", robot, Standing, "control.stand_on_feet")
     given = shaped("impulses", impulses, "n", 2, more=", N s")
@@ -112,10 +106,6 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
         count: int.
         share: Largest share of the limit of freeflyer.control.max_push_impulse.
         seed: int.
-
-    Examples:
-        >>> ff.control.random_pushes(ff.control.stand_on_feet(ff.robots.humanoid()), 3).shape
-        (3, 2)
     """
     n = whole_number("count", count, 1)
     rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
@@ -134,12 +124,6 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
         formulation, dt, sensing, processes: See survives_push.
-
-    Examples:
-        >>> robot = ff.control.stand_on_feet(ff.robots.humanoid())
-        >>> found = ff.control.push_boundary(robot, [0.0], rounds=1, dt=5e-3)          # one push, of the capture point's limit
-        >>> found.borne == found.limits
-        array([ True])
     """
     turn = shaped("angles", angles, "k", more=", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)

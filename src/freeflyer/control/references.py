@@ -1,8 +1,5 @@
 """References of positions, rotations and poses: functions of time that give a target with its velocity and acceleration.
 
-    reference = MinimumJerkReference(start, end, begin=1.0, duration=2.0)
-    task = dataclasses.replace(task, **reference(t)._asdict())
-
 They hold their first value before they begin and their last one after they end, and are twice continuously differentiable."""
 
 from __future__ import annotations
@@ -39,16 +36,7 @@ class TargetMotion(NamedTuple):
 
 
 class Reference(ABC):
-    """Reference: reference(t) is the TargetMotion at the time t (...), s. Your own needs the method `at`.
-
-    Examples:
-        >>> class Fall(ff.control.Reference):
-        ...     def at(self, t):
-        ...         g = np.broadcast_to(-9.81, (*t.shape, 1))
-        ...         return ff.control.TargetMotion(0.5 * g * t[..., None] ** 2, g * t[..., None], g)
-        >>> Fall()(1.0).target
-        array([-4.905])
-    """
+    """Reference: reference(t) is the TargetMotion at the time t (...), s. Your own needs the method `at`, as in docs/walking.md."""
 
     @abstractmethod
     def at(self, t: np.ndarray) -> TargetMotion:
@@ -77,8 +65,7 @@ class SampledReference:
 class MinimumJerkReference(Reference):
     """Reference from point to point, at rest before and after: the quintic polynomial of minimum jerk.
 
-    Flash and Hogan, Journal of Neuroscience 5(7), 1985: with u = (t - begin) / duration, the share done is 10 u^3 - 15 u^4 + 6
-    u^5.
+    Flash and Hogan, "The coordination of arm movements", Journal of Neuroscience 5(7), 1985: 10 u^3 - 15 u^4 + 6 u^5.
 
     Args:
         start, end: (n,) array, in any unit.
@@ -109,11 +96,6 @@ class WaypointReference(Reference):
     Args:
         times: (k,) array, increasing, s; at least two.
         waypoints: (k, n) array, in any unit.
-
-    Examples:
-        >>> reference = ff.control.WaypointReference([0.0, 1.0, 3.0], [[0.0, 0.0], [1.0, 2.0], [4.0, 0.0]])
-        >>> reference(1.0).target.round(9)
-        array([1., 2.])
     """
 
     times: ArrayLike
@@ -210,11 +192,6 @@ class RotationReference(Reference):
     Args:
         start, end: (3, 3) array, rotations from the frame's axes to the world's.
         duration, begin: float, s; begin is the time at which it leaves the start.
-
-    Examples:
-        >>> quarter = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, np.pi / 2]))
-        >>> ff.control.RotationReference(np.eye(3), quarter, duration=2.0)(1.0).velocity.round(4)
-        array([0.    , 0.    , 1.4726])
     """
 
     start: ArrayLike

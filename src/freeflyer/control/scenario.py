@@ -79,23 +79,7 @@ class Stance:
 
 
 class Scenario(ABC):
-    """Scenario of a controlled robot; your own needs the method `problem`.
-
-    Attributes:
-        stance: Where it begins.
-        duration: float, s.
-
-    Examples:
-        >>> class Rest(ff.control.Scenario):
-        ...     def __init__(self, stance):
-        ...         self.stance, self.duration = stance, 0.02
-        ...         self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
-        ...     def problem(self, t, q, v):
-        ...         return self.held
-        >>> run = ff.control.run_scenario(Rest, "humanoid")
-        >>> run.fell, len(run.solve_times)
-        (False, 21)
-    """
+    """Scenario from a stance, of a duration (s); your own needs the method `problem`, as in docs/whole_body_control.md."""
 
     stance: Stance
     duration: float

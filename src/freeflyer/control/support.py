@@ -142,13 +142,6 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
 
     Args:
         feet: Feet on the ground; the default is contacts.feet_by_name.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> q, v = ff.robots.standing_posture(model), 0.3 * np.eye(model.nv)[0]          # m/s forward
-        >>> ahead = ff.control.capture_point(model, q, v) - ff.center_of_mass(model, q)
-        >>> print(f"{ahead[0]:.2f} m ahead")
-        0.09 m ahead
     """
     point, ground, *_ = _state(model, q, v, feet)
     return np.concatenate([point, ground[..., None]], axis=-1)
