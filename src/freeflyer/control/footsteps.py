@@ -175,8 +175,7 @@ class Gait(Record):
     Args:
         period: In which each foot makes one step, s.
         duty: Share of the period in which a foot is on the ground, between 0 and 1.
-        phases: When each foot leaves the ground, as a share of the period, from 0 to 1: by pairs from front to rear, the left
-            foot first. Feet of equal phases swing together; between two swings all feet are on the ground.
+        phases: When each foot leaves the ground, as a share of the period: by pairs from front to rear, the left foot first.
     """
 
     period: float
@@ -214,18 +213,14 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
                    begin: float = 0.0) -> FootstepPlan:  # fmt: skip
     """Plan of footsteps of a gait, which ends with the feet as they stood at first.
 
-    Each foot lands at its predicted place in the standing robot half-way through its stance, if the robot moves as commanded
-    (Raibert, "Legged robots that balance", MIT Press, 1986).
+    Footholds: docs/walking.md; Raibert, "Legged robots that balance", MIT Press, 1986.
 
     Args:
         feet: All on the ground, as freeflyer.contacts.anchored_feet gives them.
         gait: Gait with a phase for each foot.
         speed, lateral, turning: Forward and to the left, m/s, and about the vertical, positive to the left, rad/s.
         cycles: Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
-        rest_duration: Before the first and after the last step, s.
-        clearance: Height of a swinging foot half-way, m.
-        forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
-        begin: float, s.
+        rest_duration, clearance, forward, begin: As in walk_forward.
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):

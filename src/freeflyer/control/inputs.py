@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
-from functools import wraps
 from typing import Any
-from weakref import WeakKeyDictionary
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -16,7 +14,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model import WORLD, Model, frozen_array, name_list, number, public, real_array, row
+from freeflyer.model import WORLD, Model, frozen_array, name_list, number, public, real_array, remembered, row
 from freeflyer.tolerances import NAMED_SHARE
 
 DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm
@@ -34,19 +32,12 @@ MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 class Inputs:
     """The m inputs u of a robot: motors of joints, and wrenches on frames. Add two of them to have both.
 
-    Inputs u (..., m) act as the generalised forces joints u, and as wrenches W_f u on frames f, in the frames' own axes. So a
-    thruster pushes along its own axis wherever its link goes.
+    Inputs u (..., m) act as the generalised forces joints u, and as wrenches W_f u on frames f, in the frames' own axes.
 
     Attributes:
         names: (m,) tuple of str.
         joints: (nv, m) array, generalised forces per unit of each input.
         wrenches: Frame name -> wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()
-        >>> inputs = ff.control.joint_inputs(model) + ff.control.wrench_inputs(model, "satellite")
-        >>> inputs.count, inputs.names[6:9], inputs.matrix(model, model.neutral).shape
-        (13, ('arm_joint_7', 'satellite force x', 'satellite force y'), (13, 13))
     """
 
     names: tuple[str, ...]
@@ -149,8 +140,7 @@ def wrench_inputs(model: Model, frame: str) -> Inputs:
 def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     """Thrusts (N) as inputs: those of the propellers at the sites rotor_1 ... rotor_n of `robots.aerial_manipulator`.
 
-    Each pushes along its site's z, with either sign. Odd ones spin counter-clockwise, so that the air turns the body clockwise;
-    even ones the other way.
+    Each pushes along its site's z, with either sign. Odd ones spin counter-clockwise, even ones clockwise.
 
     Args:
         drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm.
@@ -187,44 +177,29 @@ def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None 
     return inputs
 
 
-def _kept(find: Callable[[Model], np.ndarray]) -> Callable[[Model], np.ndarray]:
-    """The function with its answers kept, as arrays that nobody changes, as long as their models live."""
-    known: WeakKeyDictionary[Model, np.ndarray] = WeakKeyDictionary()
-
-    @wraps(find)
-    def places(model: Model) -> np.ndarray:
-        try:
-            return known[model]
-        except KeyError:
-            found = known[model] = frozen_array(np.array(find(model), int))
-            return found
-
-    return places
-
-
-@_kept
+@remembered
 def actuated_coordinates(model: Model) -> np.ndarray:
     """Velocities (n,) that the motors of `model.actuated` drive, in their order. Errors: as freeflyer.control.joint_inputs."""
-    return joint_inputs(model).joints.argmax(axis=0)
+    return frozen_array(joint_inputs(model).joints.argmax(axis=0))
 
 
-@_kept
+@remembered
 def unactuated_coordinates(model: Model) -> np.ndarray:
     """The other velocities, those of a floating base first of all."""
-    return np.setdiff1d(np.arange(model.nv), actuated_coordinates(model))
+    return frozen_array(np.setdiff1d(np.arange(model.nv), actuated_coordinates(model)))
 
 
-@_kept
+@remembered
 def base_coordinates(model: Model) -> np.ndarray:
     """Velocities of floating bases."""
     floating = [j for j in model.tree.joints if j.kind == "free" and j.parent == WORLD]
-    return np.flatnonzero(np.isin(velocity_places(model), [k for j in floating for k in range(j.iv, j.iv + j.nv)]))
+    return frozen_array(np.flatnonzero(np.isin(velocity_places(model), [k for j in floating for k in range(j.iv, j.iv + j.nv)])))
 
 
-@_kept
+@remembered
 def joint_coordinates(model: Model) -> np.ndarray:
     """Velocities that are not those of a floating base."""
-    return np.setdiff1d(np.arange(model.nv), base_coordinates(model))
+    return frozen_array(np.setdiff1d(np.arange(model.nv), base_coordinates(model)))
 
 
 def velocity_places(model: Model) -> np.ndarray:

@@ -82,9 +82,18 @@ class TorqueLimits(Limit):
                 set_fields(self, **{word: limit_numbers(self.name, word, getattr(self, word))})
         positive(f"scale of {self.name}", self.scale)
 
+    @lru_cache(maxsize=64)  # noqa: B019  # a problem keeps its limits and its model anyway
     def bounds(self, model: Model) -> tuple[np.ndarray, np.ndarray]:
         """Lower and upper limits (n,) on a robot, N m and N. Errors: InputError for a lower limit above the upper one."""
-        return _torque_bounds(self, model)
+        places = actuated_coordinates(model)
+        upper = model.effort_limit[places] if self.upper is None else self.upper
+        lower = -np.asarray(upper) if self.lower is None else self.lower
+        given = ((f"lower of {self.name}", lower), (f"upper of {self.name}", upper))
+        low, high = (self.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
+        if (low > high).any():
+            k = int(np.argmax(low > high))
+            raise InputError(f"{self.name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
+        return low, high
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         low, high = self.bounds(model)
@@ -99,12 +108,6 @@ class AccelerationLimits(Limit):
     Args:
         bound: float or (n,) array, m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating
             base.
-
-    Examples:
-        >>> task, limit = ff.control.PostureTask([1.0, 1.0, 1.0], stiffness=100.0), ff.control.AccelerationLimits(5.0)
-        >>> problem = ff.control.WholeBodyProblem(ff.robots.chain(3), tasks=[task], limits=[limit])
-        >>> np.round(problem.solve(np.zeros(3), np.zeros(3)).a, 6)
-        array([5., 5., 5.])
     """
 
     bound: ArrayLike
@@ -202,19 +205,6 @@ def spread(name: str, x: ArrayLike, n: int, of: str) -> np.ndarray:
     if found.ndim and found.shape != (n,):
         raise InputError(f"{name} takes a number or ({n},) numbers, one for each {of}, got shape {found.shape}")
     return np.broadcast_to(found, (n,))
-
-
-@lru_cache(maxsize=64)
-def _torque_bounds(limit: TorqueLimits, model: Model) -> tuple[np.ndarray, np.ndarray]:
-    places = actuated_coordinates(model)
-    upper = model.effort_limit[places] if limit.upper is None else limit.upper
-    lower = -np.asarray(upper) if limit.lower is None else limit.lower
-    given = ((f"lower of {limit.name}", lower), (f"upper of {limit.name}", upper))
-    low, high = (limit.scale * spread(name, x, len(places), "actuated coordinate") for name, x in given)
-    if (low > high).any():
-        k = int(np.argmax(low > high))
-        raise InputError(f"{limit.name}: the lower limit {low[k]:g} of coordinate {k} is above the upper one, {high[k]:g}")
-    return low, high
 
 
 def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:

@@ -27,7 +27,7 @@ from freeflyer.control.support import capture_point, max_push_impulse, signed_di
 from freeflyer.errors import FreeflyerError, StepError
 from freeflyer.model import LARGEST_SEED, instance, number, public, whole_number
 from freeflyer.progress import Progress, no_progress, part_of
-from freeflyer.sim.inputs import Sensing
+from freeflyer.sim import Sensing
 from freeflyer.text import short_repr
 
 FIRST = 0.1  # s of rest before the push

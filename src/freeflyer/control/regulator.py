@@ -86,27 +86,18 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     """The linear-quadratic regulator about a posture q (nq,) that the inputs hold at rest (see equilibrium).
 
     It minimises the integral, or with a dt the sum over the samples, of x^T state_cost x + du^T input_cost du. The error x =
-    [eta; dv] has eta = difference(model, q0, q), so the feedback is smooth on all attitudes but those half a turn away. Links
-    that turn freely about their own mass centres are left out if no input reaches them and no other motion depends on them.
+    [eta; dv] has eta = difference(model, q0, q). Links that turn freely about their own mass centres are left out if no input
+    reaches them and no other motion depends on them.
 
     Args:
         inputs: The actuated joints' motors if not given.
-        state_cost: number, (2 nv,) or (2 nv, 2 nv) array, a multiple of the identity, a diagonal or a positive semidefinite
-            matrix; that of energy_costs if not given.
+        state_cost: number, (2 nv,) or (2 nv, 2 nv) array, positive semidefinite; that of energy_costs if not given.
         input_cost: number, (m,) or (m, m) array of du = u - u0, likewise, positive definite.
         bandwidth: rad/s, of the costs of energy_costs.
         dt: float, s: of the system sampled at this step, inputs held between samples; of the continuous system if not given.
-        integrator: "semi-implicit", "explicit" or "rk4", of the sampled system, as in step.
         constraints: A set that holds. The regulator acts on the states that it admits (`Regulator.basis`) alone.
     Raises: InputError if the inputs cannot hold the posture or reach a motion that does not decay by itself, with the names of
     forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as equilibrium.
-
-    Examples:
-        >>> model, upright = ff.robots.chain(2), np.array([np.pi, 0.0])
-        >>> regulator = ff.control.lqr(model, upright, bandwidth=5.0)
-        >>> motion = ff.sim.simulate(model, upright + 0.1, np.zeros(2), regulator, dt=0.01, duration=4.0)
-        >>> float(np.abs(motion.q[-1] - upright).max().round(3))  # rad
-        0.0
     """
     inputs = resolve_inputs(model, inputs, constraints)
     discrete, at_rest = dt is not None, equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
@@ -280,7 +271,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         dt: Time between samples, s.
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
-        bandwidth, integrator: See lqr.
+        bandwidth: See lqr.
 
     Examples:
         >>> model = ff.robots.chain(2, base="fixed")

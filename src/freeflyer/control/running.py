@@ -12,8 +12,7 @@ from typing import Any, Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import anchored_feet
+from freeflyer.contacts import Contact, anchored_feet
 from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.control.problem import ControlSolution, Formulation
@@ -29,14 +28,9 @@ from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, posi
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
+from freeflyer.sim import Ground, Run, Sensing, mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer.sim.floor_contacts import foot_points
-from freeflyer.sim.ground import Ground
-from freeflyer.sim.inputs import Sensing
-from freeflyer.sim.mujoco_run import simulate_in_mujoco
-from freeflyer.sim.mujoco_scene import mujoco_plant
-from freeflyer.sim.run import Run
 from freeflyer.sim.run_table import RecordedRun
-from freeflyer.sim.simulating import simulate
 from freeflyer.text import short_repr
 
 Simulator = Literal["mujoco", "freeflyer"]
@@ -169,9 +163,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     """Run of a scenario, controlled at a fixed rate.
 
     Args:
-        scenario: {"stand", "squat", "reach", "lift", "walk", "swing"} or callable, standing under pushes, squatting, reaching
-            while squatting, lifting one foot after the other, walking, swinging from side to side; or a function of a Stance that
-            makes a Scenario.
+        scenario: {"stand", "squat", "reach", "lift", "walk", "swing"}, or a function of a Stance that makes a Scenario.
         robot: A name of freeflyer.robots.make, or a model. Loops are closed.
         formulation, solver, weighted: As in WholeBodyProblem.solve.
         seed: Seed of the pushes.
@@ -179,11 +171,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         duration: float, s; by default the scenario's.
         q: (nq,) array, where it stands; by default that of stand_on_feet.
         feet: By default those of stand_on_feet, which finds them in the file of `path`.
-        sensing: Noise and delay of the measured state; the controller predicts the state of now from its own accelerations since
-            then.
+        sensing: Noise and delay of the measured state.
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
-        plant: The simulator. Contacts and loops give way in "mujoco"; "freeflyer" has a rigid level ground, closed loops and
-            steps of dt (freeflyer.sim.simulate).
+        plant: "mujoco", or "freeflyer", with a rigid level ground and steps of dt (freeflyer.sim.simulate).
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
             steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
     """
@@ -218,7 +208,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), loop, **common)
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
-        ground = Ground(_floor(model, stance.q, feet), FLOOR_FRICTION)
+        ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
         simulated = simulate(model, stance.q, np.zeros(model.nv), _with_losses(model, loop), hold=True, ground=ground,
                              contacts=feet, **common)  # fmt: skip
     tasks, torques, seconds, statuses = zip(*loop.cycles)
@@ -236,11 +226,6 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
         angles, type(made).pushes is not Scenario.pushes, plant,
     )  # fmt: skip
-
-
-def _floor(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> float:
-    """Height (m) of the level floor below the lowest point of the feet."""
-    return float(foot_points(model, q, feet)[:, 2].min())
 
 
 def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:

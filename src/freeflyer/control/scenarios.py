@@ -1,5 +1,4 @@
-"""Scenarios: standing under pushes, squatting, reaching, lifting a foot, walking. Footsteps make contacts come and go by a plan, to
-which the divergent component of motion is led back."""
+"""Scenarios: standing under pushes, squatting, reaching, lifting a foot, walking by a plan of footsteps."""
 
 from __future__ import annotations
 
@@ -129,10 +128,7 @@ class Stepping(Scenario):
         if step not in self.lifted:
             self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
         before, way = self.lifted[step], np.append(shift - self.lifted[step], np.zeros(3))
-        share, rate, change = references.minimum_jerk(np.asarray(t), phase.begin, phase.end - phase.begin)
-        X = np.array(wish.target)
-        X[:3, 3] += before + share * way[:3]
-        return _at(task, X, wish.velocity + rate * way, wish.acceleration + change * way)
+        return _at(task, *_beside(wish, before, way, t, phase.begin, phase.end - phase.begin))
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -181,6 +177,14 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
     return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
 
 
+def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: float, begin: float, duration: float) -> TargetMotion:
+    """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (6,), m."""
+    share, rate, change = references.minimum_jerk(np.asarray(t), begin, duration)
+    X = np.array(planned.target)
+    X[:3, 3] += before + share * way[:3]
+    return TargetMotion(X, planned.velocity + rate * way, planned.acceleration + change * way)
+
+
 def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
     """The mean yaw (1,) of the feet on the ground beside that of all at first, rad; None if they do not turn."""
     first = {foot.name: np.asarray(foot.at) for foot in footsteps.phases[0].feet}
@@ -218,20 +222,13 @@ class StepAdjustment:
         """Motion of the foot in the air at the time t (s), given the DCM and the middle (3,) of the foot on the ground, m."""
         phase = self.phase
         length = phase.end - phase.begin
-        s = (t - phase.begin) / (SETTLED * length)
-        if s < 1.0:
+        if t - phase.begin < SETTLED * length:
             landing = foot + (dcm - foot) * np.exp(self.plan.omega * (phase.end - t))
             off = (landing - self.plan.dcm(phase.end) - self.plan_shift) @ self.side
             self.aim = self.aim + self.share * (self.plan_shift + off * self.side - self.aim)
-        s = min(s, 1.0)
         (name,) = phase.swings
         before = self.foot_shifts[name]
-        rate, way = 1.0 / (SETTLED * length), self.aim - before
-        target, velocity, acceleration = (np.array(x) for x in planned)
-        target[:3, 3] += before + way * (s**3 * (10.0 - 15.0 * s + 6.0 * s * s))  # minimum jerk
-        velocity[:3] += way * rate * 30.0 * (s * (1.0 - s)) ** 2
-        acceleration[:3] += way * rate**2 * 60.0 * s * (1.0 - s) * (1.0 - 2.0 * s)
-        return TargetMotion(target, velocity, acceleration)
+        return _beside(planned, before, np.append(self.aim - before, np.zeros(3)), t, phase.begin, SETTLED * length)
 
 
 class Stand(Scenario):

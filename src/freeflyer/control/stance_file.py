@@ -1,12 +1,4 @@
-"""Problems of whole-body control from files: tasks, contacts and limits of a robot that stands, in YAML.
-
-tasks:
-  - center_of_mass: {level: 1, stiffness: 100}     # the target of each is where the posture has it - frame_orientation: {frame:
-  pelvis} - posture: {level: 2, weight: 0.1}
-contacts:
-  - surface: left_sole                             # or {frame: left_sole, friction: 0.7} - point: toe
-limits: {torques: 1.0, accelerations: 500, joints: {dt: 0.001}}
-friction: 0.6                                      # and other numbers of control.WholeBodyProblem"""
+"""Problems of whole-body control from files: tasks, contacts and limits of a robot that stands, in YAML (docs/export.md)."""
 
 from __future__ import annotations
 
@@ -48,7 +40,6 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> W
     """Problem of whole-body control from a YAML file, for a robot that stands at a posture.
 
     Args:
-        path: path.
         q: (nq,) array, the posture, from which tasks take their targets.
 
     Examples:
