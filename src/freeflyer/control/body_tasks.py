@@ -11,13 +11,13 @@ from typing import Self
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import check_shape, frozen_numbers, set_fields
+from freeflyer.control.checks import frozen_numbers, set_fields
 from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
 from freeflyer.control.tasks import MOTION, Piece, Task
 from freeflyer.dynamics import centroidal, difference, frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
-from freeflyer.model import Model, frozen_array, one_row
+from freeflyer.model import Model, check_shape, frozen_array, one_row
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
@@ -194,7 +194,7 @@ class PostureTask(Task):
             if (given := getattr(self, word)) is None:
                 motion.append(np.zeros(count))
                 continue
-            check_shape(f"{word} of {self.name}", given, len(kept) if kept.ndim else count)
+            check_shape(f"{word} of {self.name}", given, (len(kept) if kept.ndim else count,))
             motion.append(given[kept] if kept.ndim else given)
         return np.concatenate([[self.stiffness, self.rate_gain], *motion, np.asarray(self.target)])
 

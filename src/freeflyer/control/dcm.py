@@ -12,12 +12,11 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import shaped
 from freeflyer.control.footsteps import GRAVITY, FootstepPlan
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of, project_into, signed_distance
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public
+from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public, shaped
 
 GAIN = 3.0  # 1/s, of the feedback
 
@@ -95,7 +94,7 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     t = finite_array("times", times)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
-    p = shaped("zmp", zmp, len(t), 3, more=": a point for each of the times")
+    p = shaped("zmp", zmp, (len(t), 3), ": a point for each of the times")
     h = positive("height", height)
     omega = float(np.sqrt(positive("gravity", gravity) / h))
     share = 0.5 if len(t) > 2 else 1.0 / 3.0
@@ -104,16 +103,15 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
     t = knots
     unit = np.zeros((len(t), 2))
     unit[free, [0, 1]] = 1.0
-    off = _ends(t, np.hstack([v, unit]), omega)  # what must vanish, and how it changes with both knots
+    *_, off = _modes(t, np.hstack([v, unit]), omega)  # what must vanish, and how it changes with both knots
     v[free] -= np.linalg.solve(off[:, 3:], off[:, :3])
-    growing, decaying = _modes(t, v, omega)
+    growing, decaying, _ = _modes(t, v, omega)
     return DCMPlan(t, v, h, omega, growing, decaying)
 
 
-def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray]:
-    """(n, m) each: a e^(omega t) at the ends of the segments, b at their beginnings, for VRP v (n + 1, m).
-
-    xi ends at v, and c begins there."""
+def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+    """a e^(omega t) at the ends of the segments, b at their beginnings (n, m), for VRP v (n + 1, m), where xi ends and c begins.
+    Also (2, m): xi - v at the first knot and c - v at the last, which vanish at rest."""
     length = np.diff(t)[:, None]
     lead = np.diff(v, axis=0) / length / omega  # slope / omega
     shrink = np.exp(-omega * length)
@@ -124,15 +122,7 @@ def _modes(t: np.ndarray, v: np.ndarray, omega: float) -> tuple[np.ndarray, np.n
     for k in range(len(lead)):
         before = growing[k - 1] + decaying[k - 1] * shrink[k - 1] if k else 0.0  # c - v
         decaying[k] = before - growing[k] * shrink[k]
-    return growing, decaying
-
-
-def _ends(t: np.ndarray, v: np.ndarray, omega: float) -> np.ndarray:
-    """(2, m): xi - v at the first knot and c - v at the last, which vanish at rest."""
-    growing, decaying = _modes(t, v, omega)
-    first, last = t[1] - t[0], t[-1] - t[-2]
-    begin = (v[1] - v[0]) / first / omega + 2.0 * growing[0] * np.exp(-omega * first)
-    return np.array([begin, growing[-1] + decaying[-1] * np.exp(-omega * last)])
+    return growing, decaying, np.array([lead[0] + 2.0 * growing[0] * shrink[0], growing[-1] + decaying[-1] * shrink[-1]])
 
 
 class DCMCommand(NamedTuple):
@@ -187,7 +177,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
     """
     instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
-    c, speed = shaped("position", position, "...", 3), shaped("velocity", velocity, "...", 3)
+    c, speed = shaped("position", position, ("...", 3)), shaped("velocity", velocity, ("...", 3))
     strength, time = positive("gain", gain), number("t", t)
     return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
 
@@ -206,7 +196,7 @@ def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.n
 
 def check_polygon(polygon: ArrayLike) -> np.ndarray:
     """Corners (m, 2); InputError for other shapes, and for corners that do not go around a convex polygon counter-clockwise."""
-    given = shaped("polygon", polygon, "m", 2, more=": freeflyer.control.support_polygon(feet)")
+    given = shaped("polygon", polygon, ("m", 2), ": freeflyer.control.support_polygon(feet)")
     edge = np.roll(given, -1, axis=0) - given
     following = np.roll(edge, -1, axis=0)
     if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(given).max(initial=1.0) ** 2).any():

@@ -10,12 +10,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as tol
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.control import inputs as inputs_of
-from freeflyer.control.checks import shaped
-from freeflyer.control.inputs import Inputs, base_coordinates, coordinate_names, resolve_inputs
+from freeflyer.control.inputs import Inputs, base_coordinates, coordinate_names, describe_direction, describe_forces, resolve_inputs
 from freeflyer.dynamics import difference, frame_jacobian, gravity_forces, integrate, inverse_dynamics_derivatives, mass_matrix
 from freeflyer.errors import InputError, LinkageError
-from freeflyer.model import Model, finite_array, finite_row, gravity_vector, public
+from freeflyer.model import Model, finite_array, finite_row, gravity_vector, public, shaped
 from freeflyer.spatial.se3 import skew
 
 ITERATIONS, MAX_STEP = 60, 0.5  # steps of the search, and how far one may go (m, rad)
@@ -29,8 +27,7 @@ class Equilibrium:
         q: (nq,) array, configuration.
         u: (m,) array, the smallest inputs that hold it (least norm); those of least squares where none do.
         tau: (nv,) array, their generalised forces, N, N m.
-        missing: (nv,) array, missing part of tau, N, N m; zero if balanced. With constraints, its part along the velocities that
-            they leave free.
+        missing: (nv,) array, missing part of tau along the velocities that constraints leave free, N, N m; zero if balanced.
         balanced: Whether the inputs hold q at rest.
         moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
         sentence: The result in words, with the names of the missing forces.
@@ -50,14 +47,12 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
                 gravity: ArrayLike | None = None, constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at a configuration q (nq,), or the nearest that Newton's steps find from there.
 
-    If the inputs cannot hold q, and nothing is searched or found, the result is that at q itself. Its `balanced` is False, and a
-    sentence names the missing forces.
+    If none is found, the result is that at q itself: `balanced` is False, and a sentence names the missing forces.
 
     Args:
         inputs: The actuated joints' motors if not given.
         search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
-        constraints: A set whose forces carry their share; they are bilateral, so contacts pull where they must. Nothing is
-            searched then.
+        constraints: A set whose forces carry their share, of contacts pulling ones too. Nothing is searched then.
 
     Examples:
         >>> model = ff.robots.aerial_manipulator()
@@ -107,7 +102,7 @@ def _balance(model: Model, q: np.ndarray, inputs: Inputs, gravity: Any, free: np
     balanced = bool(np.all(np.abs(missing) <= least))
     sentence = "the inputs hold this posture at rest"
     if not balanced:
-        lack = inputs_of.describe_forces(model, missing, least)
+        lack = describe_forces(model, missing, least)
         sentence = f"no choice of the {inputs.count} inputs holds this posture at rest: they lack {lack}"
     return Equilibrium(q, u, tau, np.where(np.abs(missing) <= least, 0.0, missing), balanced, 0.0, sentence)
 
@@ -147,8 +142,7 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
     """The controllable subspace of one linearisation, and names of the motions outside of it.
 
     The subspace is that of the columns of [B, A B, A^2 B, ...], each block made orthogonal to those before it (the staircase form
-    of Rosenbrock). Left eigenvectors w of A with w B = 0 weigh momenta, and the inverse of M turns them into motions with names.
-    Conserved linear momentum along x is 'base x translation'.
+    of Rosenbrock). Left eigenvectors w of A with w B = 0 weigh momenta, and the inverse of M turns them into motions.
 
     Args:
         M: (nv, nv) array, mass matrix at the linearisation's configuration.
@@ -165,12 +159,12 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         12
     """
     n = model.nv
-    M, A, B = shaped("M", M, n, n), shaped("A", A, 2 * n, 2 * n), finite_array("B", B)
+    M, A, B = shaped("M", M, (n, n)), shaped("A", A, (2 * n, 2 * n)), finite_array("B", B)
     if B.ndim != 2 or len(B) != 2 * n:
         raise InputError(f"B has shape {B.shape}, expected ({2 * n}, m), a column for each input", shape=B.shape)
     if not (np.diagonal(M) > 0.0).all():
         raise InputError("M must be a mass matrix, positive on its diagonal", diagonal=np.diagonal(M).copy())
-    if basis is not None and (basis := shaped("basis", basis, 2 * n, "k", more=", a column each")).shape[1] > 2 * n:
+    if basis is not None and (basis := shaped("basis", basis, (2 * n, "k"), ", a column each")).shape[1] > 2 * n:
         raise InputError(f"basis has shape {basis.shape}, expected at most {2 * n} columns", shape=basis.shape)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))  # motions of equal kinetic energy weigh alike
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
@@ -227,7 +221,7 @@ def _name_motions(names: tuple[str, ...], M: np.ndarray, scale: np.ndarray, rows
 
 def _named(names: tuple[str, ...], basis: np.ndarray) -> tuple[str, ...]:
     """Names of directions that span the same space, in the robot's order."""
-    return tuple([inputs_of.describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
+    return tuple([describe_direction(names, direction) for _, direction in sorted(echelon(basis), key=lambda x: x[0])])
 
 
 def echelon(basis: np.ndarray) -> list[tuple[int, np.ndarray]]:

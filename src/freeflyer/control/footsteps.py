@@ -10,11 +10,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
-from freeflyer.control.checks import set_fields, shaped
+from freeflyer.control.checks import set_fields
 from freeflyer.control.references import PoseReference, Reference, RotationReference, TargetMotion, WaypointReference
 from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model import SMALLEST, Record, finite_array, frozen_array, number, positive, public, rotation_of_rpy, whole_number
+from freeflyer.model import (
+    SMALLEST, Record, finite_array, frozen_array, number, positive, public, rotation_of_rpy, shaped, whole_number,
+)
 
 GRAVITY = 9.81  # m/s^2
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)
@@ -160,7 +162,7 @@ def heading(feet: Sequence[Contact], forward: ArrayLike | None = None) -> np.nda
     """Horizontal unit vector (3,): forward, or the mean of the x axes of the feet."""
     direction = np.sum([np.asarray(foot.at)[:3, 0] for foot in feet], axis=0)
     if forward is not None:
-        direction = shaped("forward", forward, 3, more=", a vector in world axes")
+        direction = shaped("forward", forward, (3,), ", a vector in world axes")
     flat = direction * (1.0, 1.0, 0.0)
     size = float(np.linalg.norm(flat))
     if not size > 1e-6 * max(1.0, float(np.linalg.norm(direction))):

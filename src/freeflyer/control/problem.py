@@ -1,7 +1,5 @@
-"""Whole-body control problems: tasks, contacts and limits of one robot, solved for torques at each state.
-
-A cycle is one compiled call (kernels/control/cycle.py): the state's terms, the rows of a `Program`, their hierarchy, torques.
-Other solvers answer the same rows level by level. If there is no answer, the last torques or damping take its place."""
+"""Whole-body control problems: tasks, contacts and limits of one robot, solved for torques at each state by one compiled call
+(docs/whole_body_control.md)."""
 
 from __future__ import annotations
 
@@ -72,8 +70,7 @@ class ControlSolution:
         seconds: Time from the state to the torques.
         iterations: Of the solver; 0 if no limit was active.
         formulation: "full" if the reduced one could not be taken.
-        held: (m,) array or None, the first guess of the next cycle: -1 for rows at their lower limit, 1 at their upper one, 2 for
-            equations that hold. It is 0 for those missed and for all others.
+        held: (m,) array or None, the next first guess: -1, 1 for rows at their lower, upper limit, 2 for equations that hold.
         q: (nq,) array or None, the configuration.
         asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
     """
@@ -133,8 +130,7 @@ class WholeBodyProblem(ProblemData):
         constraints, cones: Constraints of the contacts, and cones of those that only push.
         normals: By name of surfaces and rolling bodies the normal (3,) in their first rows; others turn with the robot.
         driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
-        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F (k,) in the
-            rows.
+        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F in the rows.
     """
 
     @public

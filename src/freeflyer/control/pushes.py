@@ -17,7 +17,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import shaped
 from freeflyer.control.problem import Formulation, WholeBodyProblem
 from freeflyer.control.running import Simulator, run_scenario
 from freeflyer.control.scenario import Stance
@@ -25,7 +24,7 @@ from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
 from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
 from freeflyer.errors import FreeflyerError, StepError
-from freeflyer.model import LARGEST_SEED, instance, number, public, whole_number
+from freeflyer.model import LARGEST_SEED, instance, number, public, shaped, whole_number
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim import Sensing
 from freeflyer.text import short_repr
@@ -69,7 +68,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
         processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
     """
     instance("robot", robot, Standing, "control.stand_on_feet")
-    given = shaped("impulses", impulses, "n", 2, more=", N s")
+    given = shaped("impulses", impulses, ("n", 2), ", N s")
     options = {"formulation": formulation, "dt": dt, "sensing": sensing, "plant": plant}
     count = whole_number("processes", processes, 1)
     what, found = f"{len(given)} pushes", np.zeros(len(given), bool)
@@ -125,7 +124,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
         formulation, dt, sensing, processes: See survives_push.
     """
-    turn = shaped("angles", angles, "k", more=", rad")
+    turn = shaped("angles", angles, ("k",), ", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
     borne, lost, fell_once = np.zeros(len(turn)), WIDEST * limits, np.zeros(len(turn), bool)
     for k in range(count):

@@ -12,9 +12,9 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import check_shape, frozen_numbers, set_fields, set_numbers
+from freeflyer.control.checks import frozen_numbers, set_fields, set_numbers
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import SMALLEST, finite_array, instance, real_array
+from freeflyer.model import SMALLEST, check_shape, finite_array, instance, real_array
 from freeflyer.spatial import quaternion, se3
 
 AHEAD = 100  # cycles
@@ -249,7 +249,7 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
 def _rotation(name: str, R: ArrayLike) -> np.ndarray:
     """R as (3, 3), frozen; InputError where it is no rotation."""
-    given = check_shape(name, frozen_numbers(name, R), 3, 3, more=", a rotation matrix")
+    given = check_shape(name, frozen_numbers(name, R), (3, 3), ", a rotation matrix")
     try:
         quaternion.from_matrix(given)
     except InputError as error:

@@ -165,15 +165,11 @@ def _riccati(A: np.ndarray, B: np.ndarray, Q: np.ndarray, R: np.ndarray, discret
 def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float = BANDWIDTH) -> tuple[np.ndarray, np.ndarray]:
     """Costs of states and inputs at a posture q (nq,), in joules, that give every motion one bandwidth.
 
-    A mass pushed by one input returns at w, with a damping ratio of sqrt(3) / 2, whether it weighs a gram or a ton.
-
     Args:
         bandwidth: float, w, rad/s.
     Returns:
-        state_cost: (2 nv, 2 nv) array; x^T state_cost x = eta^T w^2 M eta + dv^T M dv is twice the energy of springs of frequency
-            w plus twice the kinetic energy.
-        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2: twice the kinetic energy that one unit of the input alone gives
-            from rest in a time 1 / w.
+        state_cost: (2 nv, 2 nv) array, w^2 M and M on its diagonal.
+        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2.
 
     Examples:
         >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide

@@ -10,22 +10,20 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control import footsteps as plans, references
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.checks import shaped
 from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
-from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase
+from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.references import SampledReference, TargetMotion, WaypointReference
+from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference, minimum_jerk
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, Scenario, Stance
 from freeflyer.control.support import convex_polygon, max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
-from freeflyer.model import number, rigid_groups, rotation_of_rpy, whole_number
+from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
@@ -179,7 +177,7 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
 
 def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: float, begin: float, duration: float) -> TargetMotion:
     """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (6,), m."""
-    share, rate, change = references.minimum_jerk(np.asarray(t), begin, duration)
+    share, rate, change = minimum_jerk(np.asarray(t), begin, duration)
     X = np.array(planned.target)
     X[:3, 3] += before + share * way[:3]
     return TargetMotion(X, planned.velocity + rate * way, planned.acceleration + change * way)
@@ -204,7 +202,7 @@ class StepAdjustment:
     (end - t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much."""
 
     def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:
-        ahead = plans.heading(footsteps.phases[0].feet)
+        ahead = heading(footsteps.phases[0].feet)
         self.side = np.array([-ahead[1], ahead[0], 0.0])
         self.plan, self.share = plan, min(1.0, dt / SMOOTHING)
         self.phase = footsteps.phases[0]
@@ -257,7 +255,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
         impulses = along(angles, share * rng.uniform(0.3, 1.0, pushes) * most)
-    return Stand(stance, shaped("impulses", impulses, "n", 2, more=", N s"), first)
+    return Stand(stance, shaped("impulses", impulses, ("n", 2), ", N s"), first)
 
 
 def along(angles: np.ndarray, sizes: np.ndarray) -> np.ndarray:
@@ -320,7 +318,7 @@ def _hand(stance: Stance) -> str:
 
 def swing(stance: Stance, rng: np.random.Generator) -> Following:
     """The centre of mass swings from side to side by 4 cm, less for smaller robots, with smooth starts."""
-    sway = references.SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
+    sway = SinusoidReference(stance.center_of_mass(), [0.0, _scaled(stance, 0.04), 0.0], 0.4, 1.0)
     return Following(stance, 6.0, [(stance.balance(), sway)], [stance.upright(), stance.relaxed()])
 
 
@@ -333,7 +331,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     if len(feet) == 2 and gait is None and speed is None and lateral == turning == 0.0:
         length = _scaled(stance, STEP_LENGTH) if step_length is None else step_length
         period = 0.6 if any(foot.kind == "line" for foot in feet) else 0.8  # feet without width let it fall to a side
-        return Stepping(stance, plans.walk_forward(
+        return Stepping(stance, walk_forward(
             feet, length, 10 if steps is None else steps, step_duration=period, double_support=0.25, rest_duration=1.2,
             clearance=_scaled(stance, CLEARANCE),
         ))  # fmt: skip
@@ -342,7 +340,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     height, gravity = stance.height(), -float(stance.model.gravity[2])
     name = DEFAULT[len(feet)] if gait is None else gait
     chosen = name if isinstance(name, Gait) else Gait.named(name, height, len(feet), gravity=gravity)
-    made = Stepping(stance, plans.gait_footsteps(
+    made = Stepping(stance, gait_footsteps(
         feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
         cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
         rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
@@ -356,7 +354,7 @@ def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
     feet = _walking_feet(stance)
     phases = GAITS[len(feet)]["walk" if len(feet) == 2 else "crawl"][2]
     period = 2.0 * len(feet)
-    return Stepping(stance, plans.gait_footsteps(
+    return Stepping(stance, gait_footsteps(
         feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
         forward=_forward(stance),
     ))  # fmt: skip
@@ -375,7 +373,7 @@ def _walking_feet(stance: Stance) -> tuple[Contact, ...]:
 
 def _forward(stance: Stance) -> np.ndarray:
     """(3,): the mean of the x axes of the soles; above points, whose frames turn with the legs, that of the base."""
-    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else plans.heading(stance.feet)
+    return stance.pose(stance.base)[:3, 0] if any(foot.kind == "point" for foot in stance.feet) else heading(stance.feet)
 
 
 def _scaled(stance: Stance, length: float) -> float:

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
+from freeflyer.contacts import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.sets.tables import corners_of
 from freeflyer.control import body_tasks as tasks
@@ -68,16 +68,13 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
                   path: str | os.PathLike[str] | None = None) -> Standing:  # fmt: skip
     """Posture in which a robot stands: soles flat on the ground, its base upright, the centre of mass over their middle.
 
-    Knees are bent if a leg has three joints about the lateral axis y, by 0.35, 0.7 and 0.35 rad, or two above a point foot, by
-    0.7 and 1.4 rad. The direction is that of the knee's limits, else forward along x above soles and towards the middle of the
-    robot above points. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as closed linkages, crouch by 6
-    % of the height of the centre of mass. Elbows of straight arms are bent by 1.4 rad, forward or down.
+    Legs bend as docs/whole_body_control.md says. A robot whose knees bend to -x above soles faces -x, as iCub. Other legs, as
+    closed linkages, crouch by 6 % of the height of the centre of mass.
 
     Args:
         model: With a floating base; loops are closed.
         feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
-        q: (nq,) array; start posture of the search. The default is the keyframe `home` or `stand...` of the file, else bent
-            knees.
+        q: (nq,) array; start of the search; by default the keyframe `home` or `stand...` of the file, else bent knees.
         path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
     Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. Inertias
     that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.

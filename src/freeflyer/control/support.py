@@ -1,11 +1,7 @@
 """Convex polygons in the plane, the support polygon of feet, and the capture point beside it.
 
-Polygons are (m, 2) corners counter-clockwise; two corners are a segment, one is a point. Points are (..., 2). A segment and a
-point have no inside: distances to them are 0 or negative.
-
-Pratt, Carff, Drakunov and Goswami, "Capture point: a step toward humanoid push recovery", IEEE-RAS Humanoids, 2006: a linear
-inverted pendulum comes to rest over the point c + c' / omega on the floor, omega = sqrt(g / height). While that point lies inside
-the support polygon a ZMP inside it can stop the robot without a step."""
+Polygons are (m, 2) corners counter-clockwise; two corners are a segment, one is a point, without inside. Points are (..., 2).
+Pratt, Carff, Drakunov and Goswami, "Capture point: a step toward humanoid push recovery", IEEE-RAS Humanoids, 2006."""
 
 from __future__ import annotations
 
@@ -16,10 +12,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points
-from freeflyer.control.checks import shaped
 from freeflyer.dynamics import center_of_mass, centroidal_momentum
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Model, finite_row, public
+from freeflyer.model import Model, finite_row, public, shaped
 from freeflyer.sim.floor_contacts import foot_points, points_at
 from freeflyer.tolerances import COLLINEAR_RATIO
 
@@ -163,15 +158,14 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
                      feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
     """Largest horizontal impulse (..., k), N s, in each direction that leaves the capture point inside the support polygon.
 
-    An impulse J moves the capture point by J / (mass omega), wherever on the robot it acts. This limit of the linear inverted
-    pendulum omits angular momentum, by which arms and trunk can balance more, and limits of torque and friction. It is NaN where
-    the capture point is outside already.
+    An impulse J moves the capture point by J / (mass omega); docs/walking.md says what this limit omits. It is NaN where the
+    capture point is outside already.
 
     Args:
         angles: (k,) array, directions, rad from the world's x to its y.
         feet: See capture_point.
     """
-    turn = shaped("angles", angles, "k", more=", in rad")
+    turn = shaped("angles", angles, ("k",), ", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
     point, ground, omega, points = _state(model, q, v, feet)
     found = np.empty((*ground.shape, len(turn)))

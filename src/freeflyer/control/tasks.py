@@ -4,8 +4,7 @@ The error e (m,) of a task changes with J v while its target rests. A task asks 
 
     J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
 
-of the Kangaroo and reduced whole-body control papers, where `velocity` and `acceleration` are those of its target. Tasks are
-frozen values: another target is another task (`dataclasses.replace`)."""
+of the Kangaroo and reduced whole-body control papers, where `velocity` and `acceleration` are those of its target."""
 
 from __future__ import annotations
 
@@ -19,12 +18,12 @@ from typing import Any, ClassVar, NamedTuple, Self, TypeVar
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import check_shape, frozen_numbers, set_fields
+from freeflyer.control.checks import frozen_numbers, set_fields
 from freeflyer.dynamics.all_terms import AllTerms, all_terms
 from freeflyer.dynamics import FrameSet, integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import ACCELERATION, AXES, DAMPING, PLACE, STIFFNESS, TASK_NUMBERS, VELOCITY
-from freeflyer.model import Model, frozen_array, instances, number, one_row, real_array, whole_number
+from freeflyer.model import Model, check_shape, frozen_array, instances, number, one_row, real_array, whole_number
 
 T = TypeVar("T")
 HARD = ("dynamics", "contacts")  # levels before those of tasks
@@ -116,7 +115,7 @@ class Task(ABC):
         given = {word: x for word in MOTION if (x := getattr(self, word)) is not None}
         set_fields(self, weight=weight, **{word: frozen_numbers(word + of, x) for word, x in given.items()})
         if self.target_shape:
-            target = check_shape("target" + of, frozen_numbers("target" + of, vars(self)["target"]), *self.target_shape)
+            target = check_shape("target" + of, frozen_numbers("target" + of, vars(self)["target"]), self.target_shape)
             set_fields(self, target=target)
             self.check_target(target)
 
@@ -170,7 +169,7 @@ class Task(ABC):
         """InputError for a velocity or an acceleration of another shape than the error's."""
         for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
             if x is not None and np.shape(x) != shape:
-                check_shape(f"{word} of {self.name}", np.asarray(x), *shape)
+                check_shape(f"{word} of {self.name}", np.asarray(x), shape)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
@@ -184,7 +183,7 @@ class Task(ABC):
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""
-        check_shape(f"target of {self.name}", target, *np.shape(vars(self).get("target", ())), more=" as before")
+        check_shape(f"target of {self.name}", target, np.shape(vars(self).get("target", ())), " as before")
 
     def terms(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Error (m,), Jacobian (m, nv) and Jdot v (m,) at one state; here by the methods of these names, checked."""
@@ -204,7 +203,7 @@ class Task(ABC):
     def row_weights(self, m: int) -> np.ndarray:
         """Weights (m,) of the squared errors."""
         w = np.asarray(self.weight, float)
-        return np.full(m, w) if w.ndim == 0 else check_shape(f"weight of {self.name}", w, m, more=" or a number")
+        return np.full(m, w) if w.ndim == 0 else check_shape(f"weight of {self.name}", w, (m,), " or a number")
 
     @cached_property
     def compiled(self) -> bool:

@@ -96,12 +96,22 @@ def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) ->
     raise InputError(f"{name} must be a {kind}, got {format_value(x)}", name=name)
 
 
-def shaped(name: str, x: Any, shape: tuple[int, ...], why: str = "") -> np.ndarray:
-    """x as a float64 array of finite numbers, of exactly that shape; InputError, which ends in `why`, otherwise."""
-    array = finite_array(name, x)
-    if array.shape != shape:
-        raise InputError(f"{name} has shape {array.shape}, expected {shape}{why}", name=name, shape=array.shape, expected=shape)
-    return array
+def check_shape(name: str, x: np.ndarray, shape: tuple[int | str, ...], why: str = "") -> np.ndarray:
+    """x; InputError, which ends in `why`, for another shape. Letters are sizes of 1 or more, a first "..." leading axes."""
+    if x.shape == shape:  # quickly, in control loops
+        return x
+    lead = shape[:1] == ("...",)
+    sizes = x.shape[len(x.shape) - len(shape) + 1 :] if lead and x.ndim >= len(shape) - 1 else x.shape
+    wanted = shape[1:] if lead else shape
+    if len(sizes) == len(wanted) and all(n >= 1 if isinstance(m, str) else n == m for n, m in zip(sizes, wanted)):
+        return x
+    words = f"({', '.join(map(str, shape))}{',' * (len(shape) == 1)})"
+    raise InputError(f"{name} has shape {x.shape}, expected {words}{why}", name=name, shape=x.shape, expected=shape)
+
+
+def shaped(name: str, x: Any, shape: tuple[int | str, ...], why: str = "") -> np.ndarray:
+    """x as a float64 array of finite numbers of that shape; see check_shape."""
+    return check_shape(name, finite_array(name, x), shape, why)
 
 
 def positive(name: str, x: Any) -> float:

@@ -8,14 +8,14 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.control.checks import set_fields, set_numbers, shaped
+from freeflyer.control.checks import set_fields, set_numbers
 from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.decoupling.decoupled_forms import decouple
 from freeflyer.decoupling.momenta import frame_map
 from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError
-from freeflyer.model import SMALLEST, Model, instance, one_row
+from freeflyer.model import SMALLEST, Model, instance, one_row, shaped
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 
@@ -55,7 +55,7 @@ class DecoupledController:
                 f"{', '.join(ONE_COORDINATE)}", joint=wrong[0],
             )  # fmt: skip
         set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
-        set_fields(self, spin=shaped("spin", self.spin, 3))
+        set_fields(self, spin=shaped("spin", self.spin, (3,)))
         q, v = self.model.neutral, self.model._zero
         for name, size in (("center", 3), ("posture", len(owners))):
             reference = instance(name, getattr(self, name), Reference, "control.MinimumJerkReference")  # type: ignore[type-abstract]

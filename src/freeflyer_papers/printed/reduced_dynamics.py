@@ -11,13 +11,12 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
-from freeflyer.control.checks import shaped
 from freeflyer.control.inputs import velocity_places
 from freeflyer.dynamics import centroidal
 from freeflyer.dynamics import bias_forces, frame_pose, frame_velocity, gravity_forces, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
-from freeflyer.model import Model, one_row, public
+from freeflyer.model import Model, one_row, public, shaped
 from freeflyer.spatial._series import cross, skew
 from freeflyer.text import short_repr
 from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO
@@ -55,8 +54,8 @@ class ReducedDynamics:
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
         """Generalised forces (nv,) J_r^T reduced + N_r^T inner, eq. (16), of forces reduced (r,) on the reduced velocities, N and N
         m; of inner (nv,) only what moves nothing of these is taken."""
-        found = self.jacobian.T @ shaped("reduced", reduced, len(self.jacobian))
-        return found if inner is None else found + self.null_space.T @ shaped("inner", inner, len(self.null_space))
+        found = self.jacobian.T @ shaped("reduced", reduced, (len(self.jacobian),))
+        return found if inner is None else found + self.null_space.T @ shaped("inner", inner, (len(self.null_space),))
 
 
 @public
