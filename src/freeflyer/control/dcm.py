@@ -85,11 +85,6 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
         zmp: (k, 3) array, zero-moment points at these times, m, world axes.
         height: Height of the centre of mass above the ZMP, m.
         gravity: float, m/s^2.
-
-    Examples:
-        >>> plan = ff.control.dcm_plan([0.0, 1.0, 2.0, 3.0], [[0, 0, 0], [0, 0.1, 0], [0, 0.1, 0], [0, 0, 0]], height=0.8)
-        >>> plan(0.5).target.round(3) + 0.0, plan.dcm(0.5).round(3) + 0.0          # the DCM is ahead of the centre of mass
-        (array([0.   , 0.012, 0.8  ]), array([0.   , 0.036, 0.8  ]))
     """
     t = finite_array("times", times)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
@@ -178,8 +173,14 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
     """
     instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
     c, speed = shaped("position", position, ("...", 3)), shaped("velocity", velocity, ("...", 3))
-    strength, time = positive("gain", gain), number("t", t)
-    return dcm_command(plan, plan(time), c, speed, strength, None if polygon is None else check_polygon(polygon))
+    strength, time, corners = positive("gain", gain), number("t", t), None
+    if polygon is not None:
+        corners = shaped("polygon", polygon, ("m", 2), ": freeflyer.control.support_polygon(feet)")
+        edge = np.roll(corners, -1, axis=0) - corners
+        following = np.roll(edge, -1, axis=0)
+        if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(corners).max(initial=1.0) ** 2).any():
+            raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
+    return dcm_command(plan, plan(time), c, speed, strength, corners)
 
 
 def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.ndarray, gain: float,
@@ -192,13 +193,3 @@ def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.n
     if polygon is not None:
         vrp[..., :2] = project_into(polygon, vrp[..., :2])
     return DCMCommand(w**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
-
-
-def check_polygon(polygon: ArrayLike) -> np.ndarray:
-    """Corners (m, 2); InputError for other shapes, and for corners that do not go around a convex polygon counter-clockwise."""
-    given = shaped("polygon", polygon, ("m", 2), ": freeflyer.control.support_polygon(feet)")
-    edge = np.roll(given, -1, axis=0) - given
-    following = np.roll(edge, -1, axis=0)
-    if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(given).max(initial=1.0) ** 2).any():
-        raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
-    return given

@@ -47,20 +47,12 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
                 gravity: ArrayLike | None = None, constraints: ConstraintSet | None = None) -> Equilibrium:  # fmt: skip
     """The equilibrium at a configuration q (nq,), or the nearest that Newton's steps find from there.
 
-    If none is found, the result is that at q itself: `balanced` is False, and a sentence names the missing forces.
+    If none is found, the result is that at q itself. A sentence then names the missing forces.
 
     Args:
         inputs: The actuated joints' motors if not given.
         search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
         constraints: A set whose forces carry their share, of contacts pulling ones too. Nothing is searched then.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator()
-        >>> inputs = ff.control.joint_inputs(model) + ff.control.rotor_inputs(model)
-        >>> tilted = ff.integrate(model, model.neutral, [0, 0, 0, 0.2, 0, 0, 0, 0, 0, 0])  # 0.2 rad about x
-        >>> found = ff.control.equilibrium(model, tilted, inputs)  # levels the body
-        >>> found.balanced, round(found.moved, 3), round(float(found.u[4:].sum() / model.mass), 3)  # thrusts carry the weight
-        (True, 0.2, 9.81)
     """
     inputs = resolve_inputs(model, inputs, constraints)
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
@@ -149,14 +141,6 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         A, B: (2 nv, 2 nv) and (2 nv, m) array of x = [eta; dv], as in linearize; B has a column for each input.
         discrete: Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
         basis: (2 nv, k) array, columns that span the states that constraints admit; all states if not given.
-
-    Examples:
-        >>> model = ff.robots.space_manipulator()  # motors in the arm alone
-        >>> q, rest = model.neutral, np.zeros(model.nv)
-        >>> system, G = ff.linearize(model, q, rest, rest), ff.control.joint_inputs(model).matrix(model, q)
-        >>> found = ff.control.controllability(model, ff.mass_matrix(model, q), system.A, system.B @ G)
-        >>> found.states - found.rank  # six momenta and their integrals
-        12
     """
     n = model.nv
     M, A, B = shaped("M", M, (n, n)), shaped("A", A, (2 * n, 2 * n)), finite_array("B", B)

@@ -222,7 +222,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
         gait: Gait with a phase for each foot.
         speed, lateral, turning: Forward and to the left, m/s, and about the vertical, positive to the left, rad/s.
         cycles: Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
-        rest_duration, clearance, forward, begin: As in walk_forward.
+        rest_duration, clearance, forward, begin: See walk_forward.
     """
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):

@@ -93,7 +93,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
                 f"joint {joint.name!r} follows the others through the loops of {model.name!r}: it has no velocity of its own "
                 "that an input could drive (freeflyer.close_loops(model, independent=...) chooses other joints)", joint=joint.name,
             )  # fmt: skip
-        names += coordinate_names(model)[joint.iv : joint.iv + joint.nv]
+        names += coordinate_names(model, slice(joint.iv, joint.iv + joint.nv))
         at += range(joint.iv, joint.iv + joint.nv)
     if len(set(at)) < len(at):
         raise InputError(f"joints names one twice: {', '.join(chosen)}; name each once", joints=chosen)
@@ -106,12 +106,6 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
 
     Args:
         thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
-
-    Examples:
-        >>> model = ff.robots.chain(1, length=0.5)  # the site `tip` is 0.5 m below the hinge
-        >>> inputs = ff.control.thruster_inputs(model, {"tip": [1, 0, 0, 0, 0, 0]})
-        >>> round(float(inputs.matrix(model, model.neutral)[0, 0]), 6)  # N m about the hinge's y per N along x
-        -0.5
     """
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
@@ -144,11 +138,6 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
 
     Args:
         drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm.
-
-    Examples:
-        >>> model = ff.robots.aerial_manipulator(rotors=4)
-        >>> ff.control.rotor_inputs(model).matrix(model, model.neutral)[5].round(3)  # N m about the body's z per N of thrust
-        array([-0.016,  0.016, -0.016,  0.016])
     """
     drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
@@ -207,11 +196,11 @@ def velocity_places(model: Model) -> np.ndarray:
     return np.arange(model.nv) if model.reduction is None else np.asarray(model.reduction.split.independent)
 
 
-def coordinate_names(model: Model) -> tuple[str, ...]:
-    """A name (nv) for every velocity coordinate: 'knee', 'base x translation', 'wrist rotation about z'."""
+def coordinate_names(model: Model, chosen: Any = slice(None)) -> tuple[str, ...]:
+    """A name (nv) for every velocity coordinate, or those chosen: 'knee', 'base x translation', 'wrist rotation about z'."""
     parts = [(j.name, x) for j in model.tree.joints for x in PARTS.get(j.kind, ("",) * j.nv)]
     names = [f"{'base' if name == 'root_joint' else name} {x}" if x else name for name, x in parts]
-    return tuple([names[i] for i in velocity_places(model)])
+    return tuple([names[i] for i in velocity_places(model)[chosen]])
 
 
 def sliding_coordinates(model: Model) -> np.ndarray:

@@ -24,10 +24,8 @@ class KinematicLevel(NamedTuple):
 
     Attributes:
         level, residual, iterations: Level of its tasks, their largest error, m or rad, and steps tried for it.
-        stationarity: Length of the gradient J^T W e along the directions that levels above and limits leave free. It is relative
-            to the weighted norms of the errors and their Jacobian, and 0 if the level is met.
-        outcome: "met"; "stationary": no motion that levels above and limits allow improves it to first order; "stopped": neither,
-            steps ran out or became too short.
+        stationarity: Relative length of the projected gradient J^T W e, 0 if the level is met (docs/inverse_kinematics.md).
+        outcome: "met", "stationary" or "stopped".
     """
 
     level: int

@@ -27,8 +27,7 @@ class LimitRows:
     """Rows lower <= A x <= upper of a limit at one state.
 
     Attributes:
-        space: "torque", "acceleration" or "force": x are the torques of the motors, the accelerations (nv,), or the forces in the
-            rows of a contact.
+        space: Kind of x, "torque" of the motors, "acceleration" (nv,), or "force" in the rows of a contact.
         names: (m,) tuple of str of the rows, for reports.
         A: (m, n) array.
         lower, upper: (m,) array.
@@ -97,7 +96,7 @@ class TorqueLimits(Limit):
 
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         low, high = self.bounds(model)
-        names = _names(model, actuated_coordinates(model))
+        names = coordinate_names(model, actuated_coordinates(model))
         return Piece("dynamics", self.name, K.MOTOR_LIMITS, len(low), constants=[*low, *high], labels=names)
 
 
@@ -123,7 +122,7 @@ class AccelerationLimits(Limit):
         high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
         return Piece(
             "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high],
-            labels=_names(model, places),
+            labels=coordinate_names(model, places),
         )  # fmt: skip
 
 
@@ -205,11 +204,6 @@ def spread(name: str, x: ArrayLike, n: int, of: str) -> np.ndarray:
     if found.ndim and found.shape != (n,):
         raise InputError(f"{name} takes a number or ({n},) numbers, one for each {of}, got shape {found.shape}")
     return np.broadcast_to(found, (n,))
-
-
-def _names(model: Model, places: np.ndarray) -> tuple[str, ...]:
-    names = coordinate_names(model)
-    return tuple([names[k] for k in places])
 
 
 def _limited(tree: Model, velocities: bool) -> tuple[tuple[str, ...], np.ndarray, np.ndarray]:

@@ -19,7 +19,7 @@ from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.checks import set_fields
 from freeflyer.control.inputs import actuated_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.control.limits import Limit, LimitRows, NormalForceLimits
-from freeflyer.control.tasks import HARD, Piece, Task, changed, check_tasks
+from freeflyer.control.tasks import HARD, Piece, Task, changed, evaluate
 from freeflyer.dynamics import frame_set
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.kernels.compiler.calls.running import bare_topology, handle, with_table
@@ -85,10 +85,11 @@ class ProblemData:
         for word in ("friction", "acceleration_weight", "force_weight", "contact_damping"):
             number(word, getattr(self, word), SMALLEST if word.endswith("weight") else 0.0)
         given = self.tasks if isinstance(self.tasks, Sequence) else (self.tasks,)
-        set_fields(
-            self, limits=instances("limits", self.limits, Limit, "freeflyer.control.TorqueLimits()"),
-            tasks=check_tasks(model, given, model.neutral), bilateral=instances("bilateral", self.bilateral, str, "'left_sole'"),
-        )  # fmt: skip
+        limits = instances("limits", self.limits, Limit, "freeflyer.control.TorqueLimits()")
+        tasks = instances("tasks", given, Task, "freeflyer.control.FramePoseTask(...)")
+        for task in tasks:  # refuses errors and Jacobians of shapes that do not fit
+            evaluate(task, model, model.neutral)
+        set_fields(self, limits=limits, tasks=tasks, bilateral=instances("bilateral", self.bilateral, str, "'left_sole'"))
         for contact in (*[x.contact for x in self.limits if isinstance(x, NormalForceLimits)], *self.bilateral):
             if contact not in self.contact_places:
                 raise unknown_name("contact", contact, self.constraints.item_names)

@@ -170,12 +170,6 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
     Returns:
         state_cost: (2 nv, 2 nv) array, w^2 M and M on its diagonal.
         input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2.
-
-    Examples:
-        >>> model = ff.robots.chain(1, "prismatic", mass=2.0)  # 2 kg on a slide
-        >>> Q, R = ff.control.energy_costs(model, model.neutral, ff.control.joint_inputs(model), bandwidth=3.0)
-        >>> np.round(np.diag(Q), 6)  # w^2 m, m
-        array([18.,  2.])
     """
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv
@@ -268,17 +262,6 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
         bandwidth: See lqr.
-
-    Examples:
-        >>> model = ff.robots.chain(2, base="fixed")
-        >>> q, v, u = [np.array([0.5, 0.0])], [np.zeros(2)], np.zeros((100, 2))
-        >>> for k in range(100):  # falls freely for a second
-        ...     q_next, v_next = ff.step(model, q[-1], v[-1], u[k], 0.01)
-        ...     q, v = [*q, q_next], [*v, v_next]
-        >>> tracker = ff.control.track(model, q, v, u, 0.01, bandwidth=5.0)
-        >>> motion = ff.sim.simulate(model, q[0] + 0.05, v[0], tracker, dt=0.01, duration=1.0, integrator="semi-implicit")
-        >>> bool(np.abs(motion.q[-1] - q[-1]).max() < 0.01)  # rad, of 0.05 at first
-        True
     """
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)

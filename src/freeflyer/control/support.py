@@ -25,12 +25,6 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
     Args:
         feet: With points and poses, as freeflyer.contacts.anchored_feet gives them.
     Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
-
-    Examples:
-        >>> model = ff.robots.humanoid()
-        >>> feet = ff.contacts.anchored_feet(model, ff.robots.standing_posture(model))
-        >>> ff.control.support_polygon(feet).shape, ff.control.support_polygon(feet[:1]).round(2).max(axis=0)
-        ((4, 2), array([0.16, 0.15]))
     """
     return convex_polygon(np.vstack([ground_points(foot) for foot in check_held(feet)])[:, :2])
 
@@ -158,8 +152,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
                      feet: Sequence[Contact] | None = None) -> np.ndarray:  # fmt: skip
     """Largest horizontal impulse (..., k), N s, in each direction that leaves the capture point inside the support polygon.
 
-    An impulse J moves the capture point by J / (mass omega); docs/walking.md says what this limit omits. It is NaN where the
-    capture point is outside already.
+    An impulse J moves the capture point by J / (mass omega). The limit is NaN where the capture point is outside already.
 
     Args:
         angles: (k,) array, directions, rad from the world's x to its y.

@@ -23,7 +23,7 @@ from freeflyer.dynamics.all_terms import AllTerms, all_terms
 from freeflyer.dynamics import FrameSet, integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.control.layout import ACCELERATION, AXES, DAMPING, PLACE, STIFFNESS, TASK_NUMBERS, VELOCITY
-from freeflyer.model import Model, check_shape, frozen_array, instances, number, one_row, real_array, whole_number
+from freeflyer.model import Model, check_shape, frozen_array, number, one_row, real_array, whole_number
 
 T = TypeVar("T")
 HARD = ("dynamics", "contacts")  # levels before those of tasks
@@ -260,14 +260,6 @@ def changed(value: T, derived: Sequence[str], **fields: Any) -> T:
     values.update(vars(value), **fields)
     for name in derived:
         values.pop(name, None)
-    return found
-
-
-def check_tasks(model: Model, tasks: Sequence[Any], q: np.ndarray) -> tuple[Task, ...]:
-    """The tasks; InputError for what is none, and for errors and Jacobians at q of shapes that do not fit."""
-    found = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-    for task in found:
-        evaluate(task, model, q)
     return found
 
 
