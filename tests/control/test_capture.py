@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closeness import EXACT, central, close, slope_error
 from freeflyer import control
-from freeflyer.control.support import convex_polygon, distance_along, project_into, signed_distance
+from freeflyer.spatial.polygons import convex_polygon, distance_along, project_into, signed_distance
 from problems import POINT_FEET, humanoid, kangaroo, quadruped
 from scipy.integrate import solve_ivp
 from scipy.optimize import linprog, minimize

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closeness import EXACT, central, close, slope_error
 from freeflyer import control
-from freeflyer.control.support import signed_distance
+from freeflyer.spatial.polygons import signed_distance
 from itertools import pairwise
 from problems import humanoid
 from scipy.integrate import solve_ivp

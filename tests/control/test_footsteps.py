@@ -7,8 +7,9 @@ import pytest
 from closeness import EXACT, close
 from freeflyer import control
 from freeflyer.control.scenarios import StepAdjustment
-from freeflyer.control.support import convex_polygon, middle_of, signed_distance
+from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
+from freeflyer.spatial.polygons import convex_polygon, signed_distance
 from itertools import pairwise
 from problems import cassie, played
 from seeds import fresh

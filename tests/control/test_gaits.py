@@ -7,7 +7,7 @@ from closeness import close
 from freeflyer import control
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS
-from freeflyer.control.support import signed_distance
+from freeflyer.spatial.polygons import signed_distance
 from functools import cache
 from itertools import pairwise
 from problems import POINT_FEET, humanoid, played

@@ -26,8 +26,7 @@ class Chains(NamedTuple):
         constraint: (c,) array of joints between the base and the contacts, and of joints without motors.
         unconstrained: (u,) array, all others.
         branches: The unconstrained ones by the link of the other chains that they hang from.
-        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist if a hand
-            is held.
+        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist.
     """
 
     virtual: np.ndarray

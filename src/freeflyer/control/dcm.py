@@ -14,9 +14,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.footsteps import GRAVITY, FootstepPlan
 from freeflyer.control.references import Reference, TargetMotion
-from freeflyer.control.support import middle_of, project_into, signed_distance
+from freeflyer.control.support import middle_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public, shaped
+from freeflyer.spatial.polygons import project_into, signed_distance
 
 GAIN = 3.0  # 1/s, of the feedback
 

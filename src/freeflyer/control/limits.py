@@ -65,8 +65,7 @@ class TorqueLimits(Limit):
     """Limits of the actuated joints' torques and forces.
 
     Args:
-        upper: (n,) array or float, N m or N, in the order of `model.actuated`, a number for each of their coordinates; by default
-            the model's effort limits.
+        upper: (n,) array or float, N m or N, in the order of `model.actuated`; by default the model's effort limits.
         lower: (n,) array or float, by default -upper.
         scale: Share of the limits that is used, positive.
     """
@@ -105,8 +104,7 @@ class AccelerationLimits(Limit):
     """Limits |a| <= bound of the accelerations of all joints but a floating base.
 
     Args:
-        bound: float or (n,) array, m/s^2 or rad/s^2, positive; a number for each velocity coordinate but those of a floating
-            base.
+        bound: float or (n,) array, m/s^2 or rad/s^2, positive, of each velocity coordinate but those of a floating base.
     """
 
     bound: ArrayLike

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -258,21 +258,16 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
-    program = problem.known_programs.get((formulation, weighted))
-    if program is not None:
-        rows = [task.numbers(count) for task, count in zip(problem.tasks_in_order, program.counts)]
-        return program, np.concatenate(rows) if rows else np.zeros(0)
-    limits, tasks, rows = problem.limits_of_users, problem.tasks_of_users, []
-    own: Iterator[np.ndarray] = iter(())
-    if limits or tasks:
+    program, rows, own = problem.known_programs.get((formulation, weighted)), list[np.ndarray](), iter(list[np.ndarray]())
+    if program is None and (problem.limits_of_users or problem.tasks_of_users):
         at = StateTerms.of(problem.model, q, v, problem.frames)
-        found, equations = [limit.rows(at) for limit in limits], [task.equations(at) for task in tasks]
-        given = [given_limit(problem, limit, r) for limit, r in zip(limits, found)]
+        found, equations = [limit.rows(at) for limit in problem.limits_of_users], [x.equations(at) for x in problem.tasks_of_users]
+        given = [given_limit(problem, limit, r) for limit, r in zip(problem.limits_of_users, found)]
         given += [(np.asarray(w, float).tobytes(), len(b), ()) for _, b, w in equations]
         own = iter([np.concatenate([J.ravel(), b, b]) for J, b, _ in equations])
         rows = [np.concatenate([np.ravel(r.A), r.lower, r.upper]) for r in sorted(found, key=lambda r: r.space != "torque")]
         program = program_for(problem, formulation, weighted, given)
-    else:
+    elif program is None:
         program = problem.known_programs[formulation, weighted] = program_for(problem, formulation, weighted, ())
     rows += [task.numbers(n) if task.compiled else next(own) for task, n in zip(problem.tasks_in_order, program.counts)]
     return program, np.concatenate(rows) if rows else np.zeros(0)

@@ -5,8 +5,7 @@ from __future__ import annotations
 import os
 import signal
 from collections.abc import Iterator
-from concurrent.futures import ProcessPoolExecutor
-from concurrent.futures.process import BrokenProcessPool
+from concurrent.futures.process import BrokenProcessPool, ProcessPoolExecutor
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
@@ -22,11 +21,12 @@ from freeflyer.control.running import Simulator, run_scenario
 from freeflyer.control.scenario import Stance
 from freeflyer.control.scenarios import PUSH_DURATION, Stand, along
 from freeflyer.control.standing import Standing
-from freeflyer.control.support import capture_point, max_push_impulse, signed_distance, support_polygon
+from freeflyer.control.support import capture_point, max_push_impulse, support_polygon
 from freeflyer.errors import FreeflyerError, StepError
 from freeflyer.model import LARGEST_SEED, instance, number, public, shaped, whole_number
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim import Sensing
+from freeflyer.spatial.polygons import signed_distance
 from freeflyer.text import short_repr
 
 FIRST = 0.1  # s of rest before the push

@@ -91,8 +91,6 @@ class MinimumJerkReference(Reference):
 class WaypointReference(Reference):
     """Reference through waypoints at given times, at rest before the first and after the last: the curve of minimum jerk.
 
-    It is the quintic spline with zero velocity and acceleration at the ends, which may leave the waypoints' box.
-
     Args:
         times: (k,) array, increasing, s; at least two.
         waypoints: (k, n) array, in any unit.

@@ -277,24 +277,18 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
     P, K = np.empty((N + 1, 2 * n, 2 * n)), np.empty((N, inputs.count, 2 * n))
     P[N] = Q / h if final_cost is None else cost_matrix("final_cost", final_cost, 2 * n, False)
     A, B = input_linearization(model, q[:-1], v[:-1], u, inputs, gravity, h, integrator)
-    _refuse_jumps(model, q, v, u, h, inputs, integrator, gravity)
+    tau, external = inputs.forces_and_wrenches(u)
+    there = step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
+    miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
+    if len(bad := np.flatnonzero(miss > MAX_SAMPLE_GAP)):
+        raise InputError(
+            f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
+            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MAX_SAMPLE_GAP:g}. Make it "
+            f"with freeflyer.step(..., {integrator!r}) and the same inputs", sample=int(bad[0]), miss=float(miss[bad[0]]),
+        )  # fmt: skip
     for k in range(N - 1, -1, -1):
         PB = P[k + 1] @ B[k]
         K[k] = np.linalg.solve(R + B[k].T @ PB, PB.T @ A[k])
         closed = A[k] - B[k] @ K[k]
         P[k] = Q + K[k].T @ R @ K[k] + closed.T @ P[k + 1] @ closed  # Joseph's form: stays symmetric and definite
     return Tracker(model, inputs, q, v, u, K, P, h)
-
-
-def _refuse_jumps(model: Model, q: np.ndarray, v: np.ndarray, u: np.ndarray, h: float, inputs: Inputs,
-                  integrator: Integrator, gravity: ArrayLike | None) -> None:  # fmt: skip
-    tau, external = inputs.forces_and_wrenches(u)
-    there = step(model, q[:-1], v[:-1], tau, h, integrator, external=external, gravity=gravity)
-    miss = np.max(np.abs(stack_error(difference(model, there[0], q[1:]), v[1:] - there[1])), axis=1)
-    bad = np.flatnonzero(miss > MAX_SAMPLE_GAP)
-    if len(bad):
-        raise InputError(
-            f"this is no trajectory of the robot: the step from sample {bad[0]} leads {miss[bad[0]]:.3g} (m, rad, m/s or rad/s) "
-            f"away from sample {bad[0] + 1}; {len(bad)} of {len(miss)} samples are missed by more than {MAX_SAMPLE_GAP:g}. Make it "
-            f"with freeflyer.step(..., {integrator!r}) and the same inputs", sample=int(bad[0]), miss=float(miss[bad[0]]),
-        )  # fmt: skip

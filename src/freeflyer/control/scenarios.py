@@ -18,12 +18,13 @@ from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference, minimum_jerk
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, Scenario, Stance
-from freeflyer.control.support import convex_polygon, max_push_impulse, middle_of, pose_weight, support_polygon
+from freeflyer.control.support import max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
+from freeflyer.spatial.polygons import convex_polygon
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller

@@ -10,7 +10,6 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, point
 from freeflyer.contacts.feet import complete_feet
-from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
@@ -19,6 +18,7 @@ from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
 from freeflyer.plots.view import View, bodies, outline, world_points
 from freeflyer.sim.run import Run, check_run
+from freeflyer.spatial.polygons import convex_polygon
 
 LEAST_FORCE = 0.01  # of the weight: smaller contact forces are not drawn
 FORCE_SHARE = 0.5  # of the robot: length of the longest arrow, or of that of the weight

@@ -9,10 +9,10 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import contact_points
-from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import Model
+from freeflyer.spatial.polygons import convex_polygon
 
 
 class View(NamedTuple):

@@ -17,7 +17,6 @@ from freeflyer_papers.estimation.estimators import Encoder, readings
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.control.support import convex_polygon
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.estimation.contact import contact_model, low_pass
@@ -31,6 +30,7 @@ from freeflyer.sim.mujoco_run import simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import Servos
 from freeflyer.sim.run import Run
+from freeflyer.spatial.polygons import convex_polygon, inner_height
 
 
 @dataclass(frozen=True)
@@ -89,7 +89,7 @@ class Swing:
 
     def inside(self, source: str) -> float:
         """Smallest distance of a foot's centre of pressure from the edge of its sole, m; below 0 it lies outside."""
-        return min(float(_depth(self.centers(source)[self.settled :, k], corners).min()) for k,
+        return min(float(inner_height(corners, self.centers(source)[self.settled :, k]).min()) for k,
             corners in enumerate(self.soles))  # fmt: skip
 
     def force_error(self, source: str) -> np.ndarray:
@@ -112,13 +112,6 @@ class Swing:
 def _centers(w: np.ndarray) -> np.ndarray:
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(w[..., 2:3] > 0.0, np.stack([-w[..., 4], w[..., 3]], axis=-1) / w[..., 2:3], np.nan)
-
-
-def _depth(points: np.ndarray, corners: np.ndarray) -> np.ndarray:
-    """(n,): distance to the nearest edge of a convex polygon (c, 2), counter-clockwise; negative outside."""
-    edges = np.roll(corners, -1, axis=0) - corners
-    normals = np.stack([-edges[:, 1], edges[:, 0]], axis=-1) / np.linalg.norm(edges, axis=1, keepdims=True)
-    return np.einsum("nci,ci->nc", points[:, None] - corners, normals).min(axis=1)
 
 
 WORDS = {"simulator": "MuJoCo's contacts", "motors": "motors alone, at rest", "balanced": "balanced with the base, at rest",
