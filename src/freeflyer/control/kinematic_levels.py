@@ -153,7 +153,6 @@ class LinearizedTasks:
         return found
 
     def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
-        """Whether rows are met."""
         return float(np.abs(at.e[rows]).max(initial=0.0)) <= tolerance
 
     def square(self, at: Posture, rows: slice) -> float:
@@ -197,11 +196,9 @@ class Search:
         return at
 
     def met(self, at: Posture, level: int) -> bool:
-        """Whether a level is met."""
         return self.tasks.met(at, self.tasks.levels[level], self.tolerance)
 
     def rows(self, at: Posture, count: int, turns: np.ndarray | None = None) -> list[Rows]:
-        """Rows of so many levels."""
         found: list[Rows] = []
         for k in range(count):
             if self.ended[k] if k < len(self.ended) else self.met(at, k):

@@ -224,7 +224,6 @@ class PositionBounds(Limit):
     @staticmethod
     @lru_cache(maxsize=64)
     def of(model: Model, limits: bool) -> PositionBounds:
-        """Those of all joints that have some."""
         tree, none = model.tree, np.zeros(0, int)
         names, at, iv = _limited(tree, False) if limits else ((), none, none)
         return PositionBounds(names, at, iv, tree.position_lower[iv], tree.position_upper[iv])

@@ -109,7 +109,6 @@ class ProblemData:
 
     @cached_property
     def constraints(self) -> ConstraintSet:
-        """Of the contacts."""
         if isinstance(self.contacts, ConstraintSet):
             if self.contacts.model is not self.model:
                 name = self.contacts.model.name
@@ -289,7 +288,6 @@ def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:
 
 
 def _task_pieces(problem: ProblemData, columns: np.ndarray, given: Sequence[Given]) -> list[Piece]:
-    """Tasks by their levels."""
     counts, found = iter(given[len(problem.limits_of_users) :]), []
     for task in problem.tasks_in_order:
         if task.compiled:

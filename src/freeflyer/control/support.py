@@ -25,17 +25,12 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
         feet: With points and poses, as freeflyer.contacts.anchored_feet gives them.
     Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
     """
-    return convex_polygon(np.vstack([ground_points(foot) for foot in check_held(feet)])[:, :2])
-
-
-def ground_points(foot: Contact) -> np.ndarray:
-    """Points (c, 3) of a held foot in the world, m."""
-    return points_at(foot, np.asarray(foot.at))
+    return convex_polygon(np.vstack([points_at(foot, np.asarray(foot.at)) for foot in check_held(feet)])[:, :2])
 
 
 def middle_of(foot: Contact) -> np.ndarray:
     """Mean (3,) of a held foot's points in the world, m."""
-    return np.asarray(ground_points(foot).mean(axis=0))
+    return np.asarray(points_at(foot, np.asarray(foot.at)).mean(axis=0))
 
 
 def pose_weight(foot: Contact, R: np.ndarray) -> np.ndarray:
@@ -63,9 +58,6 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
     """Capture point c + c' / omega, (..., 3), m, world axes, at the height of the feet; omega = sqrt(g / height).
 
     The height is that of the centre of mass above the mean of the feet's points.
-
-    Args:
-        feet: Feet on the ground; the default is contacts.feet_by_name.
     """
     point, ground, *_ = _state(model, q, v, feet)
     return np.concatenate([point, ground[..., None]], axis=-1)
@@ -73,11 +65,7 @@ def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Conta
 
 @public
 def capture_margin(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None = None) -> np.ndarray:
-    """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside.
-
-    Args:
-        feet: See capture_point.
-    """
+    """Distance of the capture point from the edge of the support polygon, (...), m; positive inside, negative outside."""
     point, ground, _, points = _state(model, q, v, feet)
     return np.reshape([signed_distance(convex_polygon(points[k]), point[k]) for k in np.ndindex(ground.shape)], ground.shape)
 
@@ -91,7 +79,6 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
 
     Args:
         angles: (k,) array, directions, rad from the world's x to its y.
-        feet: See capture_point.
     """
     turn = shaped("angles", angles, ("k",), ", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)

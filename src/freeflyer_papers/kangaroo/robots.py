@@ -11,7 +11,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.analysis.timing.algorithms import example_urdf
-from freeflyer.control.support import ground_points
+from freeflyer.sim.floor_contacts import points_at
 from freeflyer_papers.registry import model_file
 
 OWN = "kangaroo_like"
@@ -189,5 +189,6 @@ def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:
 def on_the_floor(model: ff.Model, q: np.ndarray, feet: Sequence[ff.contacts.Contact] | None = None) -> np.ndarray:
     """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
     found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
-    found[base.iq + 2] -= min(float(ground_points(foot)[:, 2].min()) for foot in ff.contacts.anchored_feet(model, q, feet))
+    held = ff.contacts.anchored_feet(model, q, feet)
+    found[base.iq + 2] -= min(float(points_at(foot, np.asarray(foot.at))[:, 2].min()) for foot in held)
     return found
