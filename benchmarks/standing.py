@@ -16,11 +16,12 @@ import numpy as np
 import freeflyer as ff
 from freeflyer import control
 from freeflyer.analysis.timing.algorithms import example_urdf
-from freeflyer.analysis.timing.control_cycles import Contestant, CycleTiming, contestants_of, cycle_times, cycles_table, sway
+from freeflyer.analysis.timing.control_cycles import Contestant, CycleTiming, contestants_of, cycle_times, cycles_table
 from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
 from freeflyer.spatial import quaternion
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
+from freeflyer_papers.reduced_wbc.robot import sway
 
 TITLE = "whole-body control: TALOS on two feet, from a state to torques and accelerations"
 LEVELS = {"com": 1, "pelvis": 1, "hand": 2, "posture": 3}

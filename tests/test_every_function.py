@@ -14,7 +14,7 @@ from pathlib import Path
 from samples import FUNCTIONS, close_to_states, model_call
 
 TABLE = Path(__file__).parents[1] / "docs" / "functions.md"
-STATES = 3
+STATES = 9  # a whole pack, and one more
 COLUMNS = ("tree, one state", "tree, batch", "closed, one state", "closed, batch")
 
 ONE = "takes one posture a call"
@@ -43,6 +43,7 @@ for column, why, room, short in (
     ("batch", SET, "", "to_mjcf to_urdf with_gravity"),
     ("batch", ONE, "analysis.", "free_flight"),
     ("all", "runs for minutes" + TESTED.format("report/test_report.py"), "report.", "report"),
+    ("all", "draws one posture, or opens a page" + TESTED.format("viewer"), "viewer.", "picture save_picture show"),
     ("all", "reads a file beside the model" + TESTED.format("estimation"), "contacts.", "feet_from_file"),
     ("all", "runs for minutes" + TESTED.format("estimation"), "estimation.", "contact_history"),
     ("all", "takes readings made for its robot" + TESTED.format("estimation"), "estimation.", "calibrate"),

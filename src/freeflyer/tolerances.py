@@ -36,7 +36,6 @@ CLEAR_RANK_RATIO = 1e-3  # of a block's largest singular value: rank that rounde
 MIN_BLOCK_RATIO_OF_MOVES = 1e-3  # of a block's smallest singular value: the motion ends where it is smaller
 CONTRADICTION_RATIO = 1e-6  # of the size of its terms: what a row that depends on others may leave of its own
 ROW_TOLERANCE = 1e-10  # m and rad: what counts as held
-MAX_PROJECTION_STEP = 0.3  # m or rad that a coordinate moves in one Newton step of a projection
 MIN_AXIS_SINE = 1e-12  # sine of the angle between a wheel's axis and its plane's normal
 
 # soles and contacts

@@ -5,7 +5,7 @@ import numpy as np
 import pytest
 from closed_robots import robot, robots, state
 from closeness import close, fresh
-from constrained_samples import check_dense, kkt, random_set
+from constrained_samples import check_dense, random_set
 from freeflyer import contacts
 
 
@@ -51,22 +51,3 @@ def test_forces_of_loops_and_contacts_are_wrenches_that_external_takes(name):
         moment = n + np.cross(X_b[:3, 3] - X_a[:3, 3], f)
         total += ff.frame_jacobian(tree, st.q, loop.frame_a, "mixed").T @ np.concatenate([f, moment])
     close(total, np.zeros(tree.nv), 1e-9)
-
-
-def test_a_robot_of_closed_linkages_stands_on_two_soles():
-    """All twelve rows, some of them depending on others where both feet are flat: gravity is carried, whatever the motors do."""
-    rng = fresh()
-    tree = ff.robots.kangaroo_like()
-    model = ff.close_loops(tree)
-    feet = [name for name in tree.frame_names if name.endswith("_sole")]
-    assert len(feet) == 2
-    s = ff.ConstraintSet(model, [contacts.surface(name) for name in feet])
-    q, rest, tau = np.array(model.neutral), np.zeros(model.nv), rng.standard_normal(model.nv)
-    J = s.jacobian(q)
-    d = ff.constrained_dynamics(model, q, rest, tau, constraints=s)
-    a, _ = kkt(ff.mass_matrix(model, q), ff.bias_forces(model, q, rest), J, s.bias(q, rest), tau)
-    close(d.a, a, 1e-8)
-    close(J @ d.a, np.zeros(12), 1e-8)
-    assert sum(d.redundant.values()) == (np.linalg.matrix_rank(J, rtol=1e-6) < 12)
-    external = {name: d.forces[name] for name in feet}
-    close(ff.forward_dynamics(model, q, rest, tau, external=external), d.a, 1e-7)

@@ -7,7 +7,6 @@ from closed_robots import robot
 from closeness import close, fresh, refused, rounding
 from constrained_samples import BASES, check_dense, condition_in_order, kkt, moving_robot, random_set, whitened
 from freeflyer import contacts
-from test_rolling_derivatives import cart as wheeled
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -19,24 +18,6 @@ def test_random_trees_by_dense_equations(base, mimics):
         q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
         s = random_set(rng, model, q, model.nv - 1)
         check_dense(model, s, q, v, tau, 1e-9)
-
-
-def test_a_locked_joint_is_a_joint_that_is_not_there():
-    rng = fresh()
-    model = ff.robots.quadruped()
-    name = model.joints[4].name
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
-    at, iq = model.joint(name).iv, model.joint(name).iq
-    v[at] = 0.0
-    d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model, locks=[name]))
-    fixed = ff.lock_joints(model, {name: q[iq]})
-    others = [j for j in range(model.nv) if j != at]
-    a = ff.forward_dynamics(fixed, np.delete(q, iq), v[others], tau[others])
-    close(d.a[others], a, 1e-10)
-    assert d.a[at] == pytest.approx(0.0, abs=1e-10)
-    axis = ff.frame_jacobian(model, q, model.joint(name).child)[3:, at]
-    close(d.forces[name], np.concatenate([np.zeros(3), axis * d.multipliers[0]]), 1e-10)
-    assert d.multipliers[0] == pytest.approx(ff.inverse_dynamics(model, q, v, d.a)[at] - tau[at], rel=1e-9)
 
 
 def test_redundant_feet_share_the_load_with_the_least_point_forces():
@@ -126,25 +107,6 @@ def test_wrenches_rows_of_one_s_own_and_empty_sets():
     d = ff.constrained_dynamics(model, q, v, tau, constraints=ff.ConstraintSet(model))
     close(d.a, ff.forward_dynamics(model, q, v, tau), 1e-10)
     assert (d.forces, d.pulling, d.redundant, d.multipliers.shape) == ({}, {}, {}, (0,))
-
-
-def test_a_cart_on_two_wheels_rolls():
-    """On a planar base nothing can leave the plane: the normal rows are redundant, and named."""
-    rng = fresh()
-    cart = wheeled("planar")
-    s = ff.ConstraintSet(cart, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
-    q = ff.random_configuration(cart, rng)
-    v = rng.standard_normal(cart.nv)
-    J = s.jacobian(q)
-    v -= np.linalg.pinv(J) @ (J @ v)
-    tau = rng.standard_normal(cart.nv)
-    d = ff.constrained_dynamics(cart, q, v, tau, constraints=s)
-    a, _ = kkt(ff.mass_matrix(cart, q), ff.bias_forces(cart, q, v), J, s.bias(q, v), tau)
-    close(d.a, a, 1e-8)
-    close(J @ d.a + s.bias(q, v), np.zeros(6), 1e-8)
-    assert d.redundant == dict.fromkeys(s.names, True)
-    forward = (ff.frame_jacobian(cart, q, "hull") @ v)[0]
-    assert v[3:].sum() * 0.1 / 2.0 == pytest.approx(forward, abs=1e-10)  # both wheels turn about y: forward for positive rates
 
 
 def test_more_rows_than_memory_was_kept_for():

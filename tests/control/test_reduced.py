@@ -136,7 +136,8 @@ def test_a_posture_of_all_joints_below_a_hand_gives_the_full_answer(stance):
         control.FramePositionTask("left_palm", ff.frame_pose(model, q, "left_palm")[:3, 3] + 0.02, level=2, weight=3.0),
         control.PostureTask(q, level=3, weight=rng.uniform(0.5, 2.0, model.nv - 6)),
     ]
-    problem = control.WholeBodyProblem(model, tasks, contacts(stance), bilateral=["left_sole"])
+    held = contacts(stance)  # cones that hold forces back are solved for all at once
+    problem = control.WholeBodyProblem(model, tasks, held, bilateral=[contact.name for contact in held])
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
     assert reduced.formulation == "reduced"
     close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())

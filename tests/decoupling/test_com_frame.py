@@ -98,37 +98,6 @@ def test_one_joint_always_is_integrable(kind: str) -> None:
         assert set(found.failing[0][:2]) == {"joint_1", "joint_2"}
 
 
-def test_the_plane() -> None:
-    """(3.73) on SE(2): both lines, of robots whose links move in a plane. Two hinges are not integrable, one hinge and whatever
-    does not turn the robot are."""
-    rng = fresh()
-    S = np.array([[0.0, -1.0], [1.0, 0.0]])
-    for joints in (1, 2, 3):
-        model = planar_robot(rng, joints)
-        q = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), rng.uniform(0.3, 1.2, joints)]))
-        T, slope = slopes(model, q)
-        tensor = decoupling.integrability(model, q).tensor
-        turn, move = T[5], T[:2]
-        first = slope[5] - slope[5].T
-        second = slope[:2] - np.swapaxes(slope[:2], 1, 2) + np.einsum("i,ab,bj->aij", turn, S, move)
-        second -= np.einsum("j,ab,bi->aij", turn, S, move)
-        close(tensor[5], first, rounding(4500, 1e3))
-        close(tensor[:2], second, rounding(4500, 1e3))
-        close(tensor[2:5], np.zeros_like(tensor[2:5]), rounding(4500, 1e3))
-        assert bool(decoupling.integrability(model, q).integrable) == (joints == 1)
-    # (3.76): one hinge at the centres of mass of two bodies turns the frame by J / (J_0 + J) times its angle
-    def disc(J: float) -> ff.Inertia:
-        return ff.Inertia(1.0, np.zeros(3), J * np.eye(3))
-
-    links = ff.Link("base", disc(3.0)), ff.Link("wheel", disc(1.0))
-    hinge = ff.Joint("hinge", "revolute", "base", "wheel", np.eye(4), np.array([0.0, 0.0, 1.0]))
-    model = ff.build(ff.Description("wheel", links, (ff.Joint("root", "free", "world", "base"), hinge)))
-    found = decoupling.center_of_mass_angle(model, [model.neutral, ff.integrate(model, model.neutral, [0, 0, 0, 0, 0, 0, 2.0])])
-    close(found.angle, np.array([0.0, 0.5]), 1e-12)
-    close(found.axis, np.array([0.0, 0.0, 1.0]), 1e-12)
-    assert found.integrable
-
-
 def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
     rng = fresh()
     model = planar_robot(rng, 2)

@@ -15,7 +15,7 @@ from typing import Any
 
 ELSEWHERE = {"export.md": "export/test_export_command.py"}  # pages whose blocks another file runs
 NEEDS = {"reduced_control.md": "tocabi/tocabi.urdf"}  # files of FREEFLYER_MODELS that stand beside the reader's code
-EXTRAS = {"beyond_one_machine.md": "distributed"}  # packages that only a page's code needs
+EXTRAS = {"beyond_one_machine.md": "distributed", "viewer.md": "viser"}  # packages that only a page's code needs
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
 COMMANDS = ("freeflyer ", "pip ", "python ", "git ", "cc ")
 SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",

@@ -12,6 +12,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from hypothesis import given
 from random_robots import BASES, KINDS, random_rotation
+from tangent import bracket
 
 DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another
 HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates
@@ -45,6 +46,15 @@ def test_terms_of_inverse_dynamics(c: Case) -> None:
     weight = ff.gravity_forces(c.model, c.q)
     close(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, EXACT, 1)
     close(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), EXACT, 1)
+
+
+@few
+@given(cases())
+def test_coriolis_matrix_is_the_one_without_torsion(c: Case) -> None:
+    """C(x) y - C(y) x = M [x, y]: with Mdot = C + C^T this leaves one matrix, the Levi-Civita connection's."""
+    M = ff.mass_matrix(c.model, c.q)
+    left = ff.coriolis_matrix(c.model, c.q, c.v) @ c.a - ff.coriolis_matrix(c.model, c.q, c.a) @ c.v
+    close(left, M @ bracket(c.model, c.v, c.a), 1e-12, 1, least=float(np.abs(M).max()))
 
 
 @few

@@ -9,7 +9,7 @@ from closeness import fresh
 from dataclasses import replace
 from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
 from peers import following, reference
-from random_robots import BASES, KINDS, ONE_DOF, random_description, random_joint, random_robot
+from random_robots import BASES, KINDS, random_description, random_robot
 
 RATES = ("C v", "C v, hamel", "C + C^T", "momentum bias", "Jdot v, body", "Jdot v, mixed", "Jdot v, world")
 MOVING = tuple(k for k in KINDS if k != "fixed")
@@ -74,32 +74,6 @@ def test_axes_near_the_poles(kind: str) -> None:
             found = compare(model, 4)
             assert too_large(found) == {}, f"axis {axis}"
             assert found["pose"] < 1e-13
-
-
-LAYOUTS = {  # (parent, mimicked joint) of joints 1 to 4; joint 0 leads
-    "follower below its leader": ((0, None), (1, 1), (2, None), (3, None)),
-    "two followers below their leader": ((0, None), (1, 1), (2, 1), (3, None)),
-    "follower above its leader": ((0, 3), (1, None), (2, None), (3, None)),
-    "leader in another branch": ((0, None), (0, 1), (2, None), (0, 2)),
-    "chain of three": ((0, None), (1, 1), (2, 2), (3, 3)),
-    "chain against the order of the tree": ((0, 2), (1, 3), (2, 4), (3, None)),
-}
-
-
-@pytest.mark.peers
-@pytest.mark.parametrize("kind", ONE_DOF)
-@pytest.mark.parametrize("layout", LAYOUTS)
-def test_mimic_layouts_agree(layout: str, kind: str) -> None:
-    rng = fresh(len(layout))
-    d = random_description(rng, 0, base="free")
-    for i, (parent, leader) in enumerate(LAYOUTS[layout], 1):
-        joint = random_joint(rng, f"joint_{i}", kind, f"link_{parent}", f"link_{i}")
-        mimic = None if leader is None else Mimic(f"joint_{leader}", float(rng.uniform(-2, 2)), float(rng.uniform(-1, 1)))
-        link = replace(random_description(rng, 0).links[0], name=f"link_{i}")
-        d = replace(d, links=(*d.links, link), joints=(*d.joints, replace(joint, mimic=mimic)))
-    model = ff.load(d, base=None)
-    assert model.nv == 6 + sum(leader is None for _, leader in LAYOUTS[layout])
-    assert too_large(compare(model, 3)) == {}
 
 
 def test_mimic_joints_are_where_ratio_and_offset_say() -> None:

@@ -81,29 +81,6 @@ def test_long_steps_too(step: float) -> None:
         close(found.B, B, 1e-6)
 
 
-def attitudes() -> np.ndarray:
-    """(n, 4): random ones, and pitches of exactly 90 degrees, where roll-pitch-yaw angles have no derivative."""
-    rng = fresh(8)
-    pitched = [ff.spatial.quaternion.from_rpy([r, p, y]) for p in (np.pi / 2, -np.pi / 2) for r, y in ((0.0, 0.0), (0.3, -2.0))]
-    return np.vstack([np.eye(4)[3:], pitched, ff.spatial.quaternion.random(rng, (7,))])
-
-
-def test_no_attitude_is_worse_than_another() -> None:
-    c = case(5, 4, base="free", mimics=0.0)
-    joint = c.model.joint("base")
-    errors, sizes = [], []
-    for turned in attitudes():
-        q = c.q.copy()
-        q[joint.iq + 3 : joint.iq + 7] = turned
-        found = ff.linearize(c.model, q, c.v, c.tau)
-        A, B = flow_derivatives(c, c.tau, q, c.v)
-        errors.append(max(distance(found.A, A), distance(found.B, B)))
-        sizes.append(np.linalg.norm(found.A, 2))
-    assert max(errors) < 1e-7
-    assert max(errors) < 50.0 * np.median(errors), errors  # differences of rounding alone
-    assert max(sizes) < 2.0 * min(sizes)
-
-
 def test_wrenches_and_gravity() -> None:
     """Of a step; those of continuous time are in test_loads.py."""
     c = case(11, 4, base="free")

@@ -3,7 +3,6 @@ Momentum about the centre of mass does not depend on the world's origin, however
 
 import freeflyer as ff
 import numpy as np
-import pinocchio as pin
 import pytest
 from cases import Case, cases, few
 from closeness import EPS, central, close, fresh, rounding
@@ -88,19 +87,6 @@ def test_difference_goes_the_short_way() -> None:
         back = ff.difference(FLOATING, ff.neutral(FLOATING), q)
         assert np.linalg.norm(back[3:]) == pytest.approx(np.pi, abs=1e-15)
         np.testing.assert_allclose(pose(ff.integrate(FLOATING, ff.neutral(FLOATING), back)), pose(q), atol=1e-14)
-
-
-@pytest.mark.peers
-def test_agrees_with_pinocchio() -> None:
-    """Away from its own switches, where Pinocchio's series are short: 1e-11."""
-    dv = twists((1e-6, 1e-3, 0.1, 0.99, 1.01, 2.0, 3.0))
-    q, theirs = starts(len(dv)), pin.Model()
-    theirs.addJoint(0, pin.JointModelFreeFlyer(), pin.SE3.Identity(), "base")
-    ours = ff.integrate(FLOATING, q, dv)
-    expected = np.stack([pin.integrate(theirs, *x) for x in zip(q, dv)])
-    np.testing.assert_allclose(pose(ours), pose(expected), atol=1e-11)
-    expected = np.stack([pin.difference(theirs, *x) for x in zip(q, ours)])
-    np.testing.assert_allclose(ff.difference(FLOATING, q, ours), expected, atol=1e-11)
 
 
 @few

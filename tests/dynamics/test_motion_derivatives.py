@@ -2,12 +2,9 @@
 
 import freeflyer as ff
 import numpy as np
-import pin_built
-import pinocchio as pin
 import pytest
 from answers import EXPRESSED
-from closeness import EXACT, STEP, close, close_to_rate, distance, fresh, refused
-from peers import FRAMES, Peer
+from closeness import EXACT, STEP, close, close_to_rate, fresh, refused
 from tangent import DIFFERENCE, State, derivative, robots, state
 
 ROBOTS = dict(robots())
@@ -101,60 +98,6 @@ def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poison
             return ff.frame_velocity(model, ff.integrate(model, q, h * v), v + h * a, frame, expressed)
 
         close_to_rate(A, velocity, STEP, 10 * DIFFERENCE, 1)
-
-
-def pinocchios(p: Peer, x: tuple[np.ndarray, ...], number: int, expressed: str) -> list[np.ndarray]:
-    """dV/dq, dV/dv, dA/dq, dA/dv, dA/da in Pinocchio's coordinates.
-
-    Its LOCAL_WORLD_ALIGNED derivatives are those of spatial motions at a fixed point. Ours are of the numbers themselves: of
-    the velocity l of an origin that moves by J, and of its classical acceleration, which has w x l in addition.
-    """
-    m, d, frame = p.model, p.data, FRAMES[expressed]
-    pin.computeForwardKinematicsDerivatives(m, d, *x)
-    pin.updateFramePlacements(m, d)
-    Vq, Vv = (np.array(D) for D in pin.getFrameVelocityDerivatives(m, d, number, frame))
-    _, Aq, Av, J = (np.array(D) for D in pin.getFrameAccelerationDerivatives(m, d, number, frame))
-    if expressed != "body" and any(joint.nv in (3, 6) for joint in list(m.joints)[2:]):
-        # Its dA/dq in world axes misses a term beyond a joint of several columns within the tree, as its own differences show
-        # (4.1; off by 1 here). In LOCAL it is right: turned and moved along by J, that is the same.
-        _, Aq, _, S = pin.getFrameAccelerationDerivatives(m, d, number, pin.LOCAL)
-        X, A = d.oMf[number], pin.getFrameAcceleration(m, d, number, pin.LOCAL)
-        X = X if expressed == "world" else pin.SE3(X.rotation, np.zeros(3))
-        Aq = X.toActionMatrix() @ (Aq - A.action @ S)
-    if expressed == "mixed":
-        V, A = pin.getFrameVelocity(m, d, number, frame), pin.getFrameAcceleration(m, d, number, frame)
-        l, w, dw = V.linear, V.angular, A.angular
-        Vq[:3] += np.cross(w, J[:3], axisb=0, axisc=0)
-        Aq[:3] += np.cross(dw, J[:3], axisb=0, axisc=0) + np.cross(w, Vq[:3], axisb=0, axisc=0)
-        Aq[:3] -= np.cross(l, Vq[3:], axisb=0, axisc=0)
-        Av[:3] += np.cross(w, J[:3], axisb=0, axisc=0) - np.cross(l, J[3:], axisb=0, axisc=0)
-    return [Vq, Vv, Aq, Av, J]
-
-
-def compared(model: ff.Model, p: Peer, count: int, links: tuple[str, ...]) -> None:
-    """At random states."""
-    q, v, a = state(model, fresh(3), (count,))
-    D, E = ff.centroidal_momentum_derivatives(model, q, v), ff.centroidal_momentum_rate_derivatives(model, q, v, a)
-    rate = ff.centroidal_momentum_rate(model, q, v, a)
-    of_frames = {
-        (link, e): (ff.frame_velocity_derivatives(model, q, v, link, e), ff.frame_acceleration_derivatives(model, q, v, a, link, e))
-        for link in links for e in EXPRESSED
-    }  # fmt: skip
-    for k in range(count):
-        x = p.q(q[k]), p.spread @ v[k], p.spread @ a[k]
-        theirs = pin.computeCentroidalDynamicsDerivatives(p.model, p.data, *x)
-        ours = D.dq[k], E.dq[k], E.dv[k], E.da[k]
-        assert max(distance(o, np.array(t) @ p.spread, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT
-        close(rate[k], pin.computeCentroidalMomentumTimeVariation(p.model, p.data, *x).vector, EXACT, 1)
-        for (link, e), (V, A) in of_frames.items():
-            ours, theirs = (V.dq[k], V.dv[k], A.dq[k], A.dv[k], A.da[k]), pinocchios(p, x, p.links[link], e)
-            assert max(distance(o, t @ p.spread, 2) for o, t in zip(ours, theirs, strict=True)) < EXACT, (link, e)
-
-
-@pytest.mark.peers
-@each_robot
-def test_every_joint_kind_agrees_with_pinocchio(robot: str, poisoned: None) -> None:
-    compared(ROBOTS[robot], pin_built.built(ROBOTS[robot]), 2, frames(ROBOTS[robot]))
 
 
 @pytest.mark.parametrize("name", MOMENTA)

@@ -6,7 +6,7 @@ import pytest
 from closeness import EXACT, central, close, fresh
 from collections.abc import Callable
 from random_robots import random_robot
-from tangent import State, bracket, robots, state
+from tangent import State, robots, state
 
 DIFFERENCE = 1e-10  # at least: rounding over the step
 ROBOTS = dict(robots())
@@ -59,31 +59,6 @@ def test_by_differences(robot: str) -> None:
     theirs, doubt = known_difference(lambda h: weights @ matrices(model, ff.integrate(model, q, h * x), v + h * y, a + h * z))
     for k, name in enumerate(FIELDS):
         close(getattr(D, name), theirs[k], doubt, 1, least=scale(model, s))
-
-
-@each_robot
-def test_second_derivatives_commute(robot: str) -> None:
-    """D_x D_y tau - D_y D_x tau = D_[x, y] tau: zero but for joints with quaternions. No differences."""
-    model, s, (x, y, _) = prepared(robot)
-    first, second = along(model, s, along_q=x)[0] @ y, along(model, s, along_q=y)[0] @ x
-    expected = matrices(model, *s)[0] @ bracket(model, x, y)
-    close(first - second, expected, EXACT, 1, least=float(np.abs(first).max()))
-    # By q along x and by v (or a) along y, in either order; twice by v
-    by_q, by_v, by_a = (along(model, s, **{f"along_{k}": d}) for k, d in (("q", x), ("v", y), ("a", y)))
-    for first, second in (
-        (by_q[1] @ y, by_v[0] @ x),
-        (by_q[2] @ y, by_a[0] @ x),
-        (by_v[1] @ x, along(model, s, along_v=x)[1] @ y),
-    ):
-        close(first, second, EXACT, 1, least=float(np.abs(first).max()))
-    assert not by_v[2].any()  # M depends on q alone,
-    assert not by_a[1].any()  # and tau is linear in a
-    assert not by_a[2].any()
-    # Along v, M changes by C + C^T
-    model, (q, v, a), _ = prepared(robot)
-    C = ff.coriolis_matrix(model, q, v)
-    ours = along(model, (q, v, a), along_q=v)[2]
-    close(ours, C + C.T, EXACT, 2, least=float(np.abs(C).max()))
 
 
 def hessian(model: ff.Model, s: State, weights: np.ndarray) -> np.ndarray:

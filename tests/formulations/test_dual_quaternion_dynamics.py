@@ -10,7 +10,7 @@ from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
 from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
-from geometric_cases import CASES, robot_and_state, solved, state
+from geometric_cases import robot_and_state, solved
 from hypothesis import given
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
@@ -36,29 +36,10 @@ def times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
     return (A @ x[..., None])[..., 0]
 
 
-@pytest.mark.parametrize(("base", "mimics", "seed"), CASES)
-def test_all_agree_on_random_trees(base, mimics, seed):
-    check_all(*robot_and_state(base, mimics, seed))
-
-
 @few
 @given(cases())
 def test_all_agree_on_any_tree(c: Case):
     check_all(c.model, c.q, c.v, c.a)
-
-
-@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "cylindrical", "spherical", "planar", "free", "universal"])
-def test_every_joint_of_table_1_by_itself(kind):
-    rng = fresh(kind)
-    links, joints = [], []
-    for k in range(3):
-        links.append(ff.Link(f"l{k}", ff.Inertia(1.0 + k, 0.1 * rng.standard_normal(3), np.diag(rng.uniform(0.1, 0.15, 3)))))
-        X = ff.spatial.se3.exp(rng.standard_normal(6))
-        axis = np.array([0.0, 0.6, 0.8])
-        joints.append(ff.Joint(f"j{k}", kind, f"l{k - 1}" if k else "world", f"l{k}", X, axis, axis2=np.array([1.0, 0.0, 0.0]),
-                               pitch=0.2 if kind == "helical" else 0.0))  # fmt: skip
-    model = ff.build(ff.Description(kind, tuple(links), tuple(joints)))
-    check_all(model, *state(model, rng))
 
 
 @with_matrices
@@ -168,44 +149,6 @@ def com_motions(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
         acceleration = A[:3] + np.cross(w, V[:3]) + np.cross(dw, c) + np.cross(w, np.cross(w, c))
         found.append((link.inertia, w, np.stack([dw, acceleration])))
     return found
-
-
-def gauss_function(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> float:
-    """(31): bodies' accelerations less those of free bodies under gravity, in the metric of inertia."""
-    total = 0.0
-    for link, (inertia, w, moved) in zip(model.description.links, com_motions(model, q, v, a)):
-        I, R = inertia.rotational, ff.frame_pose(model, q, link.name)[:3, :3]
-        d = moved[1] - R.T @ model.gravity
-        turn = moved[0] + np.linalg.solve(I, np.cross(w, I @ w))
-        total += 0.5 * inertia.mass * d @ d + 0.5 * turn @ I @ turn
-    return float(total)
-
-
-def slope(f, a: np.ndarray, step: float = 0.5) -> np.ndarray:
-    """df/da of a quadratic function: central differences are exact."""
-    return np.array([(f(a + step * e) - f(a - step * e)) / (2.0 * step) for e in np.eye(len(a))])
-
-
-@pytest.mark.parametrize("base", ["free", "fixed", "two free"])
-def test_equality_61(base):
-    """dG/da of Gauss's function, dS/da less the active forces, and Kane's phi less the active forces are one vector."""
-    rng = fresh(base)
-    from random_robots import random_robot
-
-    model = random_robot(rng, 6, base=base, mimics=0.3, armature=False)
-    q, v, a = state(model, rng)
-    by_gauss, S = slope(lambda x: gauss_function(model, q, v, x), a), formulations.appell_function
-    size = gauss_function(model, q, v, a) + abs(float(S(model, q, v, a)))
-    within = rounding(20_000)
-    by_appell = slope(lambda x: float(S(model, q, v, x)), a) + formulations.gravity_forces(model, q, by="gibbs_appell")
-    inertia = formulations.inverse_dynamics(model, q, v, a, by="kane", gravity=np.zeros(3))
-    by_kane = inertia + formulations.gravity_forces(model, q, by="kane")
-    close(by_appell, formulations.inverse_dynamics(model, q, v, a, by="gibbs_appell"), within, least=size)
-    close(by_kane, formulations.inverse_dynamics(model, q, v, a, by="kane"), EXACT)
-    close(by_gauss, by_kane, within, least=size)
-    close(by_appell, by_kane, within, least=size)
-    M, C, g = gauss_terms(model, q, v)
-    close(M @ a + C @ v + g, by_kane, EXACT)
 
 
 def test_what_does_not_exist_or_is_singular_is_refused():

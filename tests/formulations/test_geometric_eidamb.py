@@ -4,7 +4,7 @@ axes."""
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import TINY, close, fresh
+from closeness import close, fresh
 from freeflyer_papers.printed import geometric
 from geometric_cases import robot_and_state, state
 
@@ -45,22 +45,3 @@ def test_bodies_and_fixed_robots():
     assert ff.formulations.inverse_dynamics(model, none, none, none, by="geometric").shape == (0,)
     assert geometric.inverse_dynamics_derivatives(model, none, none, none).dq.shape == (0, 0)
     assert geometric.forward_dynamics_derivatives(model, none, none, none).dtau.shape == (0, 0)
-
-
-def test_intrinsic_acceleration_is_the_rate_of_the_body_twist():
-    """^0 X_A d/dt(^A v) = d/dt(^0 v), the base's part of the library's a, at any twist."""
-    model, q, v, a = robot_and_state("free", 0.0, 5)
-    tree = geometric.tree_of(model)
-    X = geometric.base_pose(tree, q)
-
-    def inertial_twist(t: complex) -> np.ndarray:
-        moved = X @ (np.eye(4) + t * ff.spatial.se3.hat(v[:6]))  # H exp(t v), to first order in t
-        R, o = moved[:3, :3], moved[:3, 3]
-        body = v[:6] + t * a[:6]
-        linear, angular = R @ body[:3], R @ body[3:]
-        return np.concatenate([linear + np.cross(o, angular), angular])
-
-    intrinsic = ff.spatial.se3.adjoint(ff.spatial.se3.inverse(X)) @ (inertial_twist(1j * TINY).imag / TINY)
-    close(intrinsic, a[:6], 1e-13)
-    classical = a[:3] + np.cross(v[3:6], v[:3])
-    assert np.abs(classical - a[:3]).max() > 1e-3

@@ -3,11 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import robot, shared, state
+from closed_robots import robot, state
 from closeness import close, fresh, refused
 from fractions import Fraction
 from freeflyer import linkages
-from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.kernels import entries, plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
@@ -40,24 +39,6 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
         close(plainly.astype(float), compiled, 1e-11)
 
 
-@pytest.mark.parametrize("name", ENTRIES)
-def test_packs_are_as_single_states(name: str) -> None:
-    """Eleven states, so one whole pack and a padded one; their posture, rates and accelerations all differ."""
-    model, entry = robot("nested"), ENTRIES[name]
-    rng = fresh(25)
-    states = [inputs(model, entry, state(model, rng, 0.04)) for _ in range(11)]
-    if name.endswith("_closed"):
-        states = [[q, 0.01 * du] for q, du in states]
-    linked = ff.close_loops(model)
-    together = evaluate(entry, linked, tuple(map(np.array, zip(*states))), tuple("qva"[: len(entry.inputs)]))
-    together = together if type(together) is tuple else (together,)
-    for k, rows in enumerate(states):
-        alone = [np.full(shape, np.nan) for shape in shapes(model, entry)]
-        assert running.state(entry, linked.handle, *map(np.ascontiguousarray, rows), *alone)[0] == 0
-        for a, b in zip(together, alone, strict=True):
-            close(a[k], b, 1e-10)
-
-
 def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
     """(by a step of q along column k of G, by u_k) of the inverse dynamics, to rounding: the imaginary part over the step.
 
@@ -82,18 +63,6 @@ def test_derivatives_by_complex_steps(name: str) -> None:
         size = np.abs(d.dq).max()
         close(by_q / size, d.dq[:, k] / size, 1e-11)
         close(by_u, d.dv[:, k], 1e-11)
-
-
-@pytest.mark.parametrize("name", ["kangaroo", "cassie"])
-def test_derivatives_of_real_linkages_by_complex_steps(name: str, models_folder) -> None:
-    model = shared(models_folder, name)
-    s = state(model, fresh(23), 0.0)
-    d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
-    k = int(np.argmax(np.abs(d.dq).max(axis=0)))  # the coordinate that matters most
-    by_q, by_u = complex_derivatives(model, s, k)
-    size = np.abs(d.dq).max()
-    close(by_q / size, d.dq[:, k] / size, 1e-10)
-    close(by_u, d.dv[:, k], 1e-10)
 
 
 def test_symbols_and_what_is_missing() -> None:

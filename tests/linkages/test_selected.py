@@ -143,24 +143,6 @@ def test_other_motors_are_reckoned_with():
     assert np.abs(alone - u[columns]).max() > 1e-6
 
 
-def test_batches_are_rows():
-    model, rng = leg(), fresh(0)
-    q = sweep(model, {"left_length_motor": [0.02, 0.06, 0.1], "left_yaw_motor": [0.0, 0.01]}).q
-    x = rng.standard_normal((3, 1, 6))
-    for name in ("velocities", "joint_forces", "forces"):
-        many = getattr(transmission(model, q, LEFT), name)(x)
-        assert many.shape == (3, 2, 6)
-        for i, j in ((0, 0), (2, 1)):
-            one = getattr(transmission(model, q[i, j], LEFT), name)(x[i, 0])
-            np.testing.assert_allclose(many[i, j], one, rtol=1e-9, atol=1e-12)
-    many, one = transmission(model, q, LEFT), transmission(model, q[1, 1], LEFT)
-    found = many.accelerations(x, x[::-1])
-    np.testing.assert_allclose(found[1, 1], one.accelerations(x[1, 0], x[1, 0]), rtol=1e-9, atol=1e-12)
-    assert transmission(model, q[0, 0], LEFT).velocities(np.eye(6)).shape == (6, 6)
-    with pytest.raises(InputError, match=r"batch.*do not broadcast.*q \(3, 2, \d+\), velocities \(5, 6\)"):
-        transmission(model, q, LEFT).velocities(np.ones((5, 6)))
-
-
 def test_postures_by_selected_joints():
     model = leg()
     q = bent(model)

@@ -3,7 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+import re
+import sys
 import trimesh
+from freeflyer.contacts.feet import mesh_corners
 from freeflyer.errors import FileError
 from freeflyer.model.visuals import mesh_files, reading, triangles
 from freeflyer.model.visuals.reading import visuals
@@ -154,6 +157,24 @@ def test_a_broken_mesh_is_named_and_replaced(tmp_path, file, content, said):
     assert "'a'" in note
 
 
+def test_collada_files_stand_upright_and_are_in_metres_unless_meshlab_wrote_them(tmp_path):
+    """A box of 1, 2, 3 along the file's x, y, z; MeshLab's files call y upward whatever their axes are."""
+    trimesh.creation.box((1.0, 2.0, 3.0)).export(tmp_path / "plain.dae")
+    text = (tmp_path / "plain.dae").read_text()
+    asset = re.search(r"<asset>.*?</asset>", text, re.DOTALL)[0]
+    tool = "<contributor><authoring_tool>{}</authoring_tool></contributor>"
+    cases = {"<up_axis>Z_UP</up_axis>": [1, 2, 3], "<up_axis>Y_UP</up_axis>": [1, 3, 2], "<up_axis>X_UP</up_axis>": [2, 3, 1],
+             '<unit meter="0.1"/><up_axis>Z_UP</up_axis>': [0.1, 0.2, 0.3], "": [1, 3, 2],
+             tool.format("VCGLib | MeshLab") + "<up_axis>Y_UP</up_axis>": [1, 2, 3],
+             tool.format("Blender") + "<up_axis>Y_UP</up_axis>": [1, 3, 2]}  # fmt: skip
+    for content, expected in cases.items():
+        (tmp_path / "box.dae").write_text(text.replace(asset, f"<asset>{content}</asset>"))
+        ((mesh, _),) = mesh_files.read_mesh(tmp_path / "box.dae")
+        assert np.ptp(mesh.vertices, axis=0) == pytest.approx(expected, abs=1e-6), content
+        assert volume(mesh) == pytest.approx(np.prod(expected), rel=1e-5)
+        assert np.ptp(mesh_corners(tmp_path / "box.dae"), axis=0) == pytest.approx(expected, abs=1e-6)
+
+
 def test_meshes_have_limits(tmp_path, monkeypatch):
     ball = trimesh.creation.icosphere(3)
     ball.export(tmp_path / "m.stl")
@@ -163,7 +184,7 @@ def test_meshes_have_limits(tmp_path, monkeypatch):
             changed.setattr(module, name, 100)
             (note,) = visuals(ff.build(model.description)).notes
             assert "100" in note
-    monkeypatch.setitem(__import__("sys").modules, "trimesh", None)
+    monkeypatch.setitem(sys.modules, "trimesh", None)
     (note,) = visuals(ff.build(model.description)).notes
     assert 'pip install "freeflyer[viewer]"' in note
 

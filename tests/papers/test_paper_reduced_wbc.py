@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 import sys
 from closeness import close, fresh, refused
-from freeflyer.analysis.timing.control_cycles import sway
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer_papers import reduced_wbc
 from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
+from freeflyer_papers.reduced_wbc.robot import sway
 from robots_on_disk import MODELS, needs_models
 
 TOCABI = MODELS / "tocabi" / "tocabi.urdf"

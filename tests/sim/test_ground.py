@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from dataclasses import replace
+from freeflyer_papers import hopping
 from scipy.integrate import solve_ivp
 from seeds import fresh
 
@@ -260,6 +261,32 @@ def test_viscoelastic_ground_swings_sideways_until_friction_gives_way():
     run = simulate(body(2.0), rest, np.zeros(6), corners(0.2, 0.15, 0.0), 2.0 * G * np.eye(6)[0], duration=0.5, friction=0.5,
                    **ground)  # fmt: skip
     assert np.isclose(run.v[-1, 0], 0.5 * G * 0.5, rtol=0.02)
+
+
+def test_viscoelastic_ground_is_that_of_the_hopping_robots():
+    """A foot that lands at rest, so that no impact is in between. The loop of the hopping robots is of order 4, a ground of order
+    1; "rk4" under the same floor as wrenches ends where that loop does."""
+    model, rng = ff.robots.revolute_hopper(), fresh("hopping floor")
+    q, foot = np.array(model.keyframes["start"]), ff.contacts.point("foot_point")
+    q[1] -= ff.frame_pose(model, q, "foot_point")[2, 3] - 1e-12
+    v = ff.project_velocity(model, q, rng.uniform((-0.5, -1.5, 0.0, -0.5), (0.5, -0.5, 0.5, 0.5)),
+                            constraints=ff.ConstraintSet(model, contacts=[foot]))  # fmt: skip
+    free = {"radial_gain": 0.0, "polar_gain": 0.0, "energy_gain": 0.0, "floor_stiffness": 1e4, "floor_damping": 1e3}
+    exact = hopping.hop("revolute-II", q=q, v=v, duration=4e-3, tolerance=1e-11, **free)
+    assert [e.name for e in exact.events] == ["touch-down"]
+    held = ff.frame_pose(model, q, "foot_point")[:3, 3]
+
+    def floor(t, q, v):
+        away = ff.frame_pose(model, q, "foot_point")[:3, 3] - held
+        push = -1e4 * away - 1e3 * ff.frame_velocity(model, q, v, "foot_point", "mixed")[:3]
+        return {"foot_point": np.r_[push, np.zeros(3)]}
+
+    smooth = ff.sim.simulate(model, q, v, dt=5e-6, duration=4e-3, external=floor, expressed="mixed")
+    assert np.abs(smooth.v[-1] - exact.v[-1]).max() < 1e-8
+    ground = {"kind": "viscoelastic", "stiffness": 1e4, "damping": 1e3, "friction": 1e6}
+    missing = [np.abs(simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1]).max() for dt in (2e-5, 1e-5)]
+    assert missing[1] < 5e-3
+    assert abs(missing[0] / missing[1] - 2.0) < 0.25
 
 
 def test_soft_ground_gives_way_as_mujoco_s(tmp_path):

@@ -130,15 +130,6 @@ def test_lemma_9(x, a, h, rate):
     close(D.adjoint_rate(x, a, h, rate), slope, WITHIN, least=10.0)
 
 
-@settings(max_examples=20, deadline=None)
-@given(poses(), pure(), pure(), pure())
-def test_lemma_9_in_time(x, a, h, rate):
-    def adjoint(t):
-        return D.adjoint(D.multiply(D.exp(0.5 * t * a), x), h + t * rate)
-
-    close_to_rate(D.adjoint_rate(x, a, h, rate), adjoint, tolerance=1e-10, least=10.0)
-
-
 @fast
 @given(poses(), poses(), st.floats(-0.5, 1.5))
 def test_sclerp_is_left_invariant_and_uniform(x, y, t):

@@ -2,7 +2,6 @@
 
 import closeness
 import numpy as np
-import pinocchio as pin
 import pytest
 from closeness import refused, rounding
 from freeflyer.errors import InputError
@@ -48,16 +47,6 @@ def test_moments_of_points():
     close(inertia.transform(X @ Y, S), inertia.transform(X, inertia.transform(Y, S)))
     P = inertia.pseudo_inertia(*point_masses(m, p))
     close(X @ P @ X.T, inertia.pseudo_inertia(*point_masses(m, moved)))
-
-
-@pytest.mark.peers
-def test_against_pinocchio():
-    for m, c, I, X in zip(*random_inertia((5,)), random_pose((5,))):
-        body = pin.Inertia(m, c, I)
-        close(inertia.matrix(m, c, I), body.matrix())
-        close(inertia.parameters(m, c, I), body.toDynamicParameters())
-        close(inertia.pseudo_inertia(m, c, I), body.toPseudoInertia().toMatrix())
-        close(inertia.transform(X, inertia.matrix(m, c, I)), pin.SE3(X).act(body).matrix())
 
 
 def test_consistency():

@@ -18,7 +18,8 @@ needs_chromium = pytest.mark.skipif(CHROMIUM is None, reason="no chromium is ins
 FLAGS = (
     "--headless=new", "--no-sandbox", "--use-gl=angle", "--use-angle=swiftshader", "--enable-unsafe-swiftshader", "--no-first-run",
     "--disable-background-networking", "--disable-component-update", "--disable-extensions", "--hide-scrollbars",
-    "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-dev-shm-usage", "--mute-audio", "--disable-gpu-watchdog",
+    "--disable-background-timer-throttling", "--disable-renderer-backgrounding", "--disable-dev-shm-usage", "--mute-audio",
+    "--disable-gpu-watchdog",
 )  # fmt: skip
 
 
@@ -78,6 +79,7 @@ class Page:
 
     def open(self, url):
         self.call("Page.navigate", url=url)
+        self.wait(lambda: (self.run("location.href") or "").startswith(url), what=url)
 
     def run(self, script):
         """The value of a JavaScript expression."""

@@ -88,7 +88,7 @@ def four_bar(crank: float, coupler: float, follower: float, ground: float) -> ff
 
 
 def test_a_linkage_stops_before_its_singular_posture_and_says_so():
-    """A crank of a four-bar that cannot turn round ends where coupler and follower are in line: |tip - pivot| = coupler + follower."""
+    """A crank that cannot turn round ends where coupler and follower are in line: |tip - pivot| = coupler + follower."""
     crank, coupler, follower, ground = 1.0, 0.7, 0.7, 1.1
     model = four_bar(crank, coupler, follower, ground)
     (slider,) = [s for s in sliders(model) if s.name == "motor"]

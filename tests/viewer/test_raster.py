@@ -35,7 +35,8 @@ def first_hit(corners: np.ndarray, camera: Camera, w: int, h: int) -> np.ndarray
 
 def test_each_sample_shows_the_triangle_that_its_ray_meets_first():
     rng, w, h = fresh("raster"), 90, 60
-    camera = camera_around(np.array([[-1.0] * 3, [1.0] * 3]), azimuth=rng.uniform(0, 360), elevation=rng.uniform(-60, 60), aspect=1.5)
+    cube = np.array([[-1.0] * 3, [1.0] * 3])
+    camera = camera_around(cube, azimuth=rng.uniform(0, 360), elevation=rng.uniform(-60, 60), aspect=1.5)
     corners = rng.uniform(-1.0, 1.0, (40, 1, 3)) + rng.choice([0.1, 0.5, 3.0], (40, 1, 1)) * rng.normal(size=(40, 3, 3))
     expected = first_hit(corners, camera, w, h)
     near, shown = np.zeros(w * h), np.full(w * h, -1)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import warnings
 from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -88,9 +89,7 @@ def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
     with warnings.catch_warnings(record=True) as said:
         warnings.simplefilter("always", UserWarning)
         page = make()
-    for note in said:
-        out.print(str(note.message), soft_wrap=True)
-    for note in page.notes:
-        out.print(note, soft_wrap=True)
-    out.print(f"{opened(page, browser)}; Ctrl-C ends it", soft_wrap=True)
-    page.wait()
+    with suppress(KeyboardInterrupt), closing(page):
+        for note in (*(str(x.message) for x in said), *page.notes, f"{opened(page, browser)}; Ctrl-C ends it"):
+            out.print(note, soft_wrap=True)
+        page.wait()

@@ -19,8 +19,8 @@ from freeflyer.contacts.sets.tables import corners_of, surface_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.model import (
-    WORLD, Model, Solid, compile_model, geom_solid, mesh_path, named, numbers, one_row, parse_xml, public, read_bytes, read_xml,
-    reference_posture, rigid_groups, spec_with_shapes, urdf_solid,
+    WORLD, Model, Solid, collada_axes, compile_model, geom_solid, mesh_path, named, numbers, one_row, parse_xml, public,
+    read_bytes, read_xml, reference_posture, rigid_groups, spec_with_shapes, urdf_solid,
 )
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
@@ -49,7 +49,8 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
 
 @public
 def feet_by_name(model: Model) -> tuple[Contact, ...]:
-    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
+    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners, or else
+    each site `..._foot`, a point.
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
     counter-clockwise from above."""
@@ -58,8 +59,9 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
         corners = corners_of(model, name) if name.endswith("_sole") else np.zeros((0, 3))
         if len(corners):
             found.append(contact_from_points(name, sole_corners(corners)))
+    found = found or [point(x.name) for x in model.description.sites if x.name.endswith("_foot")]
     if not found:
-        raise InputError(f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
+        raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet, "
                          "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", robot=model.name)
     return tuple(found)
 
@@ -231,8 +233,6 @@ MAX_MESH_BYTES = 64_000_000
 NUMBER = rb"[-+0-9.eE]+"
 TEXT_CORNER = {suffix: re.compile(rb"^\s*" + word + rb"\s+(%s)\s+(%s)\s+(%s)" % ((NUMBER,) * 3), re.MULTILINE)
                for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}
-UPWARD = {"Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-          "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MOVES = {"matrix": 16, "translate": 3, "scale": 3, "rotate": 4}  # elements of a node in COLLADA, and how many numbers they hold
 
 
@@ -257,7 +257,7 @@ def mesh_corners(file: Path) -> np.ndarray:
 
 def _collada(root: _Element, where: str) -> np.ndarray:
     """(k, 3): positions of all geometries in the places of their nodes, the file's upward axis along z."""
-    found, unit, upward = [], root.find("asset/unit"), (root.findtext("asset/up_axis") or "Y_UP").strip()
+    found = list[np.ndarray]()
     geometries = {f"#{g.get('id')}": _positions(g, where) for g in root.iter("geometry")}
 
     def collect(node: _Element, X: np.ndarray) -> None:
@@ -271,8 +271,7 @@ def _collada(root: _Element, where: str) -> np.ndarray:
 
     for scene in root.iter("visual_scene"):
         collect(scene, np.eye(4))
-    metres = 1.0 if unit is None else numbers(unit.get("meter", "1"), (1,), where)[0]
-    return metres * np.vstack(found) @ UPWARD.get(upward, np.eye(3)).T if found else np.zeros((0, 3))
+    return np.vstack(found) @ collada_axes(root, where).T if found else np.zeros((0, 3))
 
 
 def _move(tag: str, x: np.ndarray) -> np.ndarray:

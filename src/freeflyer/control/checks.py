@@ -7,7 +7,6 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import LARGEST, finite_array, number
 
 
@@ -30,8 +29,9 @@ def shaped(name: str, x: Any, *shape: int | str, more: str = "") -> np.ndarray:
 
 
 def frozen_numbers(name: str, x: Any) -> np.ndarray:
-    """A copy that nobody changes, of finite numbers."""
-    return frozen_array(np.array(finite_array(name, x)))
+    """A copy that nobody can change, of finite numbers; not aligned, as in control loops each cycle makes some."""
+    given = finite_array(name, x)
+    return np.frombuffer(given.tobytes()).reshape(given.shape)
 
 
 def set_fields(record: object, **values: Any) -> None:

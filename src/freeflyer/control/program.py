@@ -33,9 +33,9 @@ from freeflyer.optimization.compiled import Sizes
 
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused
     "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
-    "limits_of_users",
+    "limits_of_users", "known_programs",
 )  # fmt: skip
-OF_TASKS = ("tasks_in_order", "task_keys", "tasks_of_users", "known_programs")
+OF_TASKS = ("tasks_in_order", "tasks_of_users", "task_keys", "known_programs")
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
 Given = tuple[str | bytes, int, tuple[str, ...]]
 
@@ -101,6 +101,8 @@ class ProblemData:
         """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
         tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         known = self.frames.names
+        if [task.key for task in tasks] == [task.key for task in self.tasks]:  # only their targets and gains differ
+            return changed(self, OF_TASKS[:2], tasks=tasks)
         new = [name for task in tasks for name in task.frames if name not in known]
         if not new:
             return changed(self, OF_TASKS, tasks=tasks)

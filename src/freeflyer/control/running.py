@@ -232,7 +232,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
         for task in some:
             e = task.error(model, x)
-            errors.setdefault(task.name, np.full((len(tasks), len(e)), np.nan))[k] = e
+            if task.name not in errors:
+                errors[task.name] = np.full((len(tasks), len(e)), np.nan)
+            errors[task.name][k] = e
         told((k + 1) / len(tasks), "tracking errors")
     named = {task.name: task for some in tasks for task in some}
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}

@@ -12,12 +12,12 @@ from numpy.typing import ArrayLike
 from freeflyer import tolerances as tol
 from freeflyer.dynamics import integrate
 from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
-from freeflyer.estimation.passive import Sensors, sensors_of
+from freeflyer.estimation.passive import Sensors, encoded, sensors_of
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names
-from freeflyer.linkages.rows import constraint_jacobian, constraints, structure
+from freeflyer.linkages.rows import constraints, structure
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import Model, name_list, number, one_row, positive, public, shaped, whole_number
 
@@ -116,12 +116,7 @@ def check_observable(
 ) -> None:
     """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
     split, s = partition(model), structure(model)
-    J = constraint_jacobian(model, split.q)
-    G = np.zeros((model.nv, len(unknown)))
-    G[unknown, np.arange(len(unknown))] = 1.0
-    for b in split.blocks:
-        if b.rank:
-            G[b.dependent] = -np.linalg.solve(J[np.ix_(b.rows, b.dependent)], J[np.ix_(b.rows, b.independent)] @ G[b.independent])
+    G = motion_map(model, split, split.q[None])[0][:, np.searchsorted(split.independent, unknown)]
     idle = [k for k, j in enumerate(unknown) if s.owner[j] not in model.actuated and _turns_only_itself(G[:, k], s.owner, j)]
     keep = np.setdiff1d(np.arange(len(unknown)), idle)
     view = G[enc][:, keep]
@@ -161,14 +156,8 @@ def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
 def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, np.ndarray]:
     if not isinstance(encoders, Mapping):
         raise InputError(f"encoders must map joint names to positions, got {type(encoders).__name__}")
-    at, angles = [], []
-    for name, angle in encoders.items():
-        joint = model.joint(name)
-        if joint.nv != 1 or joint.nq != 1:
-            raise InputError(f"joint {name!r} is {joint.kind}: an encoder measures a joint with one coordinate", joint=name)
-        at.append(joint.iv)
-        angles.append(number(f"the encoder of {name!r}", angle))
-    return np.array(at, dtype=np.int64), np.array(angles)
+    at = np.array([encoded(model, name) for name in encoders], dtype=np.int64)
+    return at, np.array([number(f"the encoder of {name!r}", angle) for name, angle in encoders.items()])
 
 
 def _newton(

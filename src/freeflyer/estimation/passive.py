@@ -21,7 +21,8 @@ from freeflyer.linkages.assembly import assemble
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
 from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, structure
+from freeflyer.linkages.rows import constraint_residual, structure
+from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import (
     Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array, remembered, row,
 )
@@ -110,14 +111,8 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     if both:
         raise InputError(f"{refusals.list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
     names = tuple(dict.fromkeys((*model.actuated, *also)))
-    coordinates = np.array([model.joint(n).iv for n in names], dtype=np.int64)
+    coordinates = np.array([encoded(model, n) for n in names], dtype=np.int64)
     for name, j in zip(names, coordinates):
-        joint = model.joint(name)
-        if joint.nv != 1 or joint.nq != 1:
-            raise InputError(
-                f"joint {name!r} is {joint.kind} and has {joint.nv} velocity coordinates: an encoder measures a joint with one",
-                joint=name,
-            )
         if j in split.dependent:
             raise LinkageError(
                 f"joint {name!r} follows the motors through its loops: measuring it as well leaves the estimator no freedom. "
@@ -137,6 +132,14 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model))
 
 
+def encoded(model: Model, name: str) -> int:
+    """The coordinate of a joint that an encoder measures. Errors: InputError, UnknownNameError."""
+    joint = model.joint(name)
+    if joint.nv != 1 or joint.nq != 1:
+        raise InputError(f"joint {name!r} is {joint.kind}: an encoder measures a joint with one coordinate", joint=name)
+    return joint.iv
+
+
 def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
     bounded = np.isfinite(lower) & np.isfinite(upper)
     margin = ENCODER_MARGIN * np.subtract(upper, lower, out=np.zeros(len(lower)), where=bounded)
@@ -145,19 +148,9 @@ def _encoder_ranges(lower: np.ndarray, upper: np.ndarray) -> np.ndarray:
 
 def _moving(model: Model, split: Partition, left: list[int], owner: tuple[str, ...]) -> list[str]:
     """Of the coordinates `left`, the joints that move joints other than themselves."""
-    J = constraint_jacobian(model, split.q)
-    found = []
-    for block in split.blocks:
-        here = [j for j in left if j in block.independent]
-        if not here or not block.rank:
-            continue
-        D = J[np.ix_(block.rows, block.dependent)]
-        follows = -np.linalg.solve(D, J[block.rows][:, here])
-        for k, j in enumerate(here):
-            moved = {owner[d] for d, x in zip(block.dependent, follows[:, k]) if abs(x) > MIN_COUPLING}
-            if moved - {owner[j]}:
-                found.append(owner[j])
-    return list(dict.fromkeys(found))
+    place = {j: k for k, j in enumerate(split.independent.tolist())}
+    moves = np.abs(motion_map(model, split, split.q[None])[0]) > MIN_COUPLING
+    return list(dict.fromkeys(owner[j] for j in left if {owner[d] for d in np.flatnonzero(moves[:, place[j]])} - {owner[j]}))
 
 
 def loops_of_block(model: Model, quality: float) -> tuple[str, ...]:

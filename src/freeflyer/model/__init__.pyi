@@ -47,5 +47,5 @@ from .states.velocities import (
     MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, check_size as check_size, velocity_matrix as
     velocity_matrix,
 )
-from .visuals.mesh_files import mesh_path as mesh_path
+from .visuals.mesh_files import collada_axes as collada_axes, mesh_path as mesh_path
 from .visuals.triangles import Solid as Solid, geom_solid as geom_solid, urdf_solid as urdf_solid

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterable, Mapping, Sequence
 from types import UnionType
 from typing import TYPE_CHECKING, Any, TypeVar
@@ -62,10 +63,16 @@ def real_array(name: str, x: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
+@np.errstate(over="ignore")
+def square(x: np.ndarray) -> float:
+    """x^T x of a row (n,): infinite, without a warning, if a number is too large."""
+    return x.dot(x)
+
+
 def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    if not (np.abs(array) <= most).all():
+    if not math.sqrt(square(array.ravel())) <= most and not (np.abs(array) <= most).all():  # the first is quick
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -225,7 +232,7 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
-    if not np.isfinite(x).all():
+    if not (x.ndim == 1 and square(x) < np.inf) and not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops

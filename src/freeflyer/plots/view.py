@@ -48,7 +48,6 @@ class View(NamedTuple):
 
 
 CIRCLE = np.stack([np.cos(x := np.linspace(0.0, 2.0 * np.pi, 32, endpoint=False)), np.sin(x)], axis=1)
-MIN_LINE_LENGTH = 0.01  # m: shorter lines are left out
 DENSITY = 2000.0  # kg/m^3: of a solid rod as heavy and long as a link, which has the radius that it is drawn with
 
 
@@ -58,17 +57,6 @@ class Body(NamedTuple):
     name: str
     points: np.ndarray
     radius: float
-
-
-def bones(model: Model, q: np.ndarray) -> np.ndarray:
-    """(n, 2, 3): from each link's parent to it, and between the ends of loops' bars, in the world at q (nq,), m."""
-    at = {x.name: frame_pose(model, q, x.name)[:3, 3] for x in model.description.links}
-    lines = [(at[j.parent], at[j.child]) for j in model.description.joints if j.parent != WORLD]
-    sites = {s.name: s.link for s in model.description.sites}
-    for loop in model.description.loops:
-        for frame in (loop.frame_a, loop.frame_b):
-            lines.append((at[sites.get(frame, frame)], frame_pose(model, q, frame)[:3, 3]))
-    return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > MIN_LINE_LENGTH])
 
 
 def outline(view: View, body: Body) -> np.ndarray:

@@ -18,9 +18,7 @@ from freeflyer.analysis.linkage import Linkages, linkages
 from freeflyer.analysis.timing.algorithms import USUAL
 from freeflyer.analysis.timing.results import Machine, RobotTimings, machine, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, time_robot
-from freeflyer.dynamics import (
-    center_of_mass, centroidal_momentum, centroidal_momentum_matrix, forward_dynamics, inverse_dynamics,
-)
+from freeflyer.dynamics import center_of_mass, centroidal_momentum, centroidal_momentum_matrix, forward_dynamics, inverse_dynamics
 from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits

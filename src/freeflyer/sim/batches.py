@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -10,6 +11,11 @@ from freeflyer.errors import InputError
 from freeflyer.model.inputs import LARGEST, finite_array, number
 
 Place = slice | int  # of the first leading axis: robots beside each other, or a single one without that axis
+
+
+def by_name(tables: Sequence[Mapping[str, np.ndarray]], join: Callable[[list[Any]], np.ndarray]) -> dict[str, np.ndarray]:
+    """{name: what `join` makes of the values in all tables}, None where a table has none."""
+    return {name: join([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
 
 
 def each(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> Any:

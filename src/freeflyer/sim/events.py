@@ -119,6 +119,16 @@ def check_events(events: Any) -> tuple[Event, ...]:
     return given
 
 
+def quiet_steps(events: Sequence[Event], later: EventState, before: Sequence[float]) -> tuple[int, list[float]]:
+    """How many of the states `later` (n, nq) are before the first event, and the values at the last of these. before: values where
+    they begin."""
+    count = len(later.q)
+    table = np.array([[x, *np.broadcast_to(event.value(later), count)] for event, x in zip(events, before)])
+    passed = np.array([event.is_crossed(x[:-1], x[1:]) for event, x in zip(events, table)]).any(axis=0)
+    quiet = int(passed.argmax()) if passed.any() else count
+    return quiet, table[:, quiet].tolist()
+
+
 def locate(event: Event, before: float, state_at: Callable[[float], EventState], h: float) -> float:
     """The fraction of a step h at which the event takes place, just past zero: by Brent's method, re-integrating from the start."""
     from scipy.optimize import brentq

@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 import os
 import zlib
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -14,6 +14,7 @@ from zipfile import ZIP_DEFLATED, ZIP_STORED, BadZipFile, ZipFile
 import numpy as np
 
 from freeflyer.errors import FileError, format_value
+from freeflyer.sim.batches import by_name
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.parts import PART, gather_parts
 from freeflyer.sim.run import FORMAT, PLACES, Run
@@ -93,16 +94,13 @@ def join_pieces(pieces: Sequence[Run], cut: str | None) -> Run:
         known = next(x for x in parts if x is not None)
         return np.concatenate([np.full((len(p.t), *known.shape[1:]), np.nan) if x is None else x for p, x in zip(pieces, parts)])
 
-    def by_name(tables: list[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
-
     t, q, v, tau = (joined([getattr(p, name) for p in pieces]) for name in ("t", "q", "v", "tau"))
-    return replace(pieces[-1], t=t, q=q, v=v, tau=tau, forces=by_name([p.forces for p in pieces]),
-                   ground=by_name([p.ground for p in pieces]), events=tuple(e for p in pieces for e in p.events),
+    return replace(pieces[-1], t=t, q=q, v=v, tau=tau, forces=by_name([p.forces for p in pieces], joined),
+                   ground=by_name([p.ground for p in pieces], joined), events=tuple(e for p in pieces for e in p.events),
                    failure=cut or pieces[-1].failure)  # fmt: skip
 
 
-def _check_arrays(head: Any, a: Mapping[str, np.ndarray]) -> None:
+def _check_arrays(head: Any, a: dict[str, np.ndarray]) -> None:
     """ValueError for what `save` does not write."""
     samples = a["t"].shape
     if len(samples) != 1 or not samples[0]:

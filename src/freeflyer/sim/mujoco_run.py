@@ -148,11 +148,11 @@ def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
 
 def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) of the plant's model."""
-    model, data = plant.model, plant.data
-    if not (np.isfinite(data.qpos).all() and np.isfinite(data.qvel).all()):
+    model, qpos, qvel = plant.model, plant.data.qpos.copy(), plant.data.qvel.copy()
+    if not (np.isfinite(qpos).all() and np.isfinite(qvel).all()):
         raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(dt=...), or softer gains")
-    q = configuration_from_mujoco(model.tree, plant.places, data.qpos.copy())
-    v = V.motion_to_ours(plant.places.velocities, q, data.qvel.copy())
+    q = configuration_from_mujoco(model.tree, plant.places, qpos)
+    v = V.motion_to_ours(plant.places.velocities, q, qvel)
     return q, v[..., model.reduction.split.independent] if model.reduction else v
 
 
@@ -220,9 +220,10 @@ def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
 
 def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:
     """{name: (6,)}: on each foot, in its frame's axes at its origin."""
-    found = {}
-    for foot, wrench in zip(plant.feet, plant.contacts().reshape(-1, 2, 3)):
-        X = frame_pose(plant.model, q, foot.frame)
-        wrench[1] -= cross(X[:3, 3], wrench[0])
+    found, wrenches = dict[str, np.ndarray](), plant.contacts().reshape(-1, 2, 3)
+    poses = [frame_pose(plant.model, q, foot.frame) for foot in plant.feet]
+    if poses:
+        wrenches[:, 1] -= cross(np.array(poses)[:, :3, 3], wrenches[:, 0])
+    for foot, X, wrench in zip(plant.feet, poses, wrenches):
         found[foot.name] = (wrench @ X[:3, :3]).ravel()
     return found

@@ -31,15 +31,7 @@ from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.states.mujoco import Places, configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
-from freeflyer.sim.mujoco_spec import (
-    Servos,
-    add_floor,
-    add_servos,
-    add_shapes,
-    add_spheres,
-    for_simulator,
-    only_feet_touch,
-)
+from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
 from freeflyer.spatial._series import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
@@ -97,17 +89,18 @@ class Plant:
 
     def contacts(self) -> np.ndarray:
         """(f, 6): [force; torque about the world's origin] on each foot, world axes, summed over MuJoCo's contacts."""
-        n = self.data.ncon
+        model, data, force = self.mj_model, self.data, self.mujoco.mj_contactForce
+        n = data.ncon
         if not n or not self.bodies:
             return np.zeros((len(self.feet), 6))
-        local, contact = np.empty((n, 6)), self.data.contact
-        for c in range(n):
-            self.mujoco.mj_contactForce(self.mj_model, self.data, c, local[c])
+        local, contact = np.empty((n, 6)), data.contact
+        for c, row in enumerate(local):
+            force(model, data, c, row)
         wrench = local.reshape(n, 2, 3) @ contact.frame.reshape(n, 3, 3)
         position = contact.pos
         wrench[:, 1] += cross(position, wrench[:, 0])
         share = np.zeros((len(self.feet), n))  # +1: a contact acts on the foot, -1: the foot acts on another, as the first geom
-        for c, bodies in enumerate(self.mj_model.geom_bodyid[contact.geom].tolist()):
+        for c, bodies in enumerate(model.geom_bodyid[contact.geom].tolist()):
             for sign, body in zip((-1.0, 1.0), bodies):
                 if body in self.bodies:
                     share[self._foot(body, position, c), c] += sign

@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
-from freeflyer.sim.batches import Place, taken
+from freeflyer.sim.batches import Place, by_name, taken
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.inputs import PartSensing, Sensing, is_table
 from freeflyer.sim.records import record_folder, sample_count, stride
@@ -116,7 +116,8 @@ def grid(given: Mapping[str, Any], count: int) -> np.ndarray:
     return np.minimum(kept * float(given["dt"]), float(given["duration"]))
 
 
-def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place, folder: Path | None) -> dict[str, Any]:
+def part_of_arguments(given: Mapping[str, Any], lead: tuple[int, ...], place: Place,
+                      folder: Path | None = None) -> dict[str, Any]:
     """Arguments of simulate for a part of the batch; functions are those of the batch. folder: in which each part has its own."""
     made, sensing, inputs, loads, ground = dict(given), *(given[name] for name in ("sensing", "inputs", "external", "ground"))
     for name, axes in (("q", 1), ("v", 1), ("gravity", 1)):
@@ -155,17 +156,14 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
                 found[: min(n, count), place] = x[: min(n, count)]
         return found
 
-    def by_name(tables: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-        return {name: joined([x.get(name) for x in tables]) for name in dict.fromkeys(name for x in tables for name in x)}
-
     failures = [f"{_named(place)}: {run.failure}" for place, run in zip(places, runs) if run.failure]
     if failures and not alone:
         failures = [str(longest.failure)]
     events = sorted((e for run, place in zip(runs, places) for e in _moved(run.events, place)), key=lambda e: e.t)
     q, v, tau = (joined([getattr(run, name) for run in runs]) for name in ("q", "v", "tau"))
     return replace(
-        longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs]), events=tuple(events),
-        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs]),
+        longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs], joined), events=tuple(events),
+        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs], joined),
     )  # fmt: skip
 
 

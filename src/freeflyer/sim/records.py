@@ -5,7 +5,7 @@ Each piece is a file of `Run.save`, so that it can be loaded alone; the last one
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,7 @@ from freeflyer.errors import FileError, FreeflyerError, InputError
 from freeflyer.files import check_path
 from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
+from freeflyer.sim.batches import by_name
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run, write_run
 
@@ -76,16 +77,15 @@ class Recorder:
             tau = [np.broadcast_to(x, v[0].shape) for x in tau]
         return Run(
             np.array(t), np.stack(q), np.stack(v), np.stack(tau),
-            _stack_forces(forces), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+            by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
         )  # fmt: skip
 
 
-def _stack_forces(forces: Sequence[Mapping[str, np.ndarray]]) -> dict[str, np.ndarray]:
-    """{name: (T, 6)}, NaN where a constraint does not hold."""
-    names = dict.fromkeys(name for f in forces for name in f)
+def _stacked(values: list[np.ndarray | None]) -> np.ndarray:
+    """(T, 6), NaN where a constraint does not hold."""
     absent = np.full(6, np.nan)
-    return {name: np.stack([f.get(name, absent) for f in forces]) for name in names}
+    return np.stack([absent if x is None else x for x in values])
 
 
 def sample_count(dt: float, duration: float) -> int:

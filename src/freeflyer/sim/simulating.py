@@ -22,7 +22,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
-from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events
+from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events, quiet_steps
 from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import OnGround, ground_stepper
 from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensing, make_input_law
@@ -191,11 +191,7 @@ def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, valu
     quiet = len(times)
     if events:
         later = EventState(state.equations, np.array(times), found.q, found.v, state.law)  # type: ignore[arg-type]
-        before = [event.evaluate(state) for event in events] if values is None else values
-        table = np.array([[x, *np.broadcast_to(event.value(later), len(times))] for event, x in zip(events, before)])
-        passed = np.array([event.is_crossed(x[:-1], x[1:]) for event, x in zip(events, table)]).any(axis=0)
-        quiet = int(passed.argmax()) if passed.any() else quiet
-        values = table[:, quiet].tolist()
+        quiet, values = quiet_steps(events, later, [event.evaluate(state) for event in events] if values is None else values)
     states = [replace(state, t=t, q=found.q[..., i, :], v=found.v[..., i, :]) for i, t in enumerate(times[:quiet])]
     return [state, *states], found.forces, values
 

@@ -20,11 +20,11 @@ import numpy as np
 
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
-from freeflyer.errors import EventError, StepError
+from freeflyer.errors import EventError, FreeflyerError, StepError
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import choice, number
 from freeflyer.model.model import Model
-from freeflyer.sim.events import Event, Occurrence, apply_event, locate
+from freeflyer.sim.events import Event, Occurrence, apply_event, locate, quiet_steps
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import CHATTER_TIME, QUARTER_TURN, SHORTEST_STEP_RATIO, SIMULTANEOUS_RATIO
@@ -66,6 +66,8 @@ class Stretch:
             values = self._event_values(state)
         ends = self._part_times(state.t, start.t, bool(passed))
         while ends:
+            if len(ends) > 1 and self._compiled(state) and all(event.leading for event in self.watched):
+                state, values = self._quiet_parts(state, values, ends)
             after = self._advance(state, ends[0] - state.t)
             values_after = self._event_values(after)
             passed = self._crossed_events(values, values_after)
@@ -79,6 +81,20 @@ class Stretch:
                 return Result(state, values, True)
             ends, values = self._part_times(state.t, start.t, True), self._event_values(state)
         return Result(state, values, False)
+
+    def _quiet_parts(self, state: EventState, values: list[float], ends: list[float]) -> tuple[EventState, list[float]]:
+        """The state and the values before the first event, or before the last of `ends`; those that are passed are taken away."""
+        states = [state]
+        try:
+            for end in ends[:-1]:
+                states.append(self._advance(states[-1], end - states[-1].t))
+        except FreeflyerError:  # an event may come before the part that fails
+            return state, values
+        q, v = np.stack([x.q for x in states[1:]]), np.stack([x.v for x in states[1:]])
+        later = EventState(state.equations, np.array(ends[:-1]), q, v, state.law)  # type: ignore[arg-type]
+        quiet, values = quiet_steps(self.watched, later, values)
+        del ends[:quiet]
+        return states[quiet], values
 
     def _part_times(self, t: float, t0: float, after_event: bool) -> list[float]:
         """The times at which values are looked at, up to t1."""
@@ -95,13 +111,17 @@ class Stretch:
         """Numbers of the events that took place."""
         return [k for k, event in enumerate(self.watched) if event.is_crossed(before[k], after[k])]
 
+    def _compiled(self, state: EventState) -> Any:
+        """Compiled steps, or None."""
+        return state.equations.compiled(self.stepper.integrator) if self.held and state.ground is None else None
+
     def _advance(self, state: EventState, h: float) -> EventState:
         """The state h later."""
         equations, law = state.equations, self.law
         if state.ground is not None:
             found: EventState = state.ground.after(state, h)
             return found
-        steps = equations.compiled(self.stepper.integrator) if self.held else None
+        steps = self._compiled(state)
         taken = steps and steps.advance(state.q, state.v, state.tau, h, 1)
         if taken is not None:
             return EventState(equations, state.t + h, frozen_array(taken.q[..., 0, :]), frozen_array(taken.v[..., 0, :]), law)

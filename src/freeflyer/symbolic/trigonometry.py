@@ -49,15 +49,6 @@ def _vanishes_at_a_point(x: sp.Expr) -> bool:
         return bool(abs(value) < mpmath.mpf(10) ** -25)
 
 
-def cancel_factors(x: sp.Expr) -> sp.Expr:
-    """A quotient of polynomials in symbols, sines and cosines, without common factors."""
-    top, bottom = sp.fraction(_reduced(x))
-    waves = {wave: sp.Dummy() for wave in top.atoms(sp.sin, sp.cos) | bottom.atoms(sp.sin, sp.cos)}
-    top, bottom = (e.xreplace({symbol: wave for wave, symbol in waves.items()})
-                   for e in sp.fraction(sp.cancel((top / bottom).xreplace(waves))))
-    return sp.factor_terms(top) / sp.factor_terms(bottom)
-
-
 def _reduced(x: sp.Expr) -> sp.Expr:
     divided = any(p.exp.could_extract_minus_sign() for p in x.atoms(sp.Pow) if p.base.free_symbols)
     numerator, denominator = sp.fraction(sp.together(x)) if divided else (x, sp.S.One)

@@ -11,7 +11,13 @@ MARGIN = 1.12
 
 
 class Camera(NamedTuple):
-    """Camera at `position` (3,), m, that looks at a point (3,), the world's z upward in the picture; fov: vertical angle, rad."""
+    """Camera of a picture or a page; the world's z is upward in the picture.
+
+    Attributes:
+        position: (3,) array, of the eye, m.
+        look_at: (3,) array, the point in the middle of the picture, m.
+        fov: Angle from the lower to the upper edge, rad.
+    """
 
     position: np.ndarray
     look_at: np.ndarray

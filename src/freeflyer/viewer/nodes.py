@@ -32,7 +32,7 @@ from freeflyer.viewer.scene import (
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255
-ENVIRONMENT = 0.35  # of the light from all sides, beside that from above
+HEMISPHERE = 1.5  # light from all sides, beside viser's from above
 
 
 def rgb(colour: Sequence[float]) -> tuple[int, int, int]:
@@ -169,7 +169,9 @@ def set_camera(handle: Any, camera: Camera) -> None:
 
 def add_floor(server: Any, height: float, size: float) -> None:
     """Grid of the pictures' tiles, and light."""
-    server.scene.configure_environment_map("city", environment_intensity=ENVIRONMENT)
+    server.scene.configure_environment_map(None)  # a picture around the scene takes seconds where the GPU is software
+    colours = {"sky_color": (255, 255, 255), "ground_color": (110, 110, 125)}
+    server.scene.add_light_hemisphere("/light", **colours, intensity=HEMISPHERE)
     side = max(8.0, 12.0 * size)
     server.scene.add_grid("/floor", width=side, height=side, cell_size=TILE, section_size=4.0 * TILE, position=(0.0, 0.0, height),
                           cell_color=(215, 219, 224), section_color=(190, 196, 203))  # fmt: skip

@@ -25,8 +25,8 @@ def show(model: Model, q: ArrayLike | None = None, *, layers: Sequence[str] = SH
     """Page in the browser with a robot and a slider for each coordinate; of a closed robot for each motor, the linkage following.
 
     Args:
-        q: By default the posture in which the file draws the robot.
-        layers: What is drawn beside the links: "com", "loops", "forces", "frames", "inertias".
+        q: (nq,) array; by default the posture in which the file draws the robot.
+        layers: Things that are drawn beside the links: "com", "loops", "forces", "frames", "inertias".
         host: Address at which the page is served; another one than the loopback address lets other machines in, with a warning.
         port: By default the first that is free from 8080 on.
         browser: Whether a browser is opened; a notebook shows the page inline.
@@ -38,15 +38,15 @@ def show(model: Model, q: ArrayLike | None = None, *, layers: Sequence[str] = SH
 
 
 @public
-def play(run: Any, model: Model | None = None, *, feet: Sequence[Contact] | None = None, layers: Sequence[str] = SHOWN,
+def play(run: object, model: Model | None = None, *, feet: Sequence[Contact] | None = None, layers: Sequence[str] = SHOWN,
          host: str = LOOPBACK, port: int | None = None, browser: bool = True) -> RunPage:  # fmt: skip
     """Page that plays a run of any kind: timeline, speed, steps, curves, one robot of several or sixteen side by side.
 
     Args:
-        run: Of sim.simulate, sim.simulate_in_mujoco, control.run_scenario, analysis.lateral_swing, hopping.hop.
-        model: Of runs that were loaded from a file.
+        run: Run of sim.simulate, sim.simulate_in_mujoco, control.run_scenario, hopping.hop, or a study of a swing.
+        model: Robot of a run that was loaded from a file.
         feet: Contacts whose forces are drawn; by default those of the run's names.
-        layers, host, port, browser: As in show.
+        layers, host, port, browser: Arguments of show.
     Raises: InputError for runs of another robot; otherwise as show.
     """
     page = RunPage(motion(run, model, feet), layers, host, port)
@@ -55,12 +55,14 @@ def play(run: Any, model: Model | None = None, *, feet: Sequence[Contact] | None
 
 
 @public
-def record(run: Any, path: str | os.PathLike[str], model: Model | None = None, *, feet: Sequence[Contact] | None = None,
+def record(run: object, path: str | os.PathLike[str], model: Model | None = None, *, feet: Sequence[Contact] | None = None,
            layers: Sequence[str] = SHOWN, rate: float | None = None, overwrite: bool = False) -> None:  # fmt: skip
-    """Film of a run as a file: a GIF, drawn without a browser, or one HTML page that needs nothing else and can be turned.
+    """Film of a run as a GIF, drawn without a browser, or as one HTML page that needs nothing else and can be turned.
 
     Args:
-        path: Its ending, .gif or .html, says which.
+        run: Run as for play, which explains model, feet and layers.
+        path: File; its ending, .gif or .html, says which.
+        layers: Things that are drawn beside the links.
         rate: Frames a second; by default 12 of a GIF, 30 of a page.
     Raises: FileError for a file that is there, and other endings. MissingExtraError for a page without viser.
     """

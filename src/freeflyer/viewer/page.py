@@ -44,7 +44,7 @@ class Viewer:
         for layer in layers:
             choice("layers", layer, LAYERS)
         self.model, self.layers, self.feet = model, tuple(layers), tuple(feet)
-        self._lock, self._setting = threading.RLock(), False
+        self._lock, self._setting, self._closed = threading.RLock(), False, False
         self._server = open_server(host, port, visible(model.name, 40))
         self.url = address_of(self._server)
         try:
@@ -62,7 +62,8 @@ class Viewer:
         self._nodes.update(q)
         self.look(offsets)
         add_floor(self._server, self._floor, self._nodes.size)
-        self._server.gui.configure_theme(show_share_button=False, show_logo=False, control_layout="collapsible")
+        self._server.gui.configure_theme(show_share_button=False, show_logo=False)
+        self._server.gui.main_panel.dock_right()
         self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
         self._add_layers()
 
@@ -123,7 +124,9 @@ class Viewer:
 
     def close(self) -> None:
         """Ends the page."""
-        stop_server(self._server)
+        if not self._closed:
+            self._closed = True
+            stop_server(self._server)
 
     def __repr__(self) -> str:
         return f"Viewer of {self.model.name!r} at {self.url}"

@@ -41,14 +41,16 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
             layers: Sequence[str] = (), forces: Mapping[str, np.ndarray] | None = None, feet: Sequence[Contact] = (),
             azimuth: float = -60.0, elevation: float = 12.0, camera: Camera | None = None,
             floor: float | None = None) -> np.ndarray:  # fmt: skip
-    """Shaded picture (height, width, 3) of a robot, bytes; no browser, display or GPU is needed.
+    """Shaded picture (height, width, 3) of a robot, bytes, made without a browser, a display or a GPU.
 
     Args:
-        q: By default the posture in which the file draws the robot.
-        layers: What is drawn beside the links: "com", "loops", "forces", "frames", "inertias".
+        q: (nq,) array; by default the posture in which the file draws the robot.
+        width, height: Pixels.
+        layers: Things that are drawn beside the links: "com", "loops", "forces", "frames", "inertias".
         forces, feet: Wrenches (6,) by name on contacts, in the axes of their frames, drawn as arrows.
-        azimuth, elevation: Of the eye, degrees; a camera replaces them.
-        floor: Its height, m; by default below the lowest point.
+        azimuth, elevation: Direction of the eye, degrees; a camera replaces them.
+        camera: Camera in their place.
+        floor: Height, m; by default below the lowest point.
 
     Examples:
         >>> image = ff.viewer.picture(ff.robots.chain(3), [0.3, 0.2, 0.1], width=120, height=90)
@@ -80,6 +82,11 @@ def png(image: np.ndarray) -> bytes:
 @public
 def save_picture(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None, *, width: int = 960, height: int = 960,
                  layers: Sequence[str] = SHOWN, azimuth: float = -60.0, elevation: float = 12.0) -> None:  # fmt: skip
-    """PNG file of `picture`, an existing file is replaced. Errors: FileError for what cannot be written."""
+    """PNG file of `picture`, in place of one that is there. Errors: FileError if it cannot be written.
+
+    Args:
+        path: File.
+        width, height, layers, azimuth, elevation: Arguments of picture.
+    """
     image = picture(model, q, width=width, height=height, layers=layers, azimuth=azimuth, elevation=elevation)
     write_atomically(path, png(image))

@@ -43,7 +43,7 @@ class RunPage(Viewer):
         self.frame, self.frames, self.sent = 0, len(self._samples), 0
         self._chosen: tuple[int, ...] = (0,)
         super().__init__(motion.model, motion.q[self._samples[0], 0], layers, host, port, motion.feet, floor_of(motion))
-        self._playing, self._closed = threading.Event(), False
+        self._playing = threading.Event()
         self._add_controls()
         self._draw()
         self._thread = threading.Thread(target=self._run, daemon=True)
@@ -200,7 +200,6 @@ class RunPage(Viewer):
 
     def close(self) -> None:
         """Ends the page."""
-        self._closed = True
+        super().close()
         self._playing.clear()
         self._thread.join(timeout=2.0)
-        super().close()

@@ -56,7 +56,7 @@ def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) 
 
     camera, floor = camera_over(m, frames), floor_of(m)
     images = [Image.fromarray(render(frame_pieces(m, int(k), layers), camera, size, size, floor)) for k in frames]
-    palette = images[len(images) // 2].quantize(64)
+    palette = images[len(images) // 2].quantize(128)
     images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
     shown = np.diff(np.append(m.t[frames], m.t[frames[-1]] + 1.0))
     buffer = io.BytesIO()

@@ -8,6 +8,7 @@ from typing import Any
 
 import numpy as np
 
+import freeflyer as ff
 from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations
 from freeflyer_papers.estimation.swing import WORDS, Swing
 from freeflyer.plots.film import draw_arrow
@@ -158,6 +159,17 @@ def stances(swing: Swing, bones: np.ndarray) -> Any:
     marks = [Patch(fc=colour, ec="white", label=f"{words[name]}: force on a foot") for name, (colour, _) in ARROWS.items()]
     figure.legend(handles=marks, loc="outside lower center", ncols=2, fontsize=8)
     return figure
+
+
+def bones(model: ff.Model, q: np.ndarray) -> np.ndarray:
+    """(n, 2, 3): from each link's parent to it, and between the ends of loops' bars, in the world at q (nq,), m."""
+    at = {x.name: ff.frame_pose(model, q, x.name)[:3, 3] for x in model.description.links}
+    lines = [(at[j.parent], at[j.child]) for j in model.description.joints if j.parent != "world"]
+    sites = {s.name: s.link for s in model.description.sites}
+    for loop in model.description.loops:
+        for frame in (loop.frame_a, loop.frame_b):
+            lines.append((at[sites.get(frame, frame)], ff.frame_pose(model, q, frame)[:3, 3]))
+    return np.array([line for line in lines if np.linalg.norm(line[1] - line[0]) > 0.01])
 
 
 def draw_bones(axes: Any, lines: np.ndarray) -> None:

@@ -105,7 +105,7 @@ def swing_all(
     """The lateral swing, its errors and settings, at 50 Hz, and as it was."""
     from freeflyer_papers.estimation.swing import lateral_swing, lines, settings
     from freeflyer_papers.estimation import pictures as figures
-    from freeflyer.plots.view import bones
+    from freeflyer_papers.estimation.pictures import bones
 
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
     drawn = np.array([bones(s.model, q) for q in found.extremes])

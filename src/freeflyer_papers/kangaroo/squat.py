@@ -12,10 +12,9 @@ from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targe
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
-from freeflyer_papers.estimation.pictures import draw_bones
+from freeflyer_papers.estimation.pictures import bones, draw_bones
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
-from freeflyer.plots.view import bones
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.tables import Table

@@ -11,7 +11,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
-from freeflyer.plots.view import bones
+from freeflyer_papers.estimation.pictures import bones
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo

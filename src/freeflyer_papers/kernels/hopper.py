@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import add, cross, dot, load3, load6, rotate, scale, store_entries, subtract, sym_apply
+from freeflyer.kernels.math.algebra import (
+    accumulate, add, add_entries, cross, dot, load3, load6, point_inertia, rotate, scale, store_entries, subtract, sym_apply,
+)
 from freeflyer.kernels.math.dense import invert
 from freeflyer.kernels.math.spatial import load_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -17,16 +19,31 @@ from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_
 from freeflyer.kernels.tree.aba import articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, composite_inertias, coordinate, direction_at, kinematics,
-    velocities,
+    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, parent_of, coordinate, direction_at, kinematics, velocities,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.model.poses import position, rotation
+from freeflyer.kernels.model.poses import offset, position, rotation
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.layout import PORTS, TOLERANCE
 
 RADIAL, TURN, FOOT_X, FOOT_Z, RISE, TAU, ROWS = 0, 1, 2, 3, 4, 5, 6  # rows of nv numbers, behind the velocities of bodies
 HEIGHT, FORCE, CLIMB, FOOT_AT, FACTS = 0, 1, 2, 3, 4  # of the foot and of the centre of mass: what events are known by
+
+
+@kernel
+def composite_inertias(topology, parameters, work, to):
+    """Writes first moment and inertia of every subtree, at its root body's origin, from `to` on (body 0: the world)."""
+    n = load_int(topology, N_BODIES)
+    store_entries(work, to, (0.0,) * COMPOSITE)
+    for i in range(1, n + 1):
+        h, I = body_inertia(parameters, i, rotation(topology, work, i))
+        store_entries(work, to + COMPOSITE * i, (*h, *I))
+    for i in range(n, 0, -1):
+        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + SECOND_MOMENT)
+        m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
+        there = to + COMPOSITE * parent_of(topology, i)
+        mr = scale(m, r)
+        accumulate(work, there, (*add(h, mr), *add_entries(I, point_inertia(add(add(h, h), mr), r))))
 
 
 @inlined

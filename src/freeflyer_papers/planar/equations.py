@@ -10,7 +10,7 @@ import sympy as sp
 
 import freeflyer as ff
 from freeflyer.model import choice, public
-from freeflyer.symbolic.trigonometry import cancel_factors, is_zero, reduce_products
+from freeflyer.symbolic.trigonometry import is_zero, reduce_products
 from freeflyer_papers.planar.chain import BASE, PlanarRobot, check_robot, frame_pose
 from freeflyer_papers.planar.poses import LinkInertia, Pose, S, adjoint, link_inertia, twist_adjoint, twist_jacobian
 
@@ -339,3 +339,12 @@ def _residuals(robot: PlanarRobot) -> dict[tuple[int, int], sp.Matrix]:
         v = T[:2, i].diff(q[j]) - T[:2, j].diff(q[i]) + T[2, i] * S * T[:2, j] - T[2, j] * S * T[:2, i]
         found[i, j] = sp.Matrix.vstack(v, sp.Matrix([omega]))
     return found
+
+
+def cancel_factors(x: sp.Expr) -> sp.Expr:
+    """A quotient of polynomials in symbols, sines and cosines, without common factors."""
+    top, bottom = sp.fraction(reduce_products(x))
+    waves = {wave: sp.Dummy() for wave in top.atoms(sp.sin, sp.cos) | bottom.atoms(sp.sin, sp.cos)}
+    top, bottom = (e.xreplace({symbol: wave for wave, symbol in waves.items()})
+                   for e in sp.fraction(sp.cancel((top / bottom).xreplace(waves))))
+    return sp.factor_terms(top) / sp.factor_terms(bottom)

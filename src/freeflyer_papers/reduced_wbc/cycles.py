@@ -18,7 +18,6 @@ import numpy as np
 from scipy.sparse import csc_matrix
 
 import freeflyer as ff
-from freeflyer.analysis.timing.control_cycles import sway
 from freeflyer.analysis.timing.results import no_collection
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
@@ -31,7 +30,7 @@ from freeflyer.optimization.quadratic import solve_qp, solvers
 from freeflyer.progress import Progress
 from freeflyer.tolerances import CONTROL_TOLERANCE
 from freeflyer_papers.reduced_wbc import two_programs
-from freeflyer_papers.reduced_wbc.robot import Robot, Stance, robot, stance
+from freeflyer_papers.reduced_wbc.robot import Robot, Stance, robot, stance, sway
 
 
 @dataclass(frozen=True)

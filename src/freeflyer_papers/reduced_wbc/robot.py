@@ -154,3 +154,17 @@ def stance(r: Robot, support: str, orientation: bool = True) -> Stance:
           for end in ends for X in [ff.frame_pose(model, q, end)])]  # fmt: skip
     problem = ff.control.WholeBodyProblem(model, tasks, feet, [TorqueLimits(), AccelerationLimits(ACCELERATION_LIMIT)])
     return Stance(support, problem, q, len(feet), len(ends))
+
+
+def sway(stance: ff.ConstraintSet, posture: np.ndarray, count: int, period: float = 2.0,
+         amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
+    """States q (count, nq), v (count, nv) of a slow sway about a posture (nq,), over one period (s); amplitude in rad.
+
+    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do."""
+    model = stance.model
+    wish = np.concatenate([np.zeros(6), np.cos(np.arange(model.nv - 6))])
+    way = ff.project_velocity(model, posture, wish, constraints=stance)
+    way = way * (amplitude / np.abs(way[6:]).max())
+    phase = 2.0 * np.pi * np.arange(count)[:, None] / count
+    q = ff.integrate(model, posture, np.sin(phase) * way)
+    return q, 2.0 * np.pi / period * np.cos(phase) * way

@@ -14,7 +14,7 @@ import numpy as np
 
 from freeflyer import contacts, linkages
 from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_velocity
+from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
@@ -159,20 +159,6 @@ def control_times(progress: Progress, count: int = 1000, rounds: int = 3) -> Con
     progress(0.0, "control cycles: humanoid")
     own = cycle_times(contestants_of(problem, states), rounds)
     return ControlTimings(own, cycle_times(limited_contestants(problem, q, count), rounds))
-
-
-def sway(stance: ConstraintSet, posture: np.ndarray, count: int, period: float = 2.0,
-         amplitude: float = 0.05) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """States q (count, nq), v (count, nv) of a slow sway about a posture (nq,), over one period (s); amplitude in rad.
-
-    To first order the contacts rest: the sway is the motion nearest to all joints at once along which they do."""
-    model = stance.model
-    wish = np.concatenate([np.zeros(6), np.cos(np.arange(model.nv - 6))])
-    way = project_velocity(model, posture, wish, constraints=stance)
-    way = way * (amplitude / np.abs(way[6:]).max())
-    phase = 2.0 * np.pi * np.arange(count)[:, None] / count
-    q = integrate(model, posture, np.sin(phase) * way)
-    return q, 2.0 * np.pi / period * np.cos(phase) * way
 
 
 # of a model and its own MJCF file: other libraries that hold the same closed robot, with notes on those that are missing. `compare`

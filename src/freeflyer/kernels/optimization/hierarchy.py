@@ -21,7 +21,9 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
-from freeflyer.kernels.optimization.condensation import subtract_products
+from freeflyer.kernels.optimization.held_rows import (
+    EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
+)
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
@@ -29,149 +31,19 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 )
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
-LOWER, FREE, UPPER, EQUAL = -1.0, 0.0, 1.0, 2.0  # what a row is held at
-BEYOND = 1e-10  # of the size of a row's terms: a row that is outside of its limits by more is not within them
-WRONG = 1e-10  # of the gradient: multipliers of the wrong sign above are wrong, of the right sign decide a row
-ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 STALLED = 6  # rounds without a step, after which limits are loosened
 REPEATS = 3  # returns to a solution of the same held rows: then rounds go in a circle, and limits are loosened
 LOOSE = 1e-7  # by how much of the size of a row's terms
-LARGEST, INFINITE = 1e300, float("inf")  # a limit beyond is none
+INFINITE = float("inf")
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TURNS = 3
+TURNS = 3  # attempts to go on from a solution at which a limit was barred or wrong multipliers were tolerated
 MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
-
-
-@inlined
-def bound_of(held, lower, upper, i):
-    return load(lower, i) if load(held, i) == LOWER else load(upper, i)
-
-
-@kernel
-def put_row(metric, W, A, weights, i, n, width, T, parts):
-    """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
-    scale, first, last = sqrt(load(weights, i)), n, 0
-    if metric:
-        for j in range(n):
-            x = load(A, width * i + j)
-            store(parts, j, -scale * x)
-            if x != 0.0:
-                first, last = min(first, j), j + 1
-        clear(T, width * i, width * i + width)
-        subtract_products(T, width * i, first, width, parts, first, last, W, width)
-    else:
-        for k in range(0, width, row_step(T)):
-            store_row(T, width * i + k, scale * load_row(A, width * i + k))
-
-
-@kernel
-def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
-    """Holds row i at one of its limits, or releases it."""
-    store(held, i, at)
-    if at != FREE and load(made, i) == 0.0:
-        put_row(metric, W, A, weights, i, n, width, T, parts)
-        store(made, i, 1.0)
-
-
-@inlined
-def first_hold(lower, upper, guess, i):
-    """What a row is held at first: the guess if the row has that limit, as guesses may come from other rows."""
-    at, given = FREE, load(guess, i)
-    if load(lower, i) == load(upper, i):
-        at = EQUAL
-    elif given == LOWER and load(lower, i) > -LARGEST:
-        at = LOWER
-    elif given == UPPER and load(upper, i) < LARGEST:
-        at = UPPER
-    return at
-
-
-@kernel
-def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, weights, n, width, T, made, parts):
-    """Holds all rows that are outside of their limits; the first of them, m if there is none."""
-    first = m
-    for i in range(m):
-        if load(held, i) == FREE:
-            value, size = load(values, i), length * load(lengths, i)
-            at = FREE
-            if value > load(upper, i) + BEYOND * (size + abs(load(upper, i))):
-                at = UPPER
-            if value < load(lower, i) - BEYOND * (size + abs(load(lower, i))):
-                at = LOWER
-            if at != FREE:
-                first = min(first, i)
-                hold(held, i, at, metric, W, A, weights, n, width, T, made, parts)
-    return first
-
-
-@kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, d):
-    """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
-
-    multipliers (m,): of the last level, which is least norm. barred (m,): 1 for limits that stay held. wrong: the share of the
-    gradient that counts.
-    """
-    m = load_int(ends, levels - 1)
-    for i in range(m):
-        store(decided, i, load(barred, i))
-    worst, begin, before = -1, 0, 0
-    for k in range(levels + 1):
-        last = k == levels
-        end, gradient, most = m, 0.0, 0.0
-        clear(d, 0, width)
-        clear(multipliers, 0, m)
-        if last:
-            before = rank
-            for j in range(rank):
-                store(d, j, load(z, j))
-                gradient += load(z, j) * load(z, j)
-            gradient = sqrt(gradient)
-        else:
-            end = load_int(ends, k)
-        if not last and load(unmet, k) != 0.0:
-            for i in range(begin, end):
-                if load(held, i) != FREE:
-                    size = sqrt(dot(T, width * i, T, width * i, width))
-                    gradient += (abs(load(residuals, i)) + ROUNDING / WRONG * abs(load(e, i))) * size
-                    add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
-            for i in range(begin, end):
-                if load(held, i) != FREE and load(held, i) != EQUAL and load(barred, i) == 0.0:
-                    push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > wrong * gradient:
-                        store(decided, i, 1.0)
-                    if push < -wrong * gradient and push < most:
-                        worst, most = i, push
-        if last or load(unmet, k) != 0.0:
-            j = before
-            for back in range(begin):
-                i = begin - 1 - back
-                if load(own, i) != 0.0:
-                    j -= 1
-                    x = -1.0 * load(d, j) / load(L, width * i + j)
-                    add_scaled_row(d, 0, x, L, width * i, 0, width)
-                    store(multipliers, i, x)
-            for i in range(begin):
-                at = load(held, i)
-                if at != FREE and at != EQUAL and load(decided, i) == 0.0:
-                    push = at * load(multipliers, i) * sqrt(dot(T, width * i, T, width * i, width))
-                    if push > wrong * gradient:
-                        store(decided, i, 1.0)
-                    if push < -wrong * gradient and push < most:
-                        worst, most = i, push
-            if worst >= 0:
-                return worst
-        if not last:
-            for i in range(begin, end):
-                if load(own, i) != 0.0:
-                    before += 1
-            begin = end
-    return worst
 
 
 @inlined
@@ -239,7 +111,7 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 @kernel
 def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict):
-    """As `solve_hierarchy`, whose rounds may run out."""
+    """As `solve_hierarchy`, whose rounds may run out at `most`. Returns whether a limit would be released if none were barred."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -357,11 +229,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     going = 0.0
                     if some_barred or wrong > WRONG:
                         clear(barred, 0, m)
-                        worst = wrong_row(
+                        doubtful = wrong_row(
                             levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, WRONG,
                             direction,
-                        )  # fmt: skip
-                        doubtful = worst >= 0
+                        ) >= 0  # fmt: skip
         if starting or (rounds == late and going != 0.0 and attempt < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls, loose = 0, -1, False, 0, False
@@ -402,15 +273,18 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits.
+    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits. If a
+    limit would be released that is barred, rounds go on from the solution, which stays if they run out.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
-    before, most, known = taken(linear), ROUNDS * n + FIRST_ROUNDS, True
-    doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict)
-    rounds = load(verdict, 0)
-    if load(verdict, 1) != 0.0:
+    before, most = taken(linear), ROUNDS * n + FIRST_ROUNDS
+    doubtful = put_rounds(
+        topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict
+    )
+    rounds, turn, solved = load(verdict, 0), 0, load(verdict, 1) == 0.0
+    if not solved:
         for j in range(n):
             store(near, j, INFINITE)
         for i in range(m):
@@ -422,9 +296,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         release(linear, before)
         put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
         rounds += load(verdict, 0)
-        doubtful, known = True, False
-    turn = 0
-    while doubtful and turn < TURNS:
+    while (doubtful or not solved) and turn < TURNS:
         turn += 1
         for i in range(m):
             store(first, i, load(held, i))
@@ -432,16 +304,17 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
         for j in range(n):
             store(near, j, load(x, j))
         release(linear, before)
-        unsolved = load(verdict, 1)
-        doubtful = put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict)
+        doubtful = put_rounds(
+            topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict
+        )
         rounds += load(verdict, 0)
-        if load(verdict, 1) != 0.0 and unsolved == 0.0 and known:
+        if solved and load(verdict, 1) != 0.0:
             for i in range(m):
                 store(held, i, load(first, i))
                 store(multipliers, i, load(sizes, i))
             for j in range(n):
                 store(x, j, load(near, j))
             store(verdict, 1, 0.0)
-            doubtful = False
-        known = True
+            turn = TURNS
+        solved = load(verdict, 1) == 0.0
     store(verdict, 0, rounds)

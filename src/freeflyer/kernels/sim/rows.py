@@ -131,7 +131,8 @@ def put_rows(topology, parameters, q, free, settings, near, record, wide, of_poi
 @kernel
 def put_targets(topology, parameters, settings, limits, row, rates, y, b, gaps, near):
     """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
-    by what yielding ground asks. rates: of the points before the step; y: impulses of the step before."""
+    by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
+    alone, which become whole ones."""
     h, gravity = load(settings, STEP), load3(settings, GRAVITY)
     slow = REST * h * sqrt(dot(gravity, gravity))
     yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
@@ -148,8 +149,9 @@ def put_targets(topology, parameters, settings, limits, row, rates, y, b, gaps, 
                     if yielding == SOFT:
                         store(b, row + i, load(b, row + i) - slip + h * (damper * slip + spring * pressed))
                     elif i == 2 or yielding == VISCOELASTIC:
-                        if i < 2 and load(y, k) > 0.0:  # how far the spring is stretched: y = -h (spring x + damper slip)
-                            pressed = -(load(y, row + i) / h + damper * slip) / spring
+                        if i < 2 and load(y, k) > 0.0:  # how far the spring is stretched
+                            pressed = -load(y, row + i) / (h * spring)
+                            store(y, row + i, load(y, row + i) - h * damper * slip)
                         store(b, row + i, load(b, row + i) + spring * pressed / (h * spring + damper))
                 store(gaps, k, 0.0)
             elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:

@@ -27,7 +27,8 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.ground import RECORD, put_point, put_point_rows, put_wrench, world_force
 from freeflyer.kernels.sim.layout import (
-    ENOUGH, GRAVITY, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, ROUNDS, STEP, TOUCHING,
+    DAMPING, ENOUGH, GRAVITY, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, ROUNDS, STEP, TOUCHING, VISCOELASTIC,
+    YIELDING,
 )
 from freeflyer.kernels.sim.rows import SUNK, add_compliance, choose_rows, point_width, put_rates_of, put_rows, put_targets, whole
 from freeflyer.kernels.tree.all_terms import areas
@@ -176,8 +177,9 @@ def put_depths(C, stride, limits, dry, cones, bounds, gaps, left, h, y):
 
 
 @kernel
-def put_kept(topology, record, limited, dry, y, near, h, kept, wrenches):
-    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push."""
+def put_kept(topology, record, limited, dry, y, springs, near, h, kept, wrenches):
+    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push. springs: impulses y, those of
+    tangential springs without their dampers."""
     row, touching, at = 0, 0.0, limited + dry
     for n in range(limited):
         store(kept, n, 0.0)
@@ -188,12 +190,12 @@ def put_kept(topology, record, limited, dry, y, near, h, kept, wrenches):
         store(kept, limited + n, load(y, row + n))
     row += dry
     for n in range(table_int(topology, N_POINTS)):
-        f = (0.0, 0.0, 0.0)
+        f, spring = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
         if load(near, limited + n) > 0.0:
-            f = world_force(record, n, y, row)
+            f, spring = world_force(record, n, y, row), world_force(record, n, springs, row)
             touching = touching + (1.0 if load(y, row + 2) > 0.0 else 0.0)
             row += 3
-        store3(kept, at + 3 * n, f)
+        store3(kept, at + 3 * n, spring)
         put_wrench(record, n, scale(1.0 / h, f), wrenches)
     return touching
 
@@ -231,7 +233,16 @@ def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_nex
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
 
-    out, w = workspace(q, stride + 8), workspace(q, nv + 8)
+    out, w, springs = workspace(q, stride + 8), workspace(q, nv + 8), workspace(q, stride + 8)
+    copy_entries(y, own, springs)
+    if table_int(topology, YIELDING) == VISCOELASTIC:
+        put_rates_of(wide, all_width, nv, v_next, of_points)
+        at = row
+        for n in range(table_int(topology, N_POINTS)):
+            if load(near_points, n) > 0.0:
+                for i in range(2):
+                    store(springs, at + i, load(y, at + i) + h * load(settings, DAMPING) * load(of_points, held + 3 * n + i))
+                at += 3
     depth = put_depths(C, stride, limits, dry, cones, bounds, gaps, u, h, out)
     zero_entries(w, nv)
     if depth > SUNK:
@@ -240,7 +251,7 @@ def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_nex
     for j in range(nv):
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
-    touching = put_kept(topology, record, limited, dry, y, near, h, kept, wrenches)
+    touching = put_kept(topology, record, limited, dry, y, springs, near, h, kept, wrenches)
     store(facts, MISSING, missing)
     store(facts, ENOUGH, enough)
     store(facts, ROUNDS, 1.0 * turns)

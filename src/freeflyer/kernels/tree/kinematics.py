@@ -12,7 +12,7 @@ from freeflyer.kernels.backend import (
     LANES, block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, store_entries, sym_rotate, transpose,
+    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, sym_rotate, transpose,
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
@@ -20,11 +20,11 @@ from freeflyer.kernels.model.joints.columns import world_columns
 from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
     COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FREE_AT, INERTIA,
-    IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT, SUBTREE_MASS,
+    IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT,
 )
 from freeflyer.kernels.model.poses import (
     FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at, pose_vectors_at,
-    put_spaced, put_spaced_rows, rotation, spaced3, store_vector, times, transpose_poses, vector, vector_step,
+    put_spaced, put_spaced_rows, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
@@ -87,22 +87,6 @@ def add_joint_motion(topology, work, i, rates, V):
 def zeros(example):
     """Three zeros of the kind of a scalar."""
     return like(example, 0.0), like(example, 0.0), like(example, 0.0)
-
-
-@kernel
-def composite_inertias(topology, parameters, work, to):
-    """Writes first moment and inertia of every subtree, at its root body's origin, from `to` on (body 0: the world)."""
-    n = load_int(topology, N_BODIES)
-    store_entries(work, to, (0.0,) * COMPOSITE)
-    for i in range(1, n + 1):
-        h, I = body_inertia(parameters, i, rotation(topology, work, i))
-        store_entries(work, to + COMPOSITE * i, (*h, *I))
-    for i in range(n, 0, -1):
-        h, I = load3(work, to + COMPOSITE * i), load6(work, to + COMPOSITE * i + SECOND_MOMENT)
-        m, r = load(parameters, body_floats(i) + SUBTREE_MASS), offset(topology, work, i)
-        there = to + COMPOSITE * parent_of(topology, i)
-        mr = scale(m, r)
-        accumulate(work, there, (*add(h, mr), *add_entries(I, point_inertia(add(add(h, h), mr), r))))
 
 
 @kernel

@@ -11,8 +11,7 @@ They are given in one of three expressions: BODY (the frame's axes, at its origi
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract,
-    turning,
+    ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
 )
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, spatial_scale
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row

@@ -198,6 +198,13 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
 def rotation(quaternions: np.ndarray) -> np.ndarray:
     """R (..., 3, 3) of unit quaternions x, y, z, w (..., 4) that have been checked: a fifth of the time of
     `spatial.quaternion.to_matrix`, which would be most of a conversion."""
+    if quaternions.ndim == 1:  # in control loops
+        x, y, z, w = quaternions.tolist()
+        return np.array([
+            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
+        ])  # fmt: skip
     R = np.empty((*quaternions.shape[:-1], 3, 3))
     x, y, z, w = quaternions[..., 0], quaternions[..., 1], quaternions[..., 2], quaternions[..., 3]
     xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
@@ -223,7 +230,7 @@ def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     """Entries of x (..., n) by number, 0 for those of number -1."""
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
-    found = np.take(x, source, axis=-1)
+    found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
     absent = source < 0
     if absent.any():
         found[..., absent] = 0.0

@@ -6,13 +6,16 @@ import io
 import re
 from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.safe_file import parse_xml, read_bytes, resolve_inside
+from freeflyer.model.readers.safe_file import numbers, parse_xml, read_bytes, resolve_inside
 from freeflyer.model.visuals.triangles import Mesh
+
+if TYPE_CHECKING:
+    from lxml.etree import _Element
 
 READ = (".stl", ".dae", ".obj")
 MAX_BYTES = 64_000_000  # of one file
@@ -20,6 +23,10 @@ MAX_FACES = 1_000_000  # of one file
 MAX_ANCESTORS = 8  # folders above the robot file in which a ROS package is looked for
 GREY = (0.66, 0.69, 0.73, 1.0)
 MISSING_EXTRA = 'meshes are read by trimesh, which is not installed: pip install "freeflyer[viewer]"'
+UPWARD = {
+    "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
+    "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
+}  # turns to z upwards
 MATERIALS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
 Colour = tuple[float, float, float, float]
 
@@ -53,29 +60,36 @@ def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     except ImportError:
         raise FileError(MISSING_EXTRA) from None
     data, kind = read_bytes(path, "mesh", MAX_BYTES), path.suffix.lower().removeprefix(".")
-    if kind == "dae":
-        parse_xml(data, f"mesh {path.name!r}")  # refuses entities and absurd nesting
+    axes = np.eye(3)
+    if kind == "dae":  # the parser refuses entities and absurd nesting
+        axes = collada_axes(parse_xml(data, f"mesh {path.name!r}"), f"mesh {path.name!r}")
     try:
         parts = _parts(data, kind)
         if not parts and kind == "dae":  # pycollada leaves out what has a broken material
             parts = _parts(MATERIALS.sub(b"", data), kind)
     except Exception as error:
         raise FileError(f"mesh {path.name!r} cannot be read: {' '.join(str(error).split())[:200]}", path=str(path)) from None
-    found = []
-    for part in parts:
-        vertices, faces = np.asarray(part.vertices, np.float64), np.asarray(part.faces, np.int64)
-        found.append((Mesh(vertices, faces), _colour(part)))
-    faces_in_all = sum(len(mesh.faces) for mesh, _ in found)
-    if not found or faces_in_all > MAX_FACES:
-        fault = f"has {faces_in_all} triangles, more than {MAX_FACES}" if found else "holds no triangles"
-        raise FileError(f"mesh {path.name!r} {fault}", path=str(path))
-    if not all(np.isfinite(mesh.vertices).all() for mesh, _ in found):
+    if not all(np.isfinite(part.vertices).all() for part in parts):
         raise FileError(f"mesh {path.name!r} holds numbers that are not finite", path=str(path))
-    return found
+    faces = sum(len(part.faces) for part in parts)
+    if not parts or faces > MAX_FACES:
+        fault = f"has {faces} triangles, more than {MAX_FACES}" if parts else "holds no triangles"
+        raise FileError(f"mesh {path.name!r} {fault}", path=str(path))
+    return [(Mesh(np.asarray(x.vertices, np.float64) @ axes.T, np.asarray(x.faces, np.int64)), _colour(x)) for x in parts]
+
+
+def collada_axes(root: _Element, where: str) -> np.ndarray:
+    """(3, 3): from the file's axes and unit to z upward and m.
+
+    Files of MeshLab call y upward whatever their axes are, so they are taken as they stand."""
+    unit, upward = root.find("asset/unit"), (root.findtext("asset/up_axis") or "Y_UP").strip()
+    tool = root.findtext("asset/contributor/authoring_tool") or ""
+    metres = 1.0 if unit is None else numbers(unit.get("meter", "1"), (1,), where)[0]
+    return metres * (np.eye(3) if "MeshLab" in tool else UPWARD.get(upward, np.eye(3)))
 
 
 def _parts(data: bytes, kind: str) -> list[Any]:
-    """Meshes of a file's content, each at its place; axes are the file's, whichever it calls upward, as ROS reads them."""
+    """Meshes of a file's content, each at its place in the file's own axes."""
     import trimesh
 
     scene: Any = trimesh.load_scene(io.BytesIO(data), file_type=kind, process=False, resolver=None)

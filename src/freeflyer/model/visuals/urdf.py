@@ -54,7 +54,7 @@ def _parts(element: _Element, path: Path, where: str, materials: dict[str, Colou
 
 def _rgba(material: _Element, where: str) -> Colour | None:
     color = material.find("color")
-    if color is None:
+    if color is None or material.find("texture") is not None:  # the mesh has colours of its own
         return None
     red, green, blue, alpha = numbers(color.get("rgba", ""), (4,), where)
     return red, green, blue, alpha

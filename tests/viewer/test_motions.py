@@ -1,0 +1,173 @@
+"""Runs of every kind as motions, figures, film strips, tables and notebook cells."""
+
+import freeflyer as ff
+import json
+import numpy as np
+import pickle
+import pytest
+import sys
+from dataclasses import replace
+from freeflyer.shown import notebook_html
+from freeflyer.viewer import display
+from freeflyer.viewer.motions import floor_of, motion
+from freeflyer.viewer.picture import picture
+from runs import KINDS, batch, control_run, free_flight, hopping, quadruped
+from seeds import fresh
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_every_run_is_a_motion_a_figure_a_film_a_table_and_a_cell(kind, tmp_path):
+    run = KINDS[kind]()
+    m = motion(run)
+    assert m.q.shape == (len(m.t), m.q.shape[1], m.model.nq)
+    assert np.isfinite(m.q).all()
+    assert np.isfinite(floor_of(m))
+    samples = m.sampled(60.0)
+    assert samples[0] == 0
+    assert samples[-1] == len(m.t) - 1
+    assert (np.diff(samples) > 0).all()
+    for curves in m.signals.values():
+        for x in curves.values():
+            assert x.shape == m.q.shape[:2]
+    assert len(run.plot().axes) >= 2
+    if m.q.shape[1] == 1:
+        assert run.film(count=2).axes
+    else:
+        with pytest.raises(ff.InputError, match="batch"):
+            run.film()
+    cell = run._repr_html_()
+    assert cell.count("data:image/png;base64,") >= 1
+    assert "http" not in cell
+    run.to_csv(tmp_path / "run.csv")
+    with pytest.raises(ff.FileError, match="overwrite"):
+        run.to_csv(tmp_path / "run.csv")
+    names = (tmp_path / "run.csv").read_text().partition("\n")[0].split(",")
+    table = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
+    assert table.shape == (len(m.t) * m.q.shape[1], len(names))
+    columns = run.columns()
+    for name in ("t", next(x for x in columns if x.startswith("q ")), list(columns)[-1]):
+        expected = np.broadcast_to(columns[name].reshape(len(m.t), -1), m.q.shape[:2]).T.ravel()
+        np.testing.assert_array_equal(table[:, names.index(name)], expected)
+
+
+@pytest.mark.parametrize("kind", KINDS)
+def test_a_data_frame_has_the_same_columns(kind):
+    pandas = pytest.importorskip("pandas")
+    run = KINDS[kind]()
+    frame = run.to_pandas()
+    assert isinstance(frame, pandas.DataFrame)
+    expected = [*(["robot"] if kind == "batch" else []), *run.columns()]
+    assert list(frame.columns) == expected
+    if kind == "batch":
+        assert frame.groupby("robot").size().tolist() == [len(run.t)] * 20
+        np.testing.assert_array_equal(frame[frame.robot == 7]["q joint_2"], run.q[:, 7, 1])
+
+
+def test_without_pandas_the_error_helps(monkeypatch):
+    monkeypatch.setitem(sys.modules, "pandas", None)
+    with pytest.raises(ff.errors.MissingExtraError, match="pip install pandas"):
+        free_flight().to_pandas()
+
+
+def test_names_of_columns_are_those_of_joints():
+    names = list(quadruped().columns())
+    assert names[:8] == ["t", *(f"q root_joint.{x}" for x in ("x", "y", "z", "qx", "qy", "qz", "qw"))]
+    some = {"v root_joint.wz", "q front_left_knee", "tau front_left_knee", "force front_left_foot.fz", "ground penetration"}
+    assert some <= {*names}
+    closed = KINDS["closed"]()
+    assert len({*closed.columns()}) == 1 + closed.model.nq + 2 * closed.model.nv
+    assert {f"v {name}" for name in closed.model.actuated} <= {*closed.columns()}
+    run = hopping()
+    np.testing.assert_array_equal(run.columns()["force foot_point.fz"], run.floor_forces[:, 1])
+
+
+def test_runs_of_loaded_files_ask_for_their_model(tmp_path):
+    run, model = free_flight(), free_flight().model
+    run.save(tmp_path / "run.npz")
+    loaded = ff.sim.load(tmp_path / "run.npz")
+    assert loaded.model is None
+    assert pickle.loads(pickle.dumps(run)).model is None
+    assert "q 0" in loaded.columns()
+    assert "img" not in loaded._repr_html_()
+    for show in (motion, lambda x: x.film()):
+        with pytest.raises(ff.InputError, match="give its model"):
+            show(loaded)
+    assert motion(loaded, model).q.shape == motion(run).q.shape
+    assert loaded.film(model=model, count=2).axes
+    for wrong in (ff.robots.chain(3), ff.robots.make("humanoid")):
+        with pytest.raises(ff.InputError, match="another robot"):
+            motion(loaded, wrong)
+    for nothing in (3, "run", np.zeros(3), model):
+        with pytest.raises(ff.InputError, match="a run of the library"):
+            motion(nothing)
+
+
+def test_robots_whose_run_ended_stay_where_they_were():
+    run = batch()
+    q = run.q.copy()
+    q[20:, 3] = np.nan
+    broken = replace(run, q=q)
+    m = motion(broken)
+    np.testing.assert_array_equal(m.q[20:, 3], np.broadcast_to(q[19, 3], (21, 3)))
+    q[:, 3] = np.nan
+    with pytest.raises(ff.InputError, match="robot 3"):
+        motion(replace(run, q=q))
+
+
+def test_samples_are_those_next_to_the_times_of_frames():
+    rng = fresh("sampled")
+    run = motion(free_flight())
+    t = np.sort(rng.uniform(0.0, 1.0, 200))
+    m = run._replace(t=t)
+    wanted = np.linspace(t[0], t[-1], round((t[-1] - t[0]) * 30.0) + 1)
+    nearest = np.unique([np.abs(t - x).argmin() for x in wanted])
+    assert np.array_equal(m.sampled(30.0), nearest)
+
+
+def test_cells_of_models_and_solutions(monkeypatch):
+    model = ff.robots.make("humanoid")
+    assert "img" in model._repr_html_()
+    assert "humanoid_33" in model._repr_html_()
+    result = control_run()
+    stance = result.stance
+    solution = stance.problem([stance.balance(), stance.upright(), stance.relaxed()]).solve(stance.q, np.zeros(model.nv))
+    drawn = []
+    monkeypatch.setattr(display, "picture", lambda *given, **more: drawn.append((given, more)) or picture(*given, **more))
+    cell = solution._repr_html_()
+    (((shown, at), options),) = drawn
+    assert shown is solution.constraints.model
+    np.testing.assert_array_equal(at, stance.q)
+    assert options["forces"] is solution.forces
+    assert [foot.name for foot in options["feet"]] == list(solution.forces)
+    assert "solved" in cell
+    assert "left_sole" in cell
+    assert "img" in cell
+    pair = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
+    found = ff.constrained_dynamics(model, stance.q, np.zeros(model.nv), np.zeros(model.nv), constraints=pair)
+    assert "left_sole" in found._repr_html_()
+    assert "img" in found._repr_html_()
+    Q = np.tile(stance.q, (3, 1))
+    many = ff.constrained_dynamics(model, Q, np.zeros((3, model.nv)), np.zeros((3, model.nv)), constraints=pair)
+    assert "3 x 39" in many._repr_html_()
+    matrix = (np.eye(1, model.nv), np.zeros(1))
+    free = ff.constrained_dynamics(model, stance.q, np.zeros(model.nv), np.zeros(model.nv), constraints=matrix)
+    assert "constrained dynamics" in free._repr_html_()
+    assert notebook_html(json).startswith("<pre>")
+
+
+def test_names_from_files_are_escaped():
+    evil = "<script>alert(1)</script>"
+    links = (ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3))),)
+    model = ff.build(ff.Description(evil, links, (ff.Joint("j", "free", "world", "a"),)))
+    run = ff.sim.simulate(model, model.neutral, np.zeros(6), dt=0.1, duration=0.2)
+    for value in (model, run):
+        assert "<script" not in value._repr_html_()
+
+
+def test_curves_of_one_of_several_robots():
+    run = batch()
+    figure = run.plot(robot=7)
+    drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_ydata()) == len(run.t)]
+    assert any(np.array_equal(y, run.q[:, 7, 0]) for y in drawn)
+    with pytest.raises(ff.InputError, match="robot"):
+        run.plot(robot=20)
