@@ -10,6 +10,7 @@ from typing import Annotated, Any
 import typer
 
 import freeflyer as ff
+from benchmarks.generated_code import GeneratedTiming, generated_table, generated_times
 from benchmarks.ground import GroundTiming, ground_table, ground_times
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
 from benchmarks.peers import PEERS, SOLVERS
@@ -24,7 +25,7 @@ from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArg
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 
-Part: Any = StrEnum("Part", [*PARTS, "solvers", "ground"])
+Part: Any = StrEnum("Part", [*PARTS, "solvers", "ground", "generated"])
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
     show_default="all without ROBOT, else robots")]  # fmt: skip
 
@@ -37,12 +38,14 @@ class ComparedBench(Bench):
     hierarchies: tuple[HierarchyTiming, ...] = ()
     talos: Standings | None = None
     ground: tuple[GroundTiming, ...] = ()
+    generated: tuple[GeneratedTiming, ...] = ()
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
         found = super().tables() + ([solvers_table(self.solvers)] if self.solvers else [])
         found += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
         found += [ground_table(self.ground)] if self.ground else []
+        found += [generated_table(self.generated)] if self.generated else []
         return found + (self.talos.tables() if self.talos else [])
 
 
@@ -58,7 +61,8 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
             solvers=solver_times(blocks, Effort().block_seconds, progress) if qp else (),
             hierarchies=hierarchy_times(progress) if qp else (),
             talos=talos_times(tsid_contestants, SOLVERS) if "control" in wanted else None,
-            ground=ground_times(progress) if "ground" in wanted else ())  # fmt: skip
+            ground=ground_times(progress) if "ground" in wanted else (),
+            generated=generated_times(progress) if "generated" in wanted else ())  # fmt: skip
 
     try:
         run_bench(robots, wanted, plot, batch, threads, blocks, specialize, base, loops, json, PEERS, with_more)

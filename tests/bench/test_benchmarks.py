@@ -95,3 +95,13 @@ def test_loops_and_recordings():
     assert wrong.returncode == 2
     assert "there is no file 'nobody.urdf'" in wrong.stderr
     assert "Traceback" not in wrong.stderr
+
+
+def test_beside_generated_code():
+    """One robot's own code and CasADi's compute what general code does."""
+    pytest.importorskip("casadi")
+    result, data = run_json("--part", "generated")
+    assert result.exit_code == 0
+    names = {"inverse_dynamics", "forward_dynamics", "mass_matrix", "gravity_forces"}
+    assert {row["function"] for row in data["generated"]} == names
+    assert max(row["difference"] for row in data["generated"]) < 1e-11

@@ -52,6 +52,16 @@ def _lowest(mj, q: np.ndarray) -> float:
     return min(mujoco.mj_geomDistance(mj, data, plane, g, 10.0, None) for g in range(mj.ngeom) if g != plane)
 
 
+def test_point_feet_are_found_by_name():
+    """Standing, all four of the quadruped's touch the ground, so it walks without a word on its feet."""
+    model = ff.robots.quadruped()
+    feet = ff.contacts.feet_by_name(model)
+    height = [ff.frame_pose(model, ff.robots.standing_posture(model), foot.frame)[2, 3] for foot in feet]
+    assert [foot.kind for foot in feet] == ["point"] * 4 and np.abs(height).max() < 1e-9
+    with pytest.raises(ff.InputError, match="no sites"):
+        ff.contacts.feet_by_name(ff.robots.chain(3))
+
+
 @pytest.mark.peers
 @pytest.mark.parametrize("name", SHAPES)
 def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):

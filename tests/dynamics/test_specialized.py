@@ -16,7 +16,6 @@ from random_robots import BASES, KINDS, random_robot
 from typing import Any
 
 ALIKE = 1e-13  # relative to the largest entry
-NEAR_SINGULAR = 1e-10  # of linkages in random postures, where forces of 1e7 N occur
 LEADS = ((), (1,), (3,), (13,), (2, 5), (70,))  # batch axes: less than a Pack, more, several, with a rest
 EXPRESSED = ("body", "mixed", "world")
 
@@ -88,12 +87,13 @@ def test_closed_linkages_agree() -> None:
     frame = model.frame_names[-1]
     for lead in LEADS:
         q, v, a = states(model, rng, lead)
+        q = ff.integrate(model, np.broadcast_to(model.neutral, q.shape), 0.05 * v)
         loads = {"external": {frame: rng.standard_normal(6)}, "gravity": rng.standard_normal(3)}
         for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a))):
-            assert error(f(fast, *x), f(model, *x)) < NEAR_SINGULAR
-            assert error(f(fast, *x, **loads), f(model, *x, **loads)) < NEAR_SINGULAR
+            assert error(f(fast, *x), f(model, *x)) < 10 * ALIKE
+            assert error(f(fast, *x, **loads), f(model, *x, **loads)) < 10 * ALIKE
         for g in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass):
-            assert error(g(fast, q), g(model, q)) < NEAR_SINGULAR
+            assert error(g(fast, q), g(model, q)) < 10 * ALIKE
     open_loops = q + 0.1 * rng.standard_normal(q.shape) * (np.arange(q.shape[-1]) >= 7)
     with pytest.raises(ff.linkages.LinkageError):
         ff.inverse_dynamics(fast, open_loops, v, a)
@@ -187,7 +187,7 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     rng = fresh(80)
     model = random_robot(rng, 4, ("revolute", "prismatic", "universal"), "free", mimics=0.0)
     d = model.description
-    link, joint = d.links[2], d.joints[-1]
+    link, joint = d.links[2], d.joint("joint_2")
     moved = joint.placement.copy()
     moved[:3, 3] += rng.uniform(0.01, 0.1, 3)
     heavier = ff.Inertia(2.0 * link.inertia.mass, link.inertia.com + 0.05, 3.0 * link.inertia.rotational)

@@ -126,7 +126,7 @@ KINDS: dict[str, Callable[[Any], Bad]] = {
                                  {"s": x}, Thing(), None, np.array([x, x]), 10**400]),
     "name": lambda known: shown([*NAMES, [known], f"{known}!"]),
     "names": lambda known: shown(["motor", ["no such thing"], 3, [3], [None], [known] * 3, Thing(), np.nan, [known, ""],
-                                  {known: 1.0}.values()]),
+                                  {"a": 1.0}.values()]),
     "word": lambda known: shown(["Tree", f"{known}!", "", 0, 3, True, [known], (known,), b"x", Thing(), {"a": 1}, np.zeros(2)]),
     "count": lambda x: shown([-1, 1.5, "3", np.nan, [x], Thing(), 1j]),
     "gravity": lambda x: shown(GRAVITIES),

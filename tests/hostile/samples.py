@@ -137,7 +137,7 @@ def specials(model: ff.Model, closed: ff.Model, state: dict[str, Any], lead: tup
     return {
         "velocity_map_bias": lambda: {"u": state["u"] if model.reduction else v},
         "random_configuration": lambda: {"rng": np.random.default_rng(0), "size": lead}, "frame_set": lambda: {"names": ("tip",)},
-        "specialize": lambda: {"functions": ["center_of_mass"]},
+        "specialize": lambda: {"functions": ("center_of_mass",)},
         "lock_joints": lambda: {"joints": ()}, "constraint_multipliers": lambda: {"a": state["a"]}, "check": lambda: {"seed": 1},
         "manipulability": lambda: {"axes": {"c": np.linspace(0.0, 0.1, 3)}},
         "kinematic_chains": lambda: {"contacts": ff.ConstraintSet(model)},

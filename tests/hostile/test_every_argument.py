@@ -105,6 +105,23 @@ def test_bad_arguments_are_refused(case: str) -> None:
         np.testing.assert_array_equal(x, before[name], f"{name} was written to")
 
 
+ON_SETS = {"q", "q0", "q1", "R", "rotation", "X", "X0", "X1", "X_AB", "X_WB", "x", "x0", "x1", "rotational"}
+OF_ANY_LENGTH = {f"spatial.quaternion.{x}" for x in ("conjugate", "normalize", "from_wxyz", "to_wxyz")}
+
+
+@pytest.mark.parametrize("name", [x for x in SPATIAL_FUNCTIONS if x not in OF_ANY_LENGTH])
+def test_what_is_off_its_set_is_refused(name: str) -> None:
+    """Scaled rotations, quaternions off the sphere, unsymmetric inertias: with their index."""
+    call = spatial_call(name, (3,))
+    for argument in ON_SETS & {*call.arrays}:
+        bad = call.given[argument].copy()
+        if argument == "rotational":
+            bad[1, 0, 1] += 0.1
+        else:
+            bad[1] *= 1.0 + 1e-5
+        refused(ff.InputError, r"index \(1,\)", call.run, **{argument: bad})
+
+
 def test_no_function_is_left_out() -> None:
     """A new function is tried here, or has a reason why not."""
     mine = ("robots.", "analysis.", "plots.", "report.", "export.", "symbolic.", "freeflyer_papers.", "spatial.")

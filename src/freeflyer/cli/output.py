@@ -110,8 +110,8 @@ def plain(value: Any) -> Any:
         names = [f.name for f in dataclasses.fields(value)]
         names += [n for n, x in vars(type(value)).items() if isinstance(x, property)]
         return {n: plain(getattr(value, n)) for n in names}
-    if hasattr(value, "tolist"):  # of NumPy
-        return plain(value.tolist())
+    if callable(of_numpy := getattr(value, "tolist", None)):
+        return plain(of_numpy())
     if isinstance(value, dict):
         return {str(k): plain(x) for k, x in value.items()}
     if isinstance(value, list | tuple):

@@ -49,7 +49,8 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
 
 @public
 def feet_by_name(model: Model) -> tuple[Contact, ...]:
-    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners.
+    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners, or else
+    each site `..._foot`, a point.
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
     counter-clockwise from above."""
@@ -58,8 +59,9 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
         corners = corners_of(model, name) if name.endswith("_sole") else np.zeros((0, 3))
         if len(corners):
             found.append(contact_from_points(name, sole_corners(corners)))
+    found = found or [point(x.name) for x in model.description.sites if x.name.endswith("_foot")]
     if not found:
-        raise InputError(f"{model.name!r} has no frames named '..._sole' with corners '..._sole_*': name its feet, "
+        raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet, "
                          "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", robot=model.name)
     return tuple(found)
 

@@ -10,23 +10,19 @@ from .body_tasks import (
 )
 from .chains import Chains as Chains, kinematic_chains as kinematic_chains
 from .dcm import (
-    DCMCommand as DCMCommand,
     DCMPlan as DCMPlan,
     dcm_plan as dcm_plan,
     track_dcm as track_dcm,
     walking_dcm as walking_dcm,
 )
 from .equilibria import (
-    Controllability as Controllability,
     Equilibrium as Equilibrium,
     controllability as controllability,
     equilibrium as equilibrium,
 )
 from .footsteps import (
-    FootReference as FootReference,
     FootstepPlan as FootstepPlan,
     Gait as Gait,
-    SupportPhase as SupportPhase,
     gait_footsteps as gait_footsteps,
     walk_forward as walk_forward,
 )
@@ -39,7 +35,6 @@ from .inputs import (
 )
 from .kinematics import (
     InverseKinematics as InverseKinematics,
-    KinematicLevel as KinematicLevel,
     inverse_kinematics as inverse_kinematics,
 )
 from .limits import (
@@ -53,7 +48,6 @@ from .limits import (
 from .problem import (
     Controller as Controller,
     ControlSolution as ControlSolution,
-    LevelResult as LevelResult,
     WholeBodyProblem as WholeBodyProblem,
 )
 from .pushes import (

@@ -63,11 +63,16 @@ def real_array(name: str, x: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
+@np.errstate(over="ignore")
+def square(x: np.ndarray) -> float:
+    """x^T x of a row (n,): infinite, without a warning, if a number is too large."""
+    return x.dot(x)
+
+
 def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    flat = array.ravel()
-    if not math.sqrt(flat.dot(flat)) <= most and not (np.abs(array) <= most).all():  # the first is quick and seldom undecided
+    if not math.sqrt(square(array.ravel())) <= most and not (np.abs(array) <= most).all():  # the first is quick
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -227,7 +232,7 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
-    if not (x.ndim == 1 and x.dot(x) < np.inf) and not np.isfinite(x).all():
+    if not (x.ndim == 1 and square(x) < np.inf) and not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops

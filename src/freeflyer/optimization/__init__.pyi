@@ -9,5 +9,5 @@ from .failures import (
     UnboundedError as UnboundedError,
 )
 from .hierarchy import HierarchySolution as HierarchySolution, Level as Level, solve_hierarchy as solve_hierarchy
-from .problem import Residuals as Residuals, Solution as Solution
+from .problem import Solution as Solution
 from .quadratic import nearest as nearest, solve_qp as solve_qp, solvers as solvers

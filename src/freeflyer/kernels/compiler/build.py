@@ -126,7 +126,7 @@ def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], s
     if None in codes and target == host():
         codes = from_wheel(names) or codes
     if None in codes:
-        notice = announce(name_of(entry, lanes))
+        notice = announce(name_of(entry, lanes), "" if getattr(entry, "robot", "") else " (`freeflyer warm` does it ahead)")
         try:
             codes = [make(f, target) for f in functions or closure(entry, lanes)]
         finally:
@@ -193,12 +193,12 @@ def separate_address(entry: Entry, lanes: int) -> int:
         return load(*found)
 
 
-def announce(name: str) -> threading.Timer:
-    """Prints on a terminal, after a while, that a function is being compiled."""
+def announce(name: str, hint: str) -> threading.Timer:
+    """Prints on a terminal, after a while, that a function is being compiled, with a hint."""
 
     def notice() -> None:
         if sys.stderr is not None and sys.stderr.isatty():
-            print(f"freeflyer: compiling {name}, once on this machine (`freeflyer warm` does it ahead)", file=sys.stderr)
+            print(f"freeflyer: compiling {name}, once on this machine{hint}", file=sys.stderr)
 
     timer = threading.Timer(NOTICE_SECONDS, notice)
     timer.daemon = True
