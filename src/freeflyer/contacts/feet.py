@@ -49,8 +49,7 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
 
 @public
 def feet_by_name(model: Model) -> tuple[Contact, ...]:
-    """Feet of a model by their names: each frame `..._sole` that has frames `..._sole_*` of its corners, or else
-    each site `..._foot`, a point.
+    """Feet of a model by their names: frames `..._sole` with frames `..._sole_*` of their corners, or else sites `..._foot`.
 
     Returns: tuple of Contact, points, lines or surfaces, as the corners lie; those of a surface are its convex hull,
     counter-clockwise from above."""

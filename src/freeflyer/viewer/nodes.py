@@ -32,6 +32,7 @@ from freeflyer.viewer.scene import (
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255
+SHADOWS = 100_000  # triangles: more cast none, which takes a software GPU too long
 HEMISPHERE = 1.5  # light from all sides, beside viser's from above
 
 
@@ -48,6 +49,7 @@ class RobotNodes:
         self.server, self.model, self.offsets, self.feet, self.floor = server, model, offsets, feet, floor
         self.size, count = robot_size(model), len(offsets)
         self.shapes = visuals(model).shapes
+        self.light = count * sum(len(s.mesh.faces) for s in self.shapes) < SHADOWS
         self.links = tuple(dict.fromkeys(s.link for s in self.shapes))
         self.place = [self.links.index(s.link) for s in self.shapes]
         self.inertias = inertia_half_axes(model)
@@ -77,11 +79,12 @@ class RobotNodes:
             self.show_layer(layer, layer in layers)
 
     def _batch(self, name: str, mesh: Any, colour: Sequence[float], count: int, layer: str = "", scales: bool = False) -> Any:
+        shadow = not layer and self.light
         node = self.server.scene.add_batched_meshes_simple(
             name, mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32), np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)),
             np.zeros((count, 3)), batched_scales=np.ones((count, 3)) if scales else None, batched_colors=rgb(colour), lod="off",
             flat_shading=True, side="double", opacity=colour[3] if colour[3] < 1.0 else None,
-            cast_shadow=not layer, receive_shadow=not layer)  # fmt: skip
+            cast_shadow=shadow, receive_shadow=shadow)  # fmt: skip
         if layer:
             self.of_layer[layer].append(node)
         return node

@@ -103,7 +103,7 @@ def call_of(model: Any, algorithm: Algorithm, x: States, frame: str, which: int 
         return partial(function, model, *arguments, gravity=np.array(model.gravity))
     if "contacts" in variant:
         held = ConstraintSet(model, contacts=tuple(map(contacts.surface, held_frames(model, algorithm.frames))), loops=False)
-        call = partial(function, model, *arguments, constraints=held)
+        call = partial(function, model, *_regular(held, arguments), constraints=held)
         if "derivatives" in algorithm.name:
             return lambda: ForwardDynamicsDerivatives(*(d.a for d in call()))
         return lambda: call().a
@@ -114,6 +114,12 @@ def call_of(model: Any, algorithm: Algorithm, x: States, frame: str, which: int 
     if "frames" in variant:
         return partial(function, model, *arguments, frames=frames, expressed="mixed")
     return partial(function, model, *arguments)
+
+
+def _regular(held: ConstraintSet, arguments: list[Any]) -> list[Any]:
+    """The same states, but a regular one in place of those near which the rows of a set depend on each other and may contradict."""
+    regular = np.linalg.svd(held.jacobian(arguments[0]), compute_uv=False)[..., -1:] > INDEPENDENT**2
+    return [np.where(regular, x, x[np.argmax(regular)]) for x in arguments] if regular.ndim > 1 else arguments
 
 
 @lru_cache(maxsize=4)
