@@ -137,7 +137,7 @@ def test_cells_of_models_and_solutions(monkeypatch):
     (((shown, at), options),) = drawn
     assert shown is solution.constraints.model
     np.testing.assert_array_equal(at, stance.q)
-    assert options["forces"] is solution.forces
+    assert options["forces"] == solution.forces  # the same arrays
     assert [foot.name for foot in options["feet"]] == list(solution.forces)
     assert "solved" in cell
     assert "left_sole" in cell

@@ -1,5 +1,6 @@
 """Shaded pictures: rays through every pixel as oracle, a sphere's outline in closed form, transparency, floor, cameras."""
 
+import freeflyer as ff
 import numpy as np
 import pytest
 from freeflyer.model.visuals.triangles import Mesh, box, ellipsoid
@@ -114,3 +115,25 @@ def test_meshes_behind_or_beside_the_camera_are_left_out():
     for place in ((10.0, 0.0, 0.0), (0.0, 50.0, 0.0)):
         assert (render([Piece(box(np.full(3, 0.5)).moved(_at(*place)), RED)], camera, 30, 30, None) == 255).all()
     assert (render([Piece(Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]])), RED)], camera, 30, 30, None) == 255).all()
+
+
+@pytest.mark.parametrize("elevation", [90.0, -90.0])
+def test_views_from_straight_above_and_below_keep_their_azimuth(elevation):
+    rng = fresh("vertical")
+    points, azimuth = rng.normal(size=(30, 3)), rng.uniform(-180.0, 180.0)
+    exact, near = (camera_around(points, azimuth, e) for e in (elevation, 0.9999 * elevation))
+    assert exact.axes() @ exact.axes().T == pytest.approx(np.eye(3), abs=1e-9)
+    assert exact.project(points, 500, 500)[0] == pytest.approx(near.project(points, 500, 500)[0], abs=0.5)
+    camera = Camera([1.0, 2.0, np.sign(elevation) * 5.0], [1.0, 2.0, 0.0])
+    assert camera.axes()[1] == pytest.approx([0.0, 1.0, 0.0])
+    assert (render([Piece(box(np.full(3, 0.5)).moved(_at(1.0, 2.0, 0.0)), RED)], camera, 60, 60, None) < 255).any()
+
+
+@pytest.mark.parametrize(("make", "named"), [
+    (lambda: Camera([1.0, 2.0, 3.0], [1.0, 2.0, 3.0]), "position"), (lambda: Camera([np.nan, 0.0, 0.0], [0, 0, 0]), "position"),
+    (lambda: Camera([2.0, 0.0, 1.0], "no"), "look_at"), (lambda: Camera([2, 0, 1], [0, 0, 0], np.nan), "fov"),
+    (lambda: camera_around(np.eye(3), azimuth=np.inf), "azimuth"), (lambda: camera_around(np.eye(3), elevation=91.0), "elevation"),
+])  # fmt: skip
+def test_cameras_that_look_nowhere_are_refused(make, named):
+    with pytest.raises(ff.InputError, match=named):
+        make()

@@ -127,3 +127,17 @@ def test_pictures_show_every_layer_and_refuse_others():
         picture(model, [0.0])
     empty = ff.build(ff.Description("point", (ff.Link("a"),), (ff.Joint("j", "fixed", "world", "a"),)))
     assert (picture(empty, width=20, height=20) == 255).all()
+
+
+def test_pictures_refuse_forces_that_act_on_nothing_and_numbers_that_are_none():
+    model = ff.robots.quadruped()
+    (foot, *_) = feet = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
+    wrench = weight(model) * np.array([0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
+    small = {"width": 60, "height": 60}
+    name = foot.name
+    assert (picture(model, forces={name: wrench}, feet=feet, **small) != picture(model, feet=feet, **small)).any()
+    for arguments, named in (({"forces": {"nope": wrench}, "feet": feet}, "nope"), ({"forces": {name: wrench}}, "feet="),
+                             ({"forces": {name: wrench[:3]}, "feet": feet}, name), ({"floor": np.nan}, "floor"),
+                             ({"azimuth": np.nan}, "azimuth"), ({"camera": (1, 2)}, "camera")):  # fmt: skip
+        with pytest.raises(ff.FreeflyerError, match=named):
+            picture(model, **small, **arguments)

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from dataclasses import dataclass
 
 import numpy as np
 
+from freeflyer.errors import InputError
+from freeflyer.model.inputs import number, shaped
+
 FOV = 0.6  # rad, from the lower to the upper edge
 MARGIN = 1.12
+LEAST = 1e-6  # rad to the vertical, less than a pixel: views from straight above keep the azimuth of their eye
 
 
-class Camera(NamedTuple):
-    """Camera of a picture or a page; the world's z is upward in the picture.
+@dataclass(frozen=True, eq=False)
+class Camera:
+    """Camera of a picture or a page; the world's z is upward in the picture, or its y if the view is vertical.
 
     Attributes:
         position: (3,) array, of the eye, m.
@@ -23,12 +28,21 @@ class Camera(NamedTuple):
     look_at: np.ndarray
     fov: float = FOV
 
+    def __post_init__(self) -> None:
+        for name in ("position", "look_at"):
+            object.__setattr__(self, name, shaped(name, getattr(self, name), (3,)))
+        object.__setattr__(self, "fov", number("fov", self.fov, 1e-3, 3.0))
+        if not np.linalg.norm(self.look_at - self.position) > 1e-9:
+            raise InputError("position is the point look_at: a camera that looks nowhere; move one of them", name="position")
+
     def axes(self) -> np.ndarray:
         """Rows (3, 3): to the right, up, and forward, in world axes."""
         forward = self.look_at - self.position
         forward = forward / np.linalg.norm(forward)
         right = np.cross(forward, (0.0, 0.0, 1.0))
-        right = right / max(float(np.linalg.norm(right)), 1e-9)
+        if np.linalg.norm(right) < 0.1 * LEAST:  # vertical
+            right = np.cross(forward, (0.0, 1.0, 0.0))
+        right = right / np.linalg.norm(right)
         return np.array([right, np.cross(right, forward), forward])
 
     def project(self, points: np.ndarray, width: int, height: int) -> tuple[np.ndarray, np.ndarray]:
@@ -42,8 +56,10 @@ class Camera(NamedTuple):
 def camera_around(points: np.ndarray, azimuth: float = -60.0, elevation: float = 12.0, aspect: float = 1.0) -> Camera:
     """Camera that shows points (n, 3), m, from a direction.
 
-    azimuth: of the eye, degrees from the world's x to its y. aspect: width over height of the picture."""
-    a, e = np.radians(azimuth), np.radians(elevation)
+    azimuth, elevation: of the eye, degrees from the world's x to its y, and above the horizon. aspect: width over height of the
+    picture. Errors: InputError."""
+    a, e = np.radians(number("azimuth", azimuth, -360.0, 360.0)), np.radians(number("elevation", elevation, -90.0, 90.0))
+    e = np.clip(e, LEAST - 0.5 * np.pi, 0.5 * np.pi - LEAST)
     back = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
     middle = 0.5 * (points.min(axis=0) + points.max(axis=0))
     camera = Camera(middle + back, middle)

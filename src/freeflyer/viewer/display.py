@@ -126,7 +126,8 @@ def _solution(title: str, rows: Sequence[tuple[str, str]], constraints: Constrai
     if constraints is None or q is None or q.ndim != 1 or len(constraints.model.link_names) > MOST_DRAWN:
         return text
     feet = complete_feet(constraints.model.tree, constraints.contacts) if constraints.contacts else ()
-    return _beside([picture(constraints.model, q, width=SIZE, height=SIZE, forces=forces, feet=feet)], text)
+    on_feet = {foot.name: forces[foot.name] for foot in feet if foot.name in forces}
+    return _beside([picture(constraints.model, q, width=SIZE, height=SIZE, forces=on_feet, feet=feet)], text)
 
 
 def _wrenches(forces: Mapping[str, np.ndarray]) -> Table:

@@ -35,8 +35,9 @@ class Motion(NamedTuple):
     title: str
 
     def at(self, k: int, chosen: Sequence[int]) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
-        """(q (m, nq), wrenches by name of each) of some of the robots at sample k."""
-        return self.q[k, chosen], [{name: w[k, n] for name, w in self.forces.items()} for n in chosen]
+        """(q (m, nq), wrenches on the feet by name of each) of some of the robots at sample k."""
+        on_feet = {foot.name: self.forces[foot.name] for foot in self.feet if foot.name in self.forces}
+        return self.q[k, chosen], [{name: w[k, n] for name, w in on_feet.items()} for n in chosen]
 
     def sampled(self, rate: float) -> np.ndarray:
         """Samples that are shown `rate` times a second, the first and the last one included."""

@@ -10,9 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
+from freeflyer.contacts.feet import complete_feet
+from freeflyer.errors import unknown_name
 from freeflyer.files import write_atomically
 from freeflyer.linkages.closure import file_posture
-from freeflyer.model.inputs import choice, one_row, whole_number
+from freeflyer.model.inputs import check_shape, choice, instance, number, one_row, real_array, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.viewer.camera import Camera, camera_around
@@ -48,7 +50,7 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
         width, height: Pixels.
         layers: Things that are drawn beside the links: "com", "loops", "forces", "frames", "inertias".
         forces, feet: Wrenches (6,) by name on contacts, in the axes of their frames, drawn as arrows.
-        azimuth, elevation: Direction of the eye, degrees; a camera replaces them.
+        azimuth, elevation: Direction of the eye, degrees, to 360 and from -90 to 90; a camera replaces them.
         camera: Camera in their place.
         floor: Height, m; by default below the lowest point.
 
@@ -61,9 +63,16 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
     posture = default_posture(model) if q is None else one_row(model, "q", q, "q")
     for layer in layers:
         choice("layers", layer, LAYERS)
+    contacts = complete_feet(model.tree, feet) if feet else ()
+    for name, wrench in (forces or {}).items():
+        if name not in (known := [foot.name for foot in contacts]):
+            raise unknown_name("foot", name, known, "Forces act on contacts: give these as feet=.")
+        check_shape(f"forces[{name!r}]", real_array(f"forces[{name!r}]", wrench), (6,))
+    if camera is not None:
+        instance("camera", camera, Camera)
     pieces = robot_pieces(model, posture)
-    ground = floor_under(model, pieces) if floor is None else floor
-    pieces += overlay(model, posture, (*layers, *(["forces"] if forces else [])), forces, feet, ground or 0.0)
+    ground = floor_under(model, pieces) if floor is None else number("floor", floor)
+    pieces += overlay(model, posture, (*layers, *(["forces"] if forces else [])), forces, contacts, ground or 0.0)
     if not pieces:
         return np.full((height, width, 3), 255, np.uint8)
     eye = camera or camera_around(np.vstack([p.mesh.vertices for p in pieces]), azimuth, elevation, width / height)
