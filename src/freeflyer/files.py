@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import secrets
 import stat
+from collections.abc import Collection
 from contextlib import suppress
 from pathlib import Path
 
@@ -21,8 +22,7 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
     shown = check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
-        if os.path.lexists(path) and not overwrite:
-            raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+        refuse_existing(path, overwrite)
         status = _status(path)
         if status is not None and stat.S_ISDIR(status.st_mode):
             raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
@@ -37,6 +37,22 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
             raise
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"{shown} cannot be written: {reason}", path=str(path)) from error
+
+
+def refuse_existing(path: str | os.PathLike[str], overwrite: bool) -> None:
+    """FileError for a file or link that is there, unless it may be replaced."""
+    shown = check_path(path)
+    if not overwrite and os.path.lexists(path):
+        raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+
+
+def check_target(path: str | os.PathLike[str], endings: Collection[str], overwrite: bool) -> str:
+    """The ending of a file to write, in small letters. Errors: FileError for one not in `endings`, and as refuse_existing."""
+    shown, ending = check_path(path), Path(path).suffix.lower()
+    if ending not in endings:
+        raise FileError(f"{shown} must end in {' or '.join(endings)}: no other kind of file is written", path=str(path))
+    refuse_existing(path, overwrite)
+    return ending
 
 
 def check_path(path: object) -> str:

@@ -10,6 +10,9 @@ import signal
 import subprocess
 import sys
 from command import arm, printed, run, written
+from freeflyer.viewer.motions import floor_of, motion
+from freeflyer.viewer.picture import picture
+from freeflyer.viewer.scene import SHOWN
 from PIL import Image
 from urllib.request import urlopen
 
@@ -32,12 +35,59 @@ def test_a_film_of_a_recorded_run(tmp_path):
     ff.sim.simulate(chain, [0.5, 0.0], [0.0, 0.0], dt=0.01, duration=0.2).save(tmp_path / "run.npz")
     printed("view", "chain:n=2", "--run", tmp_path / "run.npz", "--gif", tmp_path / "run.gif")
     assert Image.open(tmp_path / "run.gif").n_frames == 3
+    frame, neutral = tmp_path / "frame.png", tmp_path / "neutral.png"
+    printed("view", "chain:n=2", "--run", tmp_path / "run.npz", "--image", frame)
+    printed("view", "chain:n=2", "--image", neutral)
+    m = motion(ff.sim.load(tmp_path / "run.npz"), chain)
+    expected = picture(chain, [0.5, 0.0], width=960, height=960, layers=SHOWN, feet=m.feet, floor=floor_of(m))
+    assert (np.asarray(Image.open(frame)) == expected).all()
+    assert frame.read_bytes() != neutral.read_bytes()
     wrong = run("view", "humanoid", "--run", tmp_path / "run.npz", "--gif", tmp_path / "other.gif")
     assert wrong.exit_code == 2
     assert "another robot" in wrong.stderr
 
 
+@pytest.mark.parametrize(("option", "name"), [("--image", "a.png"), ("--html", "a.html"), ("--gif", "a.gif")])
+def test_files_that_are_there_are_kept_unless_they_may_be_replaced(option, name, tmp_path):
+    if option == "--html":
+        pytest.importorskip("viser")
+    chain, path, recorded = ff.robots.chain(2), tmp_path / name, tmp_path / "run.npz"
+    ff.sim.simulate(chain, [0.5, 0.0], [0.0, 0.0], dt=0.01, duration=0.1).save(recorded)
+    path.write_bytes(b"mine")
+    for more in ((), ("--run", recorded))[option == "--gif" :]:
+        refused = run("view", "chain:n=2", option, path, *more)
+        assert refused.exit_code == 2
+        assert "--overwrite" in refused.stderr
+        assert path.read_bytes() == b"mine"
+    printed("view", "chain:n=2", option, path, *more, "--overwrite")
+    assert path.read_bytes() != b"mine"
+    others = [f"b{x}" for x in (".jpg", ".png", ".html", ".gif") if not name.endswith(x)]
+    for other in others:
+        refused = run("view", "chain:n=2", option, tmp_path / other, *more)
+        assert refused.exit_code == 2
+        assert "must end in" in refused.stderr
+        assert not (tmp_path / other).exists()
+
+
+@pytest.mark.parametrize("options", [("--image", "a.png"), ("--html", "a.html"), ("--run", "run.npz", "--gif", "a.gif"),
+                                     ("--image", "b.png", "--html", "b.html")])  # fmt: skip
+def test_meshes_that_are_missing_are_named(options, tmp_path, monkeypatch):
+    if "--html" in options:
+        pytest.importorskip("viser")
+    monkeypatch.chdir(tmp_path)
+    ball = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
+    mesh = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+    path = tmp_path / "r.urdf"
+    path.write_text(f'<robot name="r"><link name="a"><inertial><mass value="1"/>{ball}</inertial>{mesh}</link></robot>')
+    model = ff.load(path)
+    ff.sim.simulate(model, model.neutral, np.zeros(model.nv), dt=0.01, duration=0.1).save(tmp_path / "run.npz")
+    assert printed("view", path, *options).count("none.stl") == 1
+
+
 @pytest.mark.parametrize(("arguments", "said"), [
+    (("view", "chain", "--image", "x.png", "--elevation", "nan"), "--elevation"),
+    (("view", "chain", "--image", "x.png", "--run", "none.npz"), "none.npz"),
+    (("view", "chain", "--image", "x.png", "--run", "none.npz", "--keyframe", "home"), "--keyframe"),
     (("view", "chain", "--gif", "x.gif"), "--run"), (("view", "chain", "--keyframe", "home"), "keyframe"),
     (("view", "no_robot"), "no_robot"), (("view", "chain", "--image", "/no/such/folder/x.png"), "written"),
     (("view", "chain", "--layers", "ghosts", "--image", "x.png"), "ghosts"),

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import warnings
-from collections.abc import Callable
-from contextlib import closing, suppress
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -33,6 +33,7 @@ def view(
         = "com,loops,forces",
     azimuth: Annotated[float, typer.Option("--azimuth", help="Of the picture's eye, degrees.")] = -60.0,
     elevation: Annotated[float, typer.Option("--elevation", help="degrees.")] = 12.0,
+    overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a FILE that is there.")] = False,
     host: Annotated[str, typer.Option("--host", help="Address at which the page is served.")] = "127.0.0.1",
     port: Annotated[int | None, option("--port", help="[default: the first that is free from 8080 on]")] = None,
     browser: Annotated[bool, typer.Option(help="Whether a browser is opened.")] = True,
@@ -42,8 +43,16 @@ def view(
     import freeflyer as ff
     from freeflyer.cli.output import console
     from freeflyer.errors import unknown_name
+    from freeflyer.files import check_target
 
     out, shown = console(), [x.strip() for x in layers.split(",") if x.strip()]
+    if gif is not None and run is None:
+        raise typer.BadParameter("--gif writes the film of a run: give --run, too")
+    if keyframe is not None and run is not None:
+        raise typer.BadParameter("--run has its own postures: leave out --keyframe")
+    for file, ending in ((image, ".png"), (html, ".html"), (gif, ".gif")):  # before anything is computed
+        if file is not None:
+            check_target(file, (ending,), overwrite)
     model = load_robot(robot, base, loops).model
     if model.loops and not opened:
         try:
@@ -55,24 +64,39 @@ def view(
     q = None if keyframe is None else model.keyframes[keyframe]
     if q is not None and model.reduction:
         q = ff.linkages.assemble(model, q, hold="actuated").q
-    if gif is not None and run is None:
-        raise typer.BadParameter("--gif writes the film of a run: give --run, too")
-    if image is not None:
-        ff.viewer.save_picture(model, image, q, layers=shown, azimuth=azimuth, elevation=elevation)
-        out.print(f"wrote {image}", soft_wrap=True)
-    if run is not None:
-        for path in filter(None, (html, gif)):
-            ff.viewer.record(ff.sim.load(run), path, model, layers=shown, overwrite=True)
-            out.print(f"wrote {path}", soft_wrap=True)
-    elif html is not None:
-        page = ff.viewer.show(model, q, layers=shown, browser=False)
-        page.save_html(html)
-        page.close()
-        out.print(f"wrote {html}", soft_wrap=True)
+    recorded = None if run is None else ff.sim.load(run)
     if image is html is gif is None:
         place: dict[str, Any] = {"layers": shown, "host": host, "port": port, "browser": False}
-        make = partial(ff.viewer.show, model, q) if run is None else partial(ff.viewer.play, ff.sim.load(run), model)
+        make = partial(ff.viewer.show, model, q) if run is None else partial(ff.viewer.play, recorded, model)
         serve(out, partial(make, **place), browser)
+        return
+    with warnings_on(out):
+        if image is not None:
+            look: dict[str, Any] = {"layers": shown, "azimuth": azimuth, "elevation": elevation, "overwrite": overwrite}
+            if recorded is not None:
+                q, seen = first_sample(recorded, model, "forces" in shown)
+                look |= seen
+            ff.viewer.save_picture(model, image, q, **look)
+            out.print(f"wrote {image}", soft_wrap=True)
+        if recorded is not None:
+            for path in filter(None, (html, gif)):
+                ff.viewer.record(recorded, path, model, layers=shown, overwrite=overwrite)
+                out.print(f"wrote {path}", soft_wrap=True)
+        elif html is not None:
+            with closing(ff.viewer.show(model, q, layers=shown, browser=False)) as page:
+                page.save_html(html, overwrite)
+            for note in () if image else page.notes:  # the picture warns of them
+                out.print(note, soft_wrap=True)
+            out.print(f"wrote {html}", soft_wrap=True)
+
+
+def first_sample(run: Any, model: Any, forces: bool) -> tuple[Any, dict[str, Any]]:
+    """Posture (nq,) of the first robot at the begin of a run, and what else a picture shows of it."""
+    from freeflyer.viewer.motions import floor_of, motion
+
+    m = motion(run, model)
+    q, (wrenches,) = m.at(0, [0])
+    return q[0], {"forces": wrenches if forces else None, "feet": m.feet, "floor": floor_of(m)}
 
 
 def play_run(out: Console, run: Any) -> None:
@@ -86,10 +110,19 @@ def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
     """Opens the page, says where, and returns when Ctrl-C is pressed."""
     from freeflyer.viewer.page import opened
 
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
+    with warnings_on(out):
         page = make()
     with suppress(KeyboardInterrupt), closing(page):
-        for note in (*(str(x.message) for x in said), *page.notes, f"{opened(page, browser)}; Ctrl-C ends it"):
+        for note in (*page.notes, f"{opened(page, browser)}; Ctrl-C ends it"):
             out.print(note, soft_wrap=True)
         page.wait()
+
+
+@contextmanager
+def warnings_on(out: Console) -> Iterator[None]:
+    """Inside, warnings are kept; they are printed at the end."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for note in said:
+        out.print(str(note.message), soft_wrap=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import base64
 import html
+import os
 import threading
 import time
 from collections.abc import Callable, Iterator, Sequence
@@ -14,20 +15,19 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
+from freeflyer.files import check_target, write_atomically
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import choice, one_row
 from freeflyer.model.model import Model
-from freeflyer.model.visuals.reading import visuals
 from freeflyer.text import visible
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
 from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
-from freeflyer.viewer.picture import default_posture, floor_under, picture, png
+from freeflyer.viewer.picture import default_posture, floor_under, mesh_notes, picture, png
 from freeflyer.viewer.scene import LAYERS, all_corners, robot_pieces
 from freeflyer.viewer.server import address_of, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
-MOST_NOTES = 3
 
 
 class Viewer:
@@ -96,8 +96,7 @@ class Viewer:
     @property
     def notes(self) -> list[str]:
         """What could not be shown: meshes that are missing or broken."""
-        notes = list(visuals(self.model).notes)
-        return notes[:MOST_NOTES] + [f"... and {len(notes) - MOST_NOTES} more"] * (len(notes) > MOST_NOTES)
+        return mesh_notes(self.model)
 
     @property
     def q(self) -> np.ndarray:
@@ -108,11 +107,10 @@ class Viewer:
         """Picture (height, width, 3) of the page's posture, drawn without the browser."""
         return picture(self.model, self.q, width=width, height=height, layers=self.layers, camera=camera, feet=self.feet)
 
-    def save_html(self, path: Any) -> None:
-        """Writes the scene as one HTML file that needs nothing else."""
-        from freeflyer.files import write_atomically
-
-        write_atomically(path, self._server.get_scene_serializer().as_html())
+    def save_html(self, path: str | os.PathLike[str], overwrite: bool = False) -> None:
+        """Writes the scene as one HTML file that needs nothing else. Errors: FileError for other endings, a file that is there."""
+        check_target(path, (".html",), overwrite)
+        write_atomically(path, self._server.get_scene_serializer().as_html(), overwrite)
 
     def wait(self) -> None:
         """Returns when Ctrl-C is pressed, the page closed."""

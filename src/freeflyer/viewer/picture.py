@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import os
+import warnings
 from collections.abc import Mapping, Sequence
 
 import numpy as np
@@ -12,16 +13,17 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.errors import unknown_name
-from freeflyer.files import write_atomically
+from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.closure import file_posture
 from freeflyer.model.inputs import check_shape, choice, instance, number, one_row, real_array, whole_number
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, remembered
 from freeflyer.model.public import public
+from freeflyer.model.visuals.reading import visuals
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.raster import Piece, render
 from freeflyer.viewer.scene import LAYERS, SHOWN, overlay, robot_pieces
 
-MOST_PIXELS = 4096
+MOST_PIXELS, MOST_NOTES = 4096, 3
 
 
 def default_posture(model: Model) -> np.ndarray:
@@ -36,6 +38,19 @@ def floor_under(model: Model, pieces: Sequence[Piece]) -> float | None:
     lowest = min(float(p.mesh.vertices[:, 2].min()) for p in pieces)
     floats = any(joint.kind in ("free", "planar") for joint in model.tree.joints)
     return lowest if floats or lowest < 0.0 else 0.0
+
+
+def mesh_notes(model: Model) -> list[str]:
+    """Sentences on meshes that are missing or broken, the first of them."""
+    notes = list(visuals(model).notes)
+    return notes[:MOST_NOTES] + [f"... and {len(notes) - MOST_NOTES} more"] * (len(notes) > MOST_NOTES)
+
+
+@remembered
+def warn_of_meshes(model: Model) -> None:
+    """Warns of the meshes that are missing or broken, once for each model."""
+    if notes := mesh_notes(model):
+        warnings.warn(f"meshes of {model.name} are not shown: {'; '.join(notes)}", stacklevel=5)
 
 
 @public
@@ -70,6 +85,7 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
         check_shape(f"forces[{name!r}]", real_array(f"forces[{name!r}]", wrench), (6,))
     if camera is not None:
         instance("camera", camera, Camera)
+    warn_of_meshes(model)
     pieces = robot_pieces(model, posture)
     ground = floor_under(model, pieces) if floor is None else number("floor", floor)
     pieces += overlay(model, posture, (*layers, *(["forces"] if forces else [])), forces, contacts, ground or 0.0)
@@ -90,12 +106,17 @@ def png(image: np.ndarray) -> bytes:
 
 @public
 def save_picture(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None, *, width: int = 960, height: int = 960,
-                 layers: Sequence[str] = SHOWN, azimuth: float = -60.0, elevation: float = 12.0) -> None:  # fmt: skip
-    """PNG file of `picture`, in place of one that is there. Errors: FileError if it cannot be written.
+                 layers: Sequence[str] = SHOWN, forces: Mapping[str, np.ndarray] | None = None, feet: Sequence[Contact] = (),
+                 azimuth: float = -60.0, elevation: float = 12.0, camera: Camera | None = None, floor: float | None = None,
+                 overwrite: bool = False) -> None:  # fmt: skip
+    """PNG file of `picture`. Errors: FileError for other endings, for a file that is there, and if it cannot be written.
 
     Args:
-        path: File.
-        width, height, layers, azimuth, elevation: Arguments of picture.
+        path: File; its name ends in .png.
+        width, height, layers, forces, feet, azimuth, elevation, camera, floor: Arguments of picture.
+        overwrite: Whether a file that is there is replaced.
     """
-    image = picture(model, q, width=width, height=height, layers=layers, azimuth=azimuth, elevation=elevation)
-    write_atomically(path, png(image))
+    check_target(path, (".png",), overwrite)
+    image = picture(model, q, width=width, height=height, layers=layers, forces=forces, feet=feet, azimuth=azimuth,
+                    elevation=elevation, camera=camera, floor=floor)  # fmt: skip
+    write_atomically(path, png(image), overwrite)

@@ -5,15 +5,15 @@ from __future__ import annotations
 import io
 import os
 from collections.abc import Sequence
-from pathlib import Path
 
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.files import check_path, write_atomically
+from freeflyer.files import check_target, write_atomically
 from freeflyer.model.inputs import number
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motions import Motion, floor_of
+from freeflyer.viewer.picture import warn_of_meshes
 from freeflyer.viewer.player import BESIDE, grid_offsets
 from freeflyer.viewer.raster import Piece, render
 from freeflyer.viewer.scene import all_corners, overlay, robot_pieces, robot_size
@@ -25,15 +25,11 @@ MOST_FRAMES = 3000
 
 def record_motion(m: Motion, path: str | os.PathLike[str], layers: Sequence[str], rate: float | None, overwrite: bool) -> None:
     """The file. Errors: FileError."""
-    shown = check_path(path)
-    kind = Path(path).suffix.lower()
-    if kind not in RATES:
-        raise FileError(f"{shown} ends neither in .gif nor in .html: a film is one of these", path=str(path))
-    if Path(path).exists() and not overwrite:
-        raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+    kind = check_target(path, RATES, overwrite)
     frames = m.sampled(RATES[kind] if rate is None else number("rate", rate, 0.1, 240.0))
     if len(frames) > MOST_FRAMES:
         raise FileError(f"the film would have {len(frames)} frames, more than {MOST_FRAMES}: pass a lower rate=", path=str(path))
+    warn_of_meshes(m.model)
     made = gif(m, frames, layers) if kind == ".gif" else page(m, frames, layers)
     write_atomically(path, made, overwrite)
 
