@@ -61,6 +61,12 @@ def test_a_moved_slider_moves_what_was_sent(name, opened):
         assert pytest.approx(ff.frame_pose(model, q, link), abs=2e-6) == X
     with pytest.raises(ff.InputError, match="slider"):
         page.move("no_such", 0.0)
+    for value in (np.nan, "x", None):
+        with pytest.raises(ff.InputError, match="value"):
+            page.move(slider.name, value)
+    assert page.q == pytest.approx(q)
+    assert slider.name in page.move(slider.name, 1e9)
+    page.set(q)
     with pytest.raises(ff.InputError):
         page.set(q[:-1])
     assert page.snapshot(60, 40).shape == (40, 60, 3)
@@ -115,7 +121,11 @@ def test_one_of_several_robots_or_sixteen_beside_each_other(opened):
     run = batch()
     page = opened(ff.viewer.play(run, browser=False))
     page.choose([7])
-    page.seek(page.frames - 1)
+    page.seek(page.frames + 5)
+    assert page.frame == page.frames - 1
+    for wrong in (np.nan, 1.5, "x"):
+        with pytest.raises(ff.InputError, match="frame"):
+            page.seek(wrong)
     assert page.q == pytest.approx(run.q[-1, 7])
     page.choose(range(16))
     places = page._nodes.meshes[0].batched_positions

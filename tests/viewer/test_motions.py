@@ -7,6 +7,8 @@ import pickle
 import pytest
 import sys
 from dataclasses import replace
+from freeflyer.plots.film_scene import postures
+from freeflyer.plots.view import View
 from freeflyer.shown import notebook_html
 from freeflyer.viewer import display
 from freeflyer.viewer.motions import floor_of, motion
@@ -169,5 +171,38 @@ def test_curves_of_one_of_several_robots():
     figure = run.plot(robot=7)
     drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_ydata()) == len(run.t)]
     assert any(np.array_equal(y, run.q[:, 7, 0]) for y in drawn)
-    with pytest.raises(ff.InputError, match="robot"):
-        run.plot(robot=20)
+    for draw in (run.plot, run.film):
+        with pytest.raises(ff.InputError, match="robot"):
+            draw(robot=20)
+
+
+def test_a_film_of_one_of_several_robots_is_that_of_its_own_run():
+    run = batch()
+    model, n = run.model, int(fresh("film").integers(20))
+    alone = ff.sim.simulate(model, run.q[0, n], np.zeros(3), dt=5e-3, duration=0.2)
+    with pytest.raises(ff.InputError, match=r"film\(robot=0\)"):
+        run.film()
+    drawn = [[np.array(p.get_xy()) for p in x.axes[0].patches] for x in (run.film(robot=n, count=2), alone.film(count=2))]
+    assert len(drawn[0]) == len(drawn[1])
+    for one, other in zip(*drawn):
+        assert one == pytest.approx(other, abs=1e-6)
+
+
+@pytest.mark.parametrize("kind", ["control_run", "batch", "hopping", "free_flight"])
+def test_options_that_do_not_exist_are_refused_in_words(kind):
+    run = KINDS[kind]()
+    for name, draw in (("plot", run.plot), ("film", run.film)):
+        with pytest.raises(ff.UnknownNameError, match=rf"width.*options of {name}\(\)"):
+            draw(wdth=3)
+
+
+def test_the_floor_of_a_film_is_below_the_robot():
+    chain = ff.robots.chain(3)
+    hanging = ff.sim.simulate(chain, fresh("hang").uniform(-0.3, 0.3, 3), np.zeros(3), dt=5e-3, duration=0.2)
+    found = postures(chain, hanging, 4, None, None, View(-90.0, 0.0))  # z is upward on the page
+    lowest = min(float(x.corners[:, 1].min()) for p in found for x in p.links)
+    assert lowest < -0.1
+    assert [p.place[2] for p in found] == pytest.approx([lowest] * 4, abs=1e-6)
+    assert [p.below[1] for p in found] == pytest.approx([lowest] * 4, abs=1e-6)
+    standing = quadruped()
+    assert all(p.place[2] == 0.0 for p in postures(standing.model, standing, 2, None, None, View()))

@@ -25,7 +25,9 @@ def test_a_slider_moves_its_coordinate_and_nothing_else_of_a_tree(name):
         assert value_of(slider, moved.q) == pytest.approx(value, abs=1e-12)
         others = [s for s in sliders(model) if s.name != slider.name]
         assert [value_of(s, moved.q) for s in others] == pytest.approx([value_of(s, q) for s in others], abs=1e-9)
-        assert move(model, q, slider, slider.high + 1e3).q == pytest.approx(move(model, q, slider, slider.high).q)
+        beyond = move(model, q, slider, slider.high + 1e3)
+        assert beyond.q == pytest.approx(move(model, q, slider, slider.high).q)
+        assert f"{slider.name} stops at {slider.high:.4g}" in beyond.reason
     for joint in model.joints:
         assert any(s.joint.name == joint.name for s in sliders(model)) == (joint.nq > 0)
 
@@ -49,6 +51,7 @@ def test_motors_of_a_closed_robot_take_the_linkage_with_them():
     for _ in range(30):
         slider = motors[str(rng.choice(model.actuated))]
         target = rng.uniform(slider.low, slider.high)
+        assert slider.name in move(model, q, slider, 1e9).reason
         found = move(model, q, slider, target)
         assert residual(model, found.q) < 1e-8
         reached = value_of(slider, found.q)

@@ -16,7 +16,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.estimation.contact import pressure_center
 from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
-from freeflyer.plots.view import View, bodies, outline, world_points
+from freeflyer.plots.view import Body, View, bodies, outline, world_points
 from freeflyer.sim.run import Run, check_run
 from freeflyer.spatial.polygons import convex_polygon
 
@@ -64,9 +64,18 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
     """The samples to draw. Errors: InputError."""
     check_run(model, run)
     if run.q.ndim != 2:
-        raise InputError(f"the run holds a batch, q of shape {run.q.shape}: draw one robot of it", shape=run.q.shape)
-    chosen = feet_of_run(model, run, feet)
-    return [_posture(model, run, k, chosen, view) for k in _samples(run, count, times)]
+        raise InputError(f"the run holds a batch, q of shape {run.q.shape}: choose a robot, run.film(robot=0)", shape=run.q.shape)
+    chosen, samples = feet_of_run(model, run, feet), _samples(run, count, times)
+    shown = [bodies(model, run.q[k], chosen) for k in samples]
+    lowest = min(float((x.points[:, 2] - x.radius).min()) for own in shown for x in own)
+    floor = 0.0 if run.forces else floor_height(model, lowest)
+    return [_posture(model, run, k, chosen, view, own, floor) for k, own in zip(samples, shown)]
+
+
+def floor_height(model: Model, lowest: float) -> float:
+    """Height of the floor, m, that is drawn under a robot with this lowest point: 0 if the robot is fixed above it."""
+    floats = any(joint.kind in ("free", "planar") for joint in model.tree.joints)
+    return lowest if floats or lowest < 0.0 else 0.0
 
 
 def feet_of_run(model: Model, run: Run, feet: Sequence[Contact] | None) -> tuple[Contact, ...]:
@@ -92,9 +101,9 @@ def _samples(run: Run, count: int, times: ArrayLike | None) -> list[int]:
     return [int(np.abs(run.t - t).argmin()) for t in wanted]
 
 
-def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View) -> Posture:
+def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View, shown: Sequence[Body],
+             floor: float) -> Posture:  # fmt: skip
     q, c = run.q[k], center_of_mass(model, run.q[k])
-    shown = bodies(model, q, feet)
     depth = np.array([view.depth(x.points).mean() for x in shown])
     nearness = (depth - depth.min()) / max(float(np.ptp(depth)), 1e-9)
     links = [Outline(outline(view, shown[i]), float(nearness[i])) for i in np.argsort(depth)]
@@ -104,10 +113,10 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
     else:
         place = frame_pose(model, q, model.description.links[0].name)[:3, 3]
     forces = [x for foot in feet if (x := _force(model, run, k, foot, view)) is not None]
-    flat = np.array([1.0, 1.0, 0.0])
+    below, place = (np.array([x[0], x[1], floor]) for x in (c, place))
     return Posture(
         float(run.t[k]), links, [convex_polygon(view.project(p)) for p in grounds if len(p) > 2], forces, view.project(c),
-        view.project(c * flat), place * flat, float(np.ptp(np.vstack([x.points for x in shown])[:, 2])),
+        view.project(below), place, float(np.ptp(np.vstack([x.points for x in shown])[:, 2])),
     )  # fmt: skip
 
 

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import base64
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from functools import singledispatch
+from inspect import signature
 from typing import Any
 
 import numpy as np
@@ -14,7 +15,9 @@ from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.problem import ControlSolution
 from freeflyer.control.running import ControlRun
+from freeflyer.errors import unknown_name
 from freeflyer.model.description import describe_base
+from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
 from freeflyer.plots.controlled import run_figure, run_strip
 from freeflyer.plots.film import film_strip
@@ -35,32 +38,45 @@ MOST_DRAWN = 1000  # links
 @singledispatch
 def figure(value: Any, **options: Any) -> Any:
     """Figure of a run over time."""
-    return motion_figure(value, **options)
+    return _draw("plot", motion_figure, (value,), options)
 
 
 @figure.register
 def _(value: ControlRun, **options: Any) -> Any:
-    return run_figure(value, **options)
+    return _draw("plot", run_figure, (value,), options)
 
 
 @singledispatch
-def film(value: Any, **options: Any) -> Any:
-    """Film strip of a run of one robot."""
-    m = motion(value)
+def film(value: Any, *, model: Model | None = None, robot: int = 0, **options: Any) -> Any:
+    """Film strip of one robot of a run."""
+    m = motion(value, model)
+    n = whole_number("robot", robot, 0, m.q.shape[1] - 1)
     rest = np.zeros((len(m.t), m.model.nv))
-    forces = {name: w[:, 0] for name, w in m.forces.items()}
-    run = Run(m.t, m.q[:, 0], rest, rest, forces, robot=m.model.name, digest=digest(m.model))
-    return film_strip(m.model, run, feet=list(m.feet) or None, **options)
+    forces = {name: w[:, n] for name, w in m.forces.items()}
+    run = Run(m.t, m.q[:, n], rest, rest, forces, robot=m.model.name, digest=digest(m.model))
+    return _draw("film", film_strip, (m.model, run), {"feet": list(m.feet) or None} | options, ("robot", "model"))
 
 
 @film.register
-def _(value: Run, *, model: Model | None = None, **options: Any) -> Any:
-    return film_strip(model_of_run(value, model), value, **options)
+def _(value: Run, *, model: Model | None = None, robot: int | None = None, **options: Any) -> Any:
+    if robot is not None:
+        return film.dispatch(object)(value, model=model, robot=robot, **options)
+    return _draw("film", film_strip, (model_of_run(value, model), value), options, ("robot", "model"))
 
 
 @film.register
 def _(value: ControlRun, **options: Any) -> Any:
-    return run_strip(value, **options)
+    return _draw("film", run_strip, (value,), options)
+
+
+def _draw(name: str, function: Callable[..., Any], given: tuple[Any, ...], options: Mapping[str, Any],
+          others: Sequence[str] = ()) -> Any:  # fmt: skip
+    """function(*given, **options). Errors: UnknownNameError for options that `name` does not have."""
+    known = [*(p.name for p in signature(function).parameters.values() if p.default is not p.empty), *others]
+    for option in options:
+        if option not in known:
+            raise unknown_name("option", option, known, f"These are the options of {name}().")
+    return function(*given, **options)
 
 
 @singledispatch

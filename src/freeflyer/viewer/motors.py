@@ -82,7 +82,8 @@ def value_of(slider: Slider, q: np.ndarray) -> float:
 def move(model: Model, q: np.ndarray, slider: Slider, value: float) -> Moved:
     """The posture with a slider at a value; the linkage of a closed model follows to a limit or a singular posture at most."""
     joint, k = slider.joint, slider.part
-    value = float(np.clip(value, slider.low, slider.high))
+    wanted, value = value, float(np.clip(value, slider.low, slider.high))
+    reason = f"{slider.name} stops at {value:.4g}, the end of its range" if abs(wanted - value) > OUTSIDE else ""
     if joint.kind in PARTS:
         x = np.array(q)
         if joint.nq == 7 and k < 3:
@@ -91,12 +92,13 @@ def move(model: Model, q: np.ndarray, slider: Slider, value: float) -> Moved:
             angles = quaternion.to_rpy(x[joint.iq + joint.nq - 4 : joint.iq + joint.nq])
             angles[k - (joint.nq - 4)] = value
             x[joint.iq + joint.nq - 4 : joint.iq + joint.nq] = quaternion.from_rpy(angles)
-        return Moved(x, "")
+        return Moved(x, reason)
     if not model.reduction:
         x = np.array(q)
         x[joint.iq + k] = value
-        return Moved(x, "")
-    return _drive(model, np.asarray(q), slider, value)
+        return Moved(x, reason)
+    moved = _drive(model, np.asarray(q), slider, value)
+    return Moved(moved.q, moved.reason or reason)
 
 
 def _drive(model: Model, q: np.ndarray, slider: Slider, value: float) -> Moved:

@@ -17,7 +17,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.files import check_target, write_atomically
 from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import choice, one_row
+from freeflyer.model.inputs import choice, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.text import visible
 from freeflyer.viewer.camera import Camera, camera_around
@@ -178,8 +178,9 @@ class PosturePage(Viewer):
         return changed
 
     def move(self, name: str, value: float) -> str:
-        """Moves a slider, as a hand on the page would. Returns why the motion ended early, or ""."""
+        """Moves a slider, as a hand on the page would. Returns why the motion ended early, or "". Errors: InputError."""
         slider, handle = self._sliders[choice("slider", name, self._sliders)]
+        value = number("value", value)
         with self._lock:
             found = move(self.model, self._q[0], slider, value)
             self._q = found.q[None]

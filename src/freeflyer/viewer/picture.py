@@ -19,6 +19,7 @@ from freeflyer.model.inputs import check_shape, choice, instance, number, one_ro
 from freeflyer.model.model import Model, remembered
 from freeflyer.model.public import public
 from freeflyer.model.visuals.reading import visuals
+from freeflyer.plots.film_scene import floor_height
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.raster import Piece, render
 from freeflyer.viewer.scene import LAYERS, SHOWN, overlay, robot_pieces
@@ -36,8 +37,7 @@ def floor_under(model: Model, pieces: Sequence[Piece]) -> float | None:
     if not pieces:
         return None
     lowest = min(float(p.mesh.vertices[:, 2].min()) for p in pieces)
-    floats = any(joint.kind in ("free", "planar") for joint in model.tree.joints)
-    return lowest if floats or lowest < 0.0 else 0.0
+    return floor_height(model, lowest)
 
 
 def mesh_notes(model: Model) -> list[str]:

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.model.inputs import MANY, whole_number
 from freeflyer.viewer.motions import FRAMES, Motion, floor_of
 from freeflyer.viewer.nodes import RobotNodes
 from freeflyer.viewer.page import Viewer
@@ -121,9 +122,10 @@ class RunPage(Viewer):
         return float(self.motion.t[self._samples[self.frame]])
 
     def seek(self, frame: int) -> None:
-        """Shows a frame, numbered from 0."""
+        """Shows a frame, numbered from 0; the first or the last one for numbers outside. Errors: InputError."""
+        chosen = whole_number("frame", frame, -MANY)
         with self._lock:
-            self.frame = int(np.clip(frame, 0, self.frames - 1))
+            self.frame = min(max(chosen, 0), self.frames - 1)
             self._draw()
             self._set_timeline()
 
