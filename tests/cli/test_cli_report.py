@@ -53,3 +53,10 @@ def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, 
     again = run("demo", "-o", page)
     assert again.exit_code != 0
     assert "demo-squat.png" in again.output + str(again.exception)
+
+
+def test_a_mesh_that_is_missing_is_named(tmp_path):
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
+    mesh = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{inertial}{mesh}</link></robot>')
+    assert printed("report", tmp_path / "r.urdf", "-o", tmp_path / "r.html").count("none.stl") == 1

@@ -186,6 +186,11 @@ def test_a_film_of_one_of_several_robots_is_that_of_its_own_run():
     assert len(drawn[0]) == len(drawn[1])
     for one, other in zip(*drawn):
         assert one == pytest.approx(other, abs=1e-6)
+    standing = quadruped()
+    q, forces = np.stack([standing.q] * 2, axis=1), {name: np.stack([w, 0.0 * w], axis=1) for name, w in standing.forces.items()}
+    two = replace(standing, q=q, v=np.stack([standing.v] * 2, axis=1), tau=np.stack([standing.tau] * 2, axis=1), forces=forces)
+    pressed, lifted, one = (len(x.axes[0].patches) for x in (two.film(robot=0), two.film(robot=1), standing.film()))
+    assert pressed == one > lifted
 
 
 @pytest.mark.parametrize("kind", ["control_run", "batch", "hopping", "free_flight"])

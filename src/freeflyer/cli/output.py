@@ -6,6 +6,7 @@ import dataclasses
 import json
 import math
 import time
+import warnings
 from collections.abc import Callable, Collection, Iterator, Sequence
 from contextlib import contextmanager
 from pathlib import Path
@@ -181,3 +182,13 @@ def _columns() -> list[Any]:
 
     measured = BarColumn(bar_width=24), TextColumn("{task.percentage:>3.0f} %", markup=False), TimeRemainingColumn(compact=True)
     return [SpinnerColumn(), TextColumn("{task.description}", markup=False), *map(KnownTotalColumn, measured)]
+
+
+@contextmanager
+def warnings_on(out: Console) -> Iterator[None]:
+    """Inside, warnings are kept; they are printed at the end."""
+    with warnings.catch_warnings(record=True) as said:
+        warnings.simplefilter("always", UserWarning)
+        yield
+    for note in said:
+        out.print(visible(str(note.message), 2000), soft_wrap=True)

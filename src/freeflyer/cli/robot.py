@@ -11,7 +11,7 @@ import typer
 
 from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
-from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, write_json
+from freeflyer.cli.output import COLOURS, draw_all, name, output, printed, status, table, warnings_on, write_json
 from freeflyer.errors import InputError
 from freeflyer.text import count, number, visible
 
@@ -103,7 +103,7 @@ def report(
 
     refuse_to_replace(output_file, force)
     model = opt.load_robot(robot, base, loops).model
-    with status() as progress:
+    with warnings_on(output(json)), status() as progress:
         result = compute(model, seed=seed, progress=progress)
     written = write_report(result, output_file, force)
     write_json(json, "report", result)

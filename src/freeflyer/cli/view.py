@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-import warnings
-from collections.abc import Callable, Iterator
-from contextlib import closing, contextmanager, suppress
+from collections.abc import Callable
+from contextlib import closing, suppress
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -41,7 +40,7 @@ def view(
 ) -> None:  # fmt: skip
     """Show a robot in the browser with a slider for each motor, or play a run; or write a picture, a page, a film."""
     import freeflyer as ff
-    from freeflyer.cli.output import console
+    from freeflyer.cli.output import console, warnings_on
     from freeflyer.errors import unknown_name
     from freeflyer.files import check_target
 
@@ -108,6 +107,7 @@ def play_run(out: Console, run: Any) -> None:
 
 def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
     """Opens the page, says where, and returns when Ctrl-C is pressed."""
+    from freeflyer.cli.output import warnings_on
     from freeflyer.viewer.page import opened
 
     with warnings_on(out):
@@ -116,13 +116,3 @@ def serve(out: Console, make: Callable[[], Any], browser: bool) -> None:
         for note in (*page.notes, f"{opened(page, browser)}; Ctrl-C ends it"):
             out.print(note, soft_wrap=True)
         page.wait()
-
-
-@contextmanager
-def warnings_on(out: Console) -> Iterator[None]:
-    """Inside, warnings are kept; they are printed at the end."""
-    with warnings.catch_warnings(record=True) as said:
-        warnings.simplefilter("always", UserWarning)
-        yield
-    for note in said:
-        out.print(str(note.message), soft_wrap=True)
