@@ -13,7 +13,7 @@ from scipy.optimize import linprog, minimize
 from seeds import fresh
 
 RNG = fresh("capture")
-QUADRUPED = quadruped()[0]
+FLYING = ff.robots.aerial_manipulator()
 CLOSED = kangaroo(), kangaroo().neutral
 ROBOTS = {"humanoid": (*humanoid(), None), "quadruped": (*quadruped(), POINT_FEET), "closed": (*CLOSED, None)}
 ANGLES = np.linspace(0.0, 2.0 * np.pi, 25)
@@ -99,7 +99,7 @@ def test_bad_input() -> None:
     for words, f, *given in (
         ("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
         ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
-        ("_sole", control.capture_point, QUADRUPED, QUADRUPED.neutral, np.zeros(QUADRUPED.nv)),
+        ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv)),
         ("q has shape", control.capture_point, model, q[:-1], v), ("v has shape", control.capture_point, model, q, v[:-1]),
     ):  # fmt: skip
         with pytest.raises(ff.InputError, match=words):

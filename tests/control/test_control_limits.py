@@ -270,3 +270,17 @@ def test_solutions_of_rolled_lines_keep_their_cones():
     for name, w in solution.wrenches("contact").items():
         assert w[2] > 0.0
         assert np.hypot(*w[:2]) <= 0.3 * w[2] + 1e-6, name
+
+
+def test_active_limits_name_their_joints() -> None:
+    """Of a robot with a floating base, whose velocities come before those of its motors."""
+    model, k = ff.robots.humanoid(20), int(fresh("names").integers(20))
+    q, v, rest = ff.robots.standing_posture(model), np.zeros(model.nv), np.full(20, 1e6)
+    feet, tasks = [ff.contacts.surface(f"{side}_sole") for side in ("left", "right")], [control.PostureTask(model.neutral)]
+    free = control.WholeBodyProblem(model, tasks, feet).solve(q, v)
+    rest[k] = 0.5 * abs(free.tau[k])
+    held = control.WholeBodyProblem(model, tasks, feet, [control.TorqueLimits(rest)]).solve(q, v)
+    assert held.levels[0].active == (f"TorqueLimits: {model.actuated[k]}",)
+    low = control.WholeBodyProblem(model, tasks, feet, [control.AccelerationLimits(1e-3)]).solve(q, v)
+    assert {f"AccelerationLimits: {name}" for name in model.actuated} & set(low.levels[1].active)
+    assert not any("base" in name for name in low.levels[1].active)

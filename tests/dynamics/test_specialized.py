@@ -295,3 +295,20 @@ def test_operations_of_a_robot_are_few() -> None:
     model = ff.robots.chain(6)
     found = formulas(E.RNEA, model.topology.tolist(), model.parameters.tolist())
     assert len(found.expressions) < 450
+
+
+def test_frames_and_constraints_of_the_model_serve_its_specialised_one():
+    """And the other way round; those of an edited model do not."""
+    model, rng = ff.robots.quadruped(), fresh()
+    fast, edited = ff.specialize(model, ["inverse_dynamics"]), ff.with_gravity(model, (0.0, 0.0, -1.6))
+    q, tau = ff.robots.standing_posture(model), rng.standard_normal(model.nv)
+    w, rest = rng.standard_normal((1, 6)), np.zeros(model.nv)
+    for one, other in ((model, fast), (fast, model)):
+        frames = ff.frame_set(one, "front_left_foot")
+        both = [ff.inverse_dynamics(m, q, tau, tau, external=(frames, w)) for m in (one, other)]
+        assert error(*both) < ALIKE
+        held = ff.ConstraintSet(one, contacts=ff.contacts.feet_by_name(one))
+        a = [ff.constrained_dynamics(m, q, rest, tau, constraints=held).a for m in (one, other)]
+        assert np.abs(a[0] - a[1]).max() < 1e-10
+    with pytest.raises(ff.InputError, match="another model"):
+        ff.constrained_dynamics(edited, q, rest, tau, constraints=held)

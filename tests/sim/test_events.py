@@ -173,3 +173,12 @@ def test_bad_events_are_refused():
         sim.unilateral_events(ff.ConstraintSet(model))
     with pytest.raises(InputError, match="height"):
         sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), height=rng.standard_normal(2))
+
+
+def test_events_of_a_set_are_refused_on_a_ground():
+    model = ff.robots.chain(1, base="free")
+    foot = ff.contacts.point("tip")
+    events = sim.unilateral_events(ff.ConstraintSet(model, contacts=[foot]))
+    q = np.array([0.0, 0.0, 0.25, 0.0, 0.0, 0.0, 1.0, 0.0])
+    with pytest.raises(ff.InputError, match="without events"):
+        sim.simulate(model, q, np.zeros(7), dt=1e-3, duration=0.01, events=events, ground=sim.Ground(), contacts=[foot])

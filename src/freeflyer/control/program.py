@@ -110,7 +110,7 @@ class ProblemData:
     @cached_property
     def constraints(self) -> ConstraintSet:
         if isinstance(self.contacts, ConstraintSet):
-            if self.contacts.model is not self.model:
+            if not self.model.same_robot(self.contacts.model):
                 name = self.contacts.model.name
                 raise InputError(f"contacts are of another model ({name!r}): make the set of the problem's model")
             return self.contacts

@@ -64,7 +64,7 @@ Frames = FrameSet | str | Sequence[str]
 def frames_of(model: Model, frames: Frames) -> FrameSet:
     """The set of frames given as a set, by one name or by a list of names. Errors: UnknownNameError, InputError."""
     if isinstance(frames, FrameSet):
-        same = frames.model is not None and frames.model.tree is model.tree  # its loops open or closed
+        same = frames.model is not None and frames.model.tree.same_robot(model.tree)  # its loops open or closed
         if not (same or frames is cached_frame_set(model, frames.names)):
             raise InputError(
                 f"the frame set {frames.names} is of another model: make one of this model, freeflyer.frame_set(model, ...)")

@@ -256,6 +256,11 @@ class Model:
         made._make_handles()
         return made
 
+    def same_robot(self, other: Model) -> bool:
+        """Whether another is this model, with or without code of its own: frames and constraints of one serve the other."""
+        arrays = self.topology is other.topology and self.parameters is other.parameters
+        return self is other or (arrays and (self.reduction is None) == (other.reduction is None))
+
     @property
     def tree(self) -> Model:
         """The model in the velocities of all joints, its loops open: itself, but for what `freeflyer.close_loops` made."""

@@ -147,7 +147,10 @@ def _open(stance: ConstraintSet, floor: float, contact: Contact, state: EventSta
 
 def _start(stance: ConstraintSet, floor: float, state: EventState) -> Change | None:
     """Where a simulation begins: contacts that pull open, those that touch close if they approach. Errors: InputError for an open
-    contact below the plane."""
+    contact below the plane, and on a ground."""
+    if state.ground is not None:
+        raise InputError("unilateral_events open and close the contacts of a constraint set; on a ground contacts open and close "
+                         "without events: leave out ground= and contacts=, or these events")
     holding = _holding(stance, state)
     for contact in stance.contacts:
         if contact.name not in holding and (height := float(_heights(contact, floor, state).min())) < -TOUCH_GAP:

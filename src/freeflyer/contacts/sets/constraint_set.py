@@ -178,7 +178,7 @@ class ConstraintSet:
             return replace(self, rolling=(*self.rolling, other))
         if not isinstance(other, ConstraintSet):
             raise InputError(f"a set takes another set or a contact, got {format_value(other)}: stance + ff.contacts.point(frame)")
-        if other.model is not self.model:
+        if not self.model.same_robot(other.model):
             raise InputError(f"only sets of one model can be added, these are of {self.model.name!r} and of another model "
                              f"({other.model.name!r}): make both of the same one")
         return replace(self, contacts=self.contacts + other.contacts, locks=self.locks + other.locks,
@@ -282,9 +282,9 @@ def refuse_rolling(constraints: ConstraintSet) -> None:
 
 def check_set(model: Model, constraints: Any) -> None:
     """InputError for a set of another model, or for one of the same model with its loops open in place of closed."""
-    if constraints.model is model:
+    if constraints.model.same_robot(model):
         return
-    if constraints.model.tree is model.tree:
+    if constraints.model.tree.same_robot(model.tree):
         raise InputError(
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"

@@ -42,7 +42,7 @@ GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are lo
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNS = 3  # attempts to go on from a solution at which a limit was barred or wrong multipliers were tolerated
-MOVED = 1e-5  # of the size of a row's terms: by how much limits are moved if rounds run out
+MOVED, MORE, ATTEMPTS = 1e-5, 10.0, 3  # of a row's terms: by how much limits move if rounds run out; more at each attempt
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
 
@@ -273,8 +273,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits. If a
-    limit would be released that is barred, rounds go on from the solution, which stays if they run out.
+    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits, up to
+    three times. If a limit would be released that is barred, rounds go on from the solution, which stays if they run out.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
@@ -283,38 +283,42 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     doubtful = put_rounds(
         topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict
     )
-    rounds, turn, solved = load(verdict, 0), 0, load(verdict, 1) == 0.0
-    if not solved:
-        for j in range(n):
-            store(near, j, INFINITE)
-        for i in range(m):
-            store(first, i, FREE)
-            store(sizes, i, 0.0)
+    rounds, solved, attempt, moved = load(verdict, 0), load(verdict, 1) == 0.0, 0, MOVED
+    while attempt < ATTEMPTS and (attempt == 0 or not solved):
+        attempt += 1
+        if not solved:
             for j in range(n):
-                store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
-        loosen(lower, upper, sizes, m, MOVED, low, high)
-        release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
-        rounds += load(verdict, 0)
-    while (doubtful or not solved) and turn < TURNS:
-        turn += 1
-        for i in range(m):
-            store(first, i, load(held, i))
-            store(sizes, i, load(multipliers, i))
-        for j in range(n):
-            store(near, j, load(x, j))
-        release(linear, before)
-        doubtful = put_rounds(
-            topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict
-        )
-        rounds += load(verdict, 0)
-        if solved and load(verdict, 1) != 0.0:
+                store(near, j, INFINITE)
             for i in range(m):
-                store(held, i, load(first, i))
-                store(multipliers, i, load(sizes, i))
+                store(first, i, FREE)
+                store(sizes, i, 0.0)
+                for j in range(n):
+                    store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
+            loosen(lower, upper, sizes, m, moved, low, high)
+            release(linear, before)
+            put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
+            rounds += load(verdict, 0)
+            moved = MORE * moved
+        turn = 0
+        while (doubtful or not solved) and turn < TURNS:
+            turn += 1
+            for i in range(m):
+                store(first, i, load(held, i))
+                store(sizes, i, load(multipliers, i))
             for j in range(n):
-                store(x, j, load(near, j))
-            store(verdict, 1, 0.0)
-            turn = TURNS
-        solved = load(verdict, 1) == 0.0
+                store(near, j, load(x, j))
+            release(linear, before)
+            doubtful = put_rounds(
+                topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict
+            )
+            rounds += load(verdict, 0)
+            if solved and load(verdict, 1) != 0.0:
+                for i in range(m):
+                    store(held, i, load(first, i))
+                    store(multipliers, i, load(sizes, i))
+                for j in range(n):
+                    store(x, j, load(near, j))
+                store(verdict, 1, 0.0)
+                turn = TURNS
+            solved = load(verdict, 1) == 0.0
     store(verdict, 0, rounds)
