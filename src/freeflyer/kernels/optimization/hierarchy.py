@@ -42,7 +42,7 @@ GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are lo
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNS = 3  # attempts to go on from a solution at which a limit was barred or wrong multipliers were tolerated
-MOVED, MORE, ATTEMPTS = 1e-5, 10.0, 3  # of a row's terms: by how much limits move if rounds run out; more at each attempt
+MOVED, MORE, ATTEMPTS = 1e-6, 10.0, 5  # of a row's terms: by how much limits move if rounds run out; more at each attempt
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
 
 
@@ -274,7 +274,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
     If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits, up to
-    three times. If a limit would be released that is barred, rounds go on from the solution, which stays if they run out.
+    five times. If a limit would be released that is barred, rounds go on from the solution, which stays if they run out.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
