@@ -5,10 +5,12 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from benchmarks.hierarchies import OWN, hierarchies_table, hierarchy_times, record
+from freeflyer.analysis.timing import algorithms
 from freeflyer.analysis.timing.measured import robot_table
 from freeflyer.analysis.timing.results import RobotTimings, Timing, geometric_mean, time_interleaved
 from freeflyer.analysis.timing.runner import Effort, call_overhead, exponent, time_robot
 from freeflyer.progress import no_progress
+from types import SimpleNamespace
 
 
 def test_takes_means_and_exponents():
@@ -55,3 +57,12 @@ def test_records_and_solvers():
     for a, b in zip(first, again):
         for one, other in zip(a.levels, b.levels, strict=True):
             np.testing.assert_array_equal(one.A, other.A)
+
+
+def test_states_at_which_contacts_may_contradict_are_replaced():
+    """By the first state whose rows are independent; rows of the others are equal."""
+    flat = SimpleNamespace(jacobian=lambda q: np.stack([q, q * [1.0, 2.0]], axis=-2))
+    bent, straight = np.array([0.3, 0.8]), np.array([1.0, 0.0])
+    q, v = algorithms._regular(flat, [np.stack([straight, bent, straight]), np.arange(6.0).reshape(3, 2)])
+    assert (q == bent).all()
+    assert (v == [2.0, 3.0]).all()
