@@ -14,7 +14,7 @@ from types import ModuleType
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend import kinds as K
-from freeflyer.kernels.compiler.frontend.instructions import FAST, Instructions
+from freeflyer.kernels.compiler.frontend.instructions import Instructions
 
 PYTHON: dict[type, Callable[..., Any]] = {
     ast.Add: operator.add, ast.Sub: operator.sub, ast.Mult: operator.mul, ast.Div: operator.truediv,
@@ -254,7 +254,7 @@ class Operators(Instructions):
                         "< <= > >= == != of two numbers; of Packs select_less and all_below")  # fmt: skip
         signed, ordered = COMPARED[op]
         if K.FLOAT in (x, y):
-            return self.write(K.BOOL, f"fcmp {FAST}{ordered} double {self.name(a, K.FLOAT)}, {self.name(b, K.FLOAT)}")
+            return self.write(K.BOOL, f"fcmp {self.flags}{ordered} double {self.name(a, K.FLOAT)}, {self.name(b, K.FLOAT)}")
         return self.write(K.BOOL, f"icmp {signed} i64 {self.name(a, K.INT)}, {self.name(b, K.INT)}")
 
     def condition(self, e: ast.expr) -> Any:

@@ -13,7 +13,6 @@ from typing import Any
 from freeflyer.kernels import backend
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
-from freeflyer.kernels.compiler.frontend.instructions import FAST
 from freeflyer.kernels.compiler.frontend.operators import scalar_kind
 from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
 from freeflyer.kernels.model import poses
@@ -35,32 +34,32 @@ def intrinsic(e: Functions, name: str, *xs: Any) -> K.Register:
     kind = common_kind(e, *xs)
     full = f"llvm.{name}.{f'v{kind.lanes}' if kind.lanes else ''}f64"
     e.declare(full, kind.llvm, [kind.llvm] * len(xs), "")
-    return e.write(kind, f"call {FAST}{kind.llvm} @{full}({', '.join(f'{kind.llvm} {e.name(x, kind)}' for x in xs)})")
+    return e.write(kind, f"call {e.flags}{kind.llvm} @{full}({', '.join(f'{kind.llvm} {e.name(x, kind)}' for x in xs)})")
 
 
 def c_library(e: Functions, name: str, *xs: Any) -> K.Register:
     """A function of C's mathematical library."""
     e.declare(name, "double", ["double"] * len(xs))
-    return e.write(K.FLOAT, f"call {FAST}double @{name}({', '.join(f'double {e.name(x, K.FLOAT)}' for x in xs)})")
+    return e.write(K.FLOAT, f"call {e.flags}double @{name}({', '.join(f'double {e.name(x, K.FLOAT)}' for x in xs)})")
 
 
 def select_less(e: Functions, a: Any, b: Any, x: Any, y: Any) -> K.Register:
     kind = common_kind(e, a, b, x, y)
-    less = e.address(f"fcmp {FAST}olt {kind.llvm} {e.name(a, kind)}, {e.name(b, kind)}")
+    less = e.address(f"fcmp {e.flags}olt {kind.llvm} {e.name(a, kind)}, {e.name(b, kind)}")
     bits = f"<{kind.lanes} x i1>" if kind.lanes else "i1"
-    return e.write(kind, f"select {FAST}{bits} {less}, {kind.llvm} {e.name(x, kind)}, {kind.llvm} {e.name(y, kind)}")
+    return e.write(kind, f"select {e.flags}{bits} {less}, {kind.llvm} {e.name(x, kind)}, {kind.llvm} {e.name(y, kind)}")
 
 
 def all_below(e: Functions, a: Any, limit: Any) -> K.Register:
     kind = common_kind(e, a, limit)
     size, n = intrinsic(e, "fabs", a), kind.lanes
-    below = e.write(K.BOOL, f"fcmp {FAST}olt {kind.llvm} {e.name(size, kind)}, {e.name(limit, kind)}")
+    below = e.write(K.BOOL, f"fcmp {e.flags}olt {kind.llvm} {e.name(size, kind)}, {e.name(limit, kind)}")
     return e.write(K.BOOL, f"icmp eq i{n} {e.address(f'bitcast <{n} x i1> {below.name} to i{n}')}, -1") if n else below
 
 
 def times_zero(e: Functions, a: Any) -> K.Register:
     kind = common_kind(e, a)
-    return e.write(kind, f"fmul {FAST}{kind.llvm} {e.name(a, kind)}, {e.name(0.0, kind)}")
+    return e.write(kind, f"fmul {e.flags}{kind.llvm} {e.name(a, kind)}, {e.name(0.0, kind)}")
 
 
 def lanes_of(x: Any) -> int:
@@ -89,7 +88,7 @@ def extreme(e: Functions, python: Any, signed: str, ordered: str, xs: tuple[Any,
             continue
         kind = K.FLOAT if K.FLOAT in (scalar_kind(best), scalar_kind(x)) else K.INT
         a, b = e.name(best, kind), e.name(x, kind)
-        test = f"fcmp {FAST}{ordered} double" if kind is K.FLOAT else f"icmp {signed} i64"
+        test = f"fcmp {e.flags}{ordered} double" if kind is K.FLOAT else f"icmp {signed} i64"
         best = e.write(kind, f"select i1 {e.address(f'{test} {b}, {a}')}, {kind.llvm} {b}, {kind.llvm} {a}")
     return best
 
@@ -228,14 +227,14 @@ def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
 
 def vector_sum(e: Functions, a: Any, b: Any) -> Any:
     if in_register(a) and in_register(b):
-        return e.write(VECTOR4, f"fadd {FAST}{VECTOR4.llvm} {a.name}, {b.name}")
+        return e.write(VECTOR4, f"fadd {e.flags}{VECTOR4.llvm} {a.name}, {b.name}")
     return tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
 
 
 def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
     if in_register(a):
         factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, poses.WIDTH, "double")
-        return e.write(VECTOR4, f"fmul {FAST}{VECTOR4.llvm} {factor}, {a.name}")
+        return e.write(VECTOR4, f"fmul {e.flags}{VECTOR4.llvm} {factor}, {a.name}")
     return tuple(times(e, s, e.entry(a, k)) for k in range(3))
 
 
