@@ -1,15 +1,15 @@
-"""Pairs of expressions that differ in numbers and in their limb alone: for one state one instruction computes both, in two lanes.
+"""Pairs of expressions that differ in numbers and in their limb alone: of one state, one instruction computes both in two lanes.
 
-Limbs that are alike, as a left and a right leg, are found in the tree. Results that belong to them are compared, then their operands,
-and so on down to the inputs (superword-level parallelism: Larsen, Amarasinghe, Exploiting Superword Level Parallelism with
-Multimedia Instruction Sets, 2000). Then come the terms of sums in which limbs meet.
+Limbs that are alike, as a left and a right leg, are found in the tree. Results that belong to them are compared, then their
+operands, and so on down to the inputs (superword-level parallelism: Larsen, Amarasinghe, Exploiting Superword Level Parallelism
+with Multimedia Instruction Sets, 2000). Then come the terms of sums in which limbs meet.
 """
 
 from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Iterator, Sequence
-from heapq import heapify, heappop, heappush
+from heapq import heappop, heappush
 from itertools import product
 from typing import Any
 
@@ -19,6 +19,8 @@ from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
 
 Unit = tuple[Expression, ...]  # what is computed at once: an expression, or a pair
+SUMS = ("+", "-")
+LINEAR = (*SUMS, "*", "negative")  # with one operand that is no number: a multiple of it, or a number more
 Twins = dict[int, int]  # a coordinate of a limb -> that of its twin
 
 
@@ -32,18 +34,30 @@ class Pairs:
         self.reverse = {k: {b: a for a, b in x.items()} for k, x in twins.items()}
 
     def add(self, x: Expression, y: Expression) -> None:
-        """Makes pairs of x and y and of what they are computed from, as far as both are computed alike."""
+        """Makes pairs of x and y and of what they are computed from, as far as both are computed alike. Signs, and numbers that are
+        zero or one in one of the limbs, do not end the comparison."""
         waiting: list[tuple[Scalar, Scalar]] = [(x, y)]
         while waiting:
             x, y = waiting.pop()
             if self._alike(x, y):
                 self.second[x], self.first[y] = y, x
                 waiting += () if x.operation == "input" else self.operands(x, y)
+            elif type(x) is Expression and type(y) is Expression and x is not y and not self._taken(x, y):
+                a, b = list(operands(x)), list(operands(y))
+                if x.operation in SUMS and y.operation in SUMS and len(a) == len(b) == 2:
+                    waiting += self.operands(x, y)
+                elif x.operation in LINEAR and len(a) == 1:
+                    waiting.append((a[0], y))
+                elif y.operation in LINEAR and len(b) == 1:
+                    waiting.append((x, b[0]))
+
+    def _taken(self, *xs: Expression) -> bool:
+        return any(x in self.first or x in self.second for x in xs)
 
     def _alike(self, x: Scalar, y: Scalar) -> bool:
         if type(x) is not Expression or type(y) is not Expression or x is y or x.operation != y.operation:
             return False
-        if any(z in of for z in (x, y) for of in (self.first, self.second)):
+        if self._taken(x, y):
             return False
         if x.operation == "input":
             k, i = x.operands
@@ -53,7 +67,7 @@ class Pairs:
     def operands(self, x: Expression, y: Expression) -> list[tuple[Scalar, Scalar]]:
         """The operands of x beside those of y. Those of sums and products may change places."""
         a, b = x.operands, y.operands
-        if x.operation in ("+", "*") and self._fit(a, b[::-1]) > self._fit(a, b):
+        if (x.operation in ("+", "*") or x.operation != y.operation) and self._fit(a, b[::-1]) > self._fit(a, b):
             b = b[::-1]
         return list(zip(a, b))
 
@@ -63,8 +77,7 @@ class Pairs:
                 return 0.0 if type(x) is type(y) else -9.0
             if self.second.get(x) is y:
                 return 2.0
-            taken = any(z in of for z in (x, y) for of in (self.first, self.second))
-            return 1.0 if x is y else -1.0 if taken else 0.5 * (x.operation == y.operation)
+            return 1.0 if x is y else -1.0 if self._taken(x, y) else 0.5 * (x.operation == y.operation)
 
         return sum(map(fit, a, b))
 
@@ -74,19 +87,26 @@ class Pairs:
         uses = Counter(y for x in expressions for y in operands(x))
         count, seen = len(self.second), set()
         for x in reversed(expressions):
-            if x in seen or x.operation not in ("+", "-") or x in self.first or x in self.second:
+            if x in seen or x.operation not in SUMS or self._taken(x):
                 continue
-            terms: dict[tuple[int, int | None], list[Expression]] = defaultdict(list)
+            terms: dict[int | None, list[Expression]] = {None: [], 0: [], 1: []}  # by lane
             waiting = [x]
             while waiting:
                 y = waiting.pop()
-                if y.operation in ("+", "-") and y not in self.first and y not in self.second and (y is x or uses[y] == 1):
+                if y.operation in SUMS and not self._taken(y) and (y is x or uses[y] == 1):
                     seen.add(y)
                     waiting += operands(y)
                 else:
-                    terms[alike[y], lane[y]].append(y)
-            for (key, side), firsts in terms.items():
-                for a, b in zip(firsts, terms.get((key, 1), ()) if side == 0 else ()):
+                    terms[lane[y]].append(y)
+            places = {k: sorted(terms[k], key=lambda y: y.number) for k in (0, 1)}
+            for a in list(places[0]):
+                b = next((b for b in places[1] if alike[a] == alike[b]), None)
+                if b is not None:
+                    places[0].remove(a)
+                    places[1].remove(b)
+                    self.add(a, b)
+            if len(places[0]) == len(places[1]):
+                for a, b in zip(places[0], places[1]):
                     self.add(a, b)
         return len(self.second) > count
 
@@ -96,42 +116,54 @@ class Pairs:
         lane: dict[Expression, int | None] = {}
         known: dict[Any, int] = {}
         for x in expressions:
-            fact: tuple[Any, ...] = (x.operation, *(alike[y] if type(y) is Expression else None for y in x.operands))
-            lane[x] = next((lane[y] for y in operands(x) if lane[y] is not None), None)
+            below = [alike[y] for y in operands(x)]
+            fact: tuple[Any, ...] = ("+" if x.operation in SUMS else x.operation, *sorted(below))
+            lanes = {lane[y] for y in operands(x)} - {None}
+            lane[x] = lanes.pop() if len(lanes) == 1 else None
             if x.operation == "input":
                 k, i = x.operands
                 twins, reverse = self.twins.get(k, {}), self.reverse.get(k, {})
                 fact, lane[x] = ("input", k, reverse.get(i, i)), 0 if i in twins else 1 if i in reverse else None
-            elif x in self.first or x in self.second:
+            elif self._taken(x):
                 fact, lane[x] = ("pair", self.first.get(x, x).number), int(x in self.first)
-            alike[x] = known.setdefault(fact, len(known))
+            linear = x.operation in LINEAR and len(below) == 1
+            alike[x] = below[0] if linear else known.setdefault(fact, len(known))
         return alike, lane
 
     def ordered(self, expressions: Sequence[Expression]) -> list[Unit]:
         """Expressions alone and in pairs, each behind what it is computed from. Pairs that wait for each other are given up."""
-        units: list[Unit] = [(x, self.second[x]) if x in self.second else (x,) for x in expressions if x not in self.first]
-        unit_of = {x: unit for unit in units for x in unit}
-        users: dict[Unit, list[Unit]] = defaultdict(list)
-        missing = {}
-        for unit in units:
-            needed = {unit_of[y] for x in unit for y in operands(x)}
-            missing[unit] = len(needed)
-            for other in needed:
-                users[other].append(unit)
-        ready, found = [(unit[-1].number, unit) for unit in units if not missing[unit]], []
-        heapify(ready)
-        while ready:
-            _, unit = heappop(ready)
-            found.append(unit)
-            for other in users[unit]:
-                missing[other] -= 1
-                if not missing[other]:
-                    heappush(ready, (other[-1].number, other))
-        if len(found) == len(units):
-            return found
-        left = min((unit for unit in units if missing[unit] and len(unit) > 1), key=lambda unit: min(x.number for x in unit))
-        del self.second[left[0]], self.first[left[1]]
-        return self.ordered(expressions)
+        unit_of: dict[Expression, Unit] = {}
+        missing: dict[Unit, int] = {}  # operands that are yet to come
+        users: dict[Expression, list[Expression]] = defaultdict(list)
+        ready: list[tuple[int, Unit]] = []
+        found: dict[Expression, Unit] = {}
+
+        def enter(*unit: Expression) -> None:
+            missing[unit] = sum(y not in found for x in unit for y in operands(x))
+            unit_of.update(dict.fromkeys(unit, unit))
+            if not missing[unit]:
+                heappush(ready, (unit[-1].number, unit))
+
+        for x in expressions:
+            for y in operands(x):
+                users[y].append(x)
+            if x not in self.first:
+                enter(x, *([self.second[x]] if x in self.second else []))
+        while len(found) < len(expressions):
+            if ready:
+                _, unit = heappop(ready)
+                found.update(dict.fromkeys(unit, unit))
+                for other in (unit_of[x] for y in unit for x in users[y]):
+                    missing[other] -= 1
+                    if not missing[other]:
+                        heappush(ready, (other[-1].number, other))
+            else:
+                waiting = (unit for x, unit in unit_of.items() if x not in found and len(unit) == 2)
+                x, y = min(waiting, key=lambda unit: min(z.number for z in unit))
+                del self.second[x], self.first[y]
+                enter(x)
+                enter(y)
+        return list(dict.fromkeys(found.values()))
 
 
 def pairs(entry: Entry, topology: Sequence[int], of: Formulas) -> Pairs:
