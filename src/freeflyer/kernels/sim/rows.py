@@ -21,7 +21,7 @@ from freeflyer.kernels.sim.layout import (
     RIGID, SHARE, SOFT, STEP, STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.tree.columns import root_direction
-from freeflyer.kernels.tree.factor import coordinate_before
+from freeflyer.kernels.tree.factor import coordinate_before, last_of, line_start
 from freeflyer.kernels.tree.frames import MOTION_SIZE, frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
@@ -249,22 +249,21 @@ def whiten_rows(topology, L, groups, count, X):
         for k in range(row, row + rows):
             j = last
             while j >= 0:
-                y, before = load(X, nv * k + j), coordinate_before(topology, j)
-                i = before
-                while i >= 0:
-                    store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
-                    i = coordinate_before(topology, i)
-                j = before
+                y, end = load(X, nv * k + j), coordinate_before(topology, j)
+                while end >= 0:
+                    start = line_start(topology, end)
+                    for i in range(start, end + 1):
+                        store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
+                    end = coordinate_before(topology, start)
+                j = coordinate_before(topology, j)
 
 
 @inlined
 def last_shared(topology, j, k):
     """The last coordinate on the ways of both j and k to the world, or -1."""
-    while j != k:
-        if j > k:
-            j = coordinate_before(topology, j)
-        else:
-            k = coordinate_before(topology, k)
+    j, k = min(j, k), max(j, k)
+    while j >= 0 and last_of(topology, j) < k:
+        j = coordinate_before(topology, j)
     return j
 
 
@@ -274,11 +273,13 @@ def put_products(topology, L, X, at, to, j, rows, columns, G, width):
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     totals = tuple(0.0 * load(L, 0) for _ in range(rows * columns))
     while j >= 0:
-        d = load(L, (stride + 1) * j)
-        x = tuple(d * load(X, nv * (at + i) + j) for i in range(rows))
-        z = tuple(load(X, nv * (to + i) + j) for i in range(columns))
-        totals = tuple(total + x[n // columns] * z[n % columns] for n, total in enumerate(totals))
-        j = coordinate_before(topology, j)
+        start = line_start(topology, j)
+        for k in range(start, j + 1):
+            d = load(L, (stride + 1) * k)
+            x = tuple(d * load(X, nv * (at + i) + k) for i in range(rows))
+            z = tuple(load(X, nv * (to + i) + k) for i in range(columns))
+            totals = tuple(total + x[n // columns] * z[n % columns] for n, total in enumerate(totals))
+        j = coordinate_before(topology, start)
     for n, total in enumerate(totals):
         store(G, width * (at + n // columns) + to + n % columns, total)
 
