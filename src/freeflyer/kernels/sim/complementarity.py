@@ -22,7 +22,7 @@ from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
 LEAST = 1e-9  # m/s: smaller residuals are none
-STEPS, POLISHING, POLISHED = 20, 1, 1e-3  # most steps of Newton's method; those that go on to this share of what counts as none
+STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
 SLOW, STIFF = 0.1, 1e6  # residuals that shrink by less ask for a new matrix; of a gain: resistance to turns of friction that is next to nothing

@@ -1,6 +1,6 @@
 """The impulses of one of the states that are computed side by side: its own rows of theirs, solved, and put back."""
 
-from freeflyer.kernels.backend import inlined, integer, kernel, load, row_width, store, workspace, zero_entries
+from freeflyer.kernels.backend import inlined, integer, kernel, load, row_width, store, workspace
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.layout import ENOUGH, MISSING, PENETRATION, ROUNDS, STEP
 from freeflyer.kernels.sim.rows import GROUP, ROW, SUNK, group_counts, of_group
@@ -29,7 +29,7 @@ def solve_state(topology, parameters, state, states, settings, near, groups, cou
                 cones += size // 3
     stride = row_width(parameters, own)
     C, wanted, x = workspace(parameters, own * stride + 8), workspace(parameters, own + 8), workspace(parameters, own + 8)
-    left, free = workspace(parameters, stride + 8), workspace(parameters, dry + cones + 8)
+    left = workspace(parameters, stride + 8)
     for i in range(own):
         k = integer(load(rows, i))
         for j in range(own, stride):
@@ -52,20 +52,30 @@ def solve_state(topology, parameters, state, states, settings, near, groups, cou
         store(u, states * k + state, load(left, i))
         depth = max(depth, -load(gaps, states * k + state))
     if depth > SUNK:
-        h, first = load(settings, states * STEP + state), limits + dry
-        zero_entries(wanted, own)
-        zero_entries(x, own)
-        zero_entries(free, dry)
-        for n in range(cones):
-            store(free, dry + n, load(shares, dry + n))
-        for i in range(own):
-            if i < limits or (i >= first and (i - first) % 3 == 2):
-                sunk = min(load(gaps, states * integer(load(rows, i)) + state), 0.0)
-                store(wanted, i, load(left, i) + RETURN / h * sunk)
-        solve_impulses(C, stride, own, limits, dry, cones, free, wanted, x, left, ROUGH, 0)
-        for i in range(own):
-            store(out, states * integer(load(rows, i)) + state, load(x, i))
+        put_out(parameters, state, states, load(settings, states * STEP + state), C, stride, limits, limits + dry, cones, rows, left,
+                gaps, out)  # fmt: skip
     store(facts, states * MISSING + state, missing)
     store(facts, states * ENOUGH + state, enough)
     store(facts, states * ROUNDS + state, 1.0 * turns)
     store(facts, states * PENETRATION + state, depth)
+
+
+@kernel
+def put_out(parameters, state, states, h, C, stride, limits, first, cones, rows, left, gaps, out):
+    """Impulses out (rows,) along limits and normals that bring sunk points out of the ground, a share in each step. C: gains of all
+    rows of the state; left: velocities of these beside those that open ones may have."""
+    n = limits + cones
+    width = row_width(parameters, n)
+    G, b, u = workspace(parameters, n * width + 8), workspace(parameters, n + 8), workspace(parameters, width + 8)
+    x, none = workspace(parameters, n + 8), workspace(parameters, 8)
+    for i in range(n):
+        k = i if i < limits else first + 3 * (i - limits) + 2
+        for j in range(width):
+            to = j if j < limits else first + 3 * (j - limits) + 2
+            store(G, width * i + j, load(C, stride * k + to) if j < n else 0.0)
+        store(x, i, 0.0)
+        store(b, i, load(left, k) + RETURN / h * min(load(gaps, states * integer(load(rows, k)) + state), 0.0))
+    solve_impulses(G, width, n, n, 0, 0, none, b, x, u, ROUGH, 0)
+    for i in range(n):
+        k = i if i < limits else first + 3 * (i - limits) + 2
+        store(out, states * integer(load(rows, k)) + state, load(x, i))

@@ -108,6 +108,7 @@ def put_changes(topology, L, X, groups, count, G, width, b, inverses, y, changes
     """changes (nv,) = M^-1 J^T y of the impulses y of groups and those with which what holds stays as b asks. X: whitened."""
     nv, held, (limited, dry, _) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
     zero_entries(changes, nv)
+    zero_entries(y, held)
     for m in range(count):
         row = of_group(groups, m, ROW)
         for k in range(row, row + (1 if of_group(groups, m, GROUP) < limited + dry else 3)):
