@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -90,10 +91,13 @@ class FootstepPlan(Record):
     def end(self) -> float:
         return self.phases[-1].end
 
+    @cached_property
+    def _begins(self) -> list[float]:
+        return [phase.begin for phase in self.phases]
+
     def phase(self, t: float) -> SupportPhase:
         """The phase at the time t (s); the first one before the plan begins, the last one after it ends."""
-        begins = [phase.begin for phase in self.phases]
-        return self.phases[max(0, int(np.searchsorted(begins, t, side="right")) - 1)]
+        return self.phases[max(0, bisect(self._begins, t) - 1)]
 
     def foot(self, name: str) -> FootReference:
         """Reference of a foot's pose at all times. Errors: UnknownNameError."""

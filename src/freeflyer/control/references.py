@@ -17,7 +17,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, check_shape, finite_array, instance, real_array
 from freeflyer.spatial import quaternion, se3
 
-AHEAD = 100  # cycles
+AHEAD = 1000  # cycles
 SAME_CYCLE = 1e-6  # of a cycle, for rounded times
 
 
@@ -165,9 +165,10 @@ class SinusoidReference(Reference):
         )  # fmt: skip
 
 
-def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def minimum_jerk(t: Any, begin: float, duration: float) -> tuple[Any, Any, Any]:
     """Share done (...), 0 to 1, and its first and second time derivative, of the motion of minimum jerk from rest to rest."""
-    u = np.clip((t - begin) / duration, 0.0, 1.0)
+    u = (t - begin) / duration
+    u = min(max(u, 0.0), 1.0) if isinstance(t, float) else np.clip(u, 0.0, 1.0)
     left = 1.0 - u
     share = u**3 * (10.0 + u * (6.0 * u - 15.0))
     return share, 30.0 * (u * left) ** 2 / duration, 60.0 * u * left * (left - u) / duration**2

@@ -136,7 +136,8 @@ class Task(ABC):
 
     @abstractmethod
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad."""
+        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad. Tasks of this library take as
+        many targets as configurations, too."""
 
     @abstractmethod
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
@@ -167,9 +168,10 @@ class Task(ABC):
 
     def check_motion(self, shape: tuple[int, ...]) -> None:
         """InputError for a velocity or an acceleration of another shape than the error's."""
-        for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if x is not None and np.shape(x) != shape:
-                check_shape(f"{word} of {self.name}", np.asarray(x), shape)
+        for word in MOTION:
+            x = vars(self)[word]
+            if x is not None and x.shape != shape:
+                check_shape(f"{word} of {self.name}", x, shape)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
@@ -179,7 +181,11 @@ class Task(ABC):
             word: None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
         }
         self.check_target(np.asarray(values["target"]))
-        return changed(self, ("_numbers", "still"), **values)
+        return self.moved(**values)
+
+    def moved(self, target: np.ndarray, velocity: np.ndarray | None, acceleration: np.ndarray | None) -> Self:
+        """As `with_target`, of arrays that need no checks and that nobody changes."""
+        return changed(self, ("_numbers", "still"), target=target, velocity=velocity, acceleration=acceleration)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""

@@ -230,8 +230,10 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
 def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `row`, and every entry is finite, every quaternion of unit length."""
     array = row(model, name, x, letter)
-    check_configuration(model, name, array, letter)
-    return finite_array(name, array, LARGEST_OF_STATES)
+    if letter == "q" or not norm_of(array) <= LARGEST_OF_STATES:
+        check_configuration(model, name, array, letter)
+        finite_array(name, array, LARGEST_OF_STATES)
+    return array
 
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:

@@ -193,6 +193,8 @@ def _set_servo_targets(plant: Plant, wanted: Targets, t: float) -> None:
     """The servos' positions at the time t."""
     x = wanted if isinstance(wanted, np.ndarray) else wanted(t)
     m = len(plant.motors)
+    if not len(x):
+        return
     plant.data.ctrl[plant.motors] = x[:m]
     if len(x) > m:
         plant.data.ctrl[plant.idle] = x[m:]
