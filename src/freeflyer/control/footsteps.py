@@ -6,6 +6,7 @@ from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -91,13 +92,9 @@ class FootstepPlan(Record):
     def end(self) -> float:
         return self.phases[-1].end
 
-    @cached_property
-    def _begins(self) -> list[float]:
-        return [phase.begin for phase in self.phases]
-
     def phase(self, t: float) -> SupportPhase:
         """The phase at the time t (s); the first one before the plan begins, the last one after it ends."""
-        return self.phases[max(0, bisect(self._begins, t) - 1)]
+        return self.phases[max(0, bisect(self.phases, t, key=attrgetter("begin")) - 1)]
 
     def foot(self, name: str) -> FootReference:
         """Reference of a foot's pose at all times. Errors: UnknownNameError."""

@@ -69,7 +69,7 @@ class ProblemData:
     programs = cached_property(lambda self: dict[Any, Any]())  # rows in tables, as far as they have been asked for
     known_programs = cached_property(lambda self: dict[tuple[str, bool], Any]())  # those whose rows need no Python
     task_order = cached_property(lambda self: sorted(range(len(self.tasks)), key=lambda k: self.tasks[k].level))
-    tasks_in_order = cached_property(lambda self: tuple([self.tasks[k] for k in self.task_order]))
+    tasks_in_order = cached_property(lambda self: [self.tasks[k] for k in self.task_order])
     task_keys = cached_property(lambda self: tuple([task.key for task in self.tasks_in_order]))  # what decides a program's rows
     tasks_of_users = cached_property(lambda self: tuple([task for task in self.tasks_in_order if not task.compiled]))
     limits_of_users = cached_property(lambda self: tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows]))
@@ -101,9 +101,7 @@ class ProblemData:
         tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         known = self.frames.names
         if [task.key for task in tasks] == [task.key for task in self.tasks]:  # only their targets and gains differ
-            ordered = tuple([tasks[k] for k in self.task_order])
-            own = tuple([task for task in ordered if not task.compiled]) if self.tasks_of_users else ()
-            return changed(self, (), tasks=tasks, tasks_in_order=ordered, tasks_of_users=own)
+            return changed(self, ("tasks_of_users",), tasks=tasks, tasks_in_order=[tasks[k] for k in self.task_order])
         new = [name for task in tasks for name in task.frames if name not in known]
         if not new:
             return changed(self, OF_TASKS, tasks=tasks)

@@ -5,6 +5,7 @@ They hold their first value before they begin and their last one after they end,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -49,7 +50,7 @@ class Reference(ABC):
 class SampledReference:
     """A reference at the cycles of a control loop of period dt (s), found for AHEAD cycles at once."""
 
-    def __init__(self, reference: Reference, dt: float) -> None:
+    def __init__(self, reference: Callable[[np.ndarray], TargetMotion], dt: float) -> None:
         self.reference, self.dt, self.begin = reference, dt, np.inf
 
     def __call__(self, t: float) -> TargetMotion:

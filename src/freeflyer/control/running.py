@@ -20,7 +20,7 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import changed
-from freeflyer.dynamics import center_of_mass, frame_pose, integrate, passive_forces, velocity_map
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate, velocity_map
 from freeflyer.dynamics.passive import add_spring_forces
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
@@ -132,8 +132,7 @@ class _Loop:
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
         self.most = np.asarray(model.effort_limit)[self.places]
-        self.least = -self.most
-        self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
+        self.passive = any(joint_losses(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         # torques, seconds, status; of problems with the same rows the cycles, and targets of their tasks or tasks of users: what
         # refers to much more keeps the garbage collector busy
@@ -153,7 +152,7 @@ class _Loop:
         if self.passive:
             self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
             wanted = wanted - joint_losses(stance.model, q, self.commanded)[self.places]
-        given = tau[self.places] = np.minimum(np.maximum(wanted, self.least), self.most)
+        given = tau[self.places] = np.minimum(np.maximum(wanted, -self.most), self.most)
         _, cycles, asked = self.asked.setdefault(id(problem.known_programs), (problem, [], []))
         cycles.append(len(self.cycles))
         asked.append(tuple([vars(task)["target"] if task.compiled else task for task in problem.tasks]))
@@ -167,7 +166,7 @@ class _Loop:
             at = [k for k in cycles if k < len(q)]
             for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
                 if task.compiled:
-                    e = changed(task, (), target=np.stack(given)).error(model, q[at])
+                    e = changed(task, (), target=np.array(given)).error(model, q[at])
                 else:
                     e = np.array([x.error(model, y) for x, y in zip(given, q[at])])
                 found.setdefault(task.name, np.full((len(self.cycles), e.shape[1]), np.nan))[at] = e
@@ -248,10 +247,7 @@ def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.n
 
     def inputs(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         tau = loop(t, q, v)
-        if not loop.passive:
-            return tau
-        rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
-        return np.asarray(tau + rest + twice - once)
+        return tau + joint_losses(model, q, v, 0.0) if loop.passive else tau
 
     return inputs
 
@@ -279,11 +275,11 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     return Stance(model, q, found, model.tree.joints[0].child, dt)
 
 
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Forces (nv,) of the joints' springs, damping and dry friction, which motors make up for; friction of joints slower than
-    SLOW_JOINT is in proportion to v."""
+def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
+    """Forces (nv,) of the joints' springs, damping and a share of their dry friction, which motors make up for; friction of joints
+    slower than SLOW_JOINT is in proportion to v."""
     tree, G = model.tree, velocity_map(model, q) if model.reduction else None
     w = v if G is None else G @ v
-    friction = tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
+    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
     lost = add_spring_forces(tree, q, -tree.damping * w - friction)
     return lost if G is None else G.T @ lost

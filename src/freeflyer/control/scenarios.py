@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -67,7 +68,7 @@ class Stepping(Scenario):
         self.yaw = None if yaw is None else SampledReference(yaw, dt)
         lines = any(foot.kind == "line" for foot in stance.feet)
         self.adjustment = StepAdjustment(footsteps, self.plan, dt) if lines else None
-        self.lifted: dict[tuple[str, float], np.ndarray] = {}  # by foot and time: how far off its plan it left
+        self.ways: dict[tuple[str, float], SampledReference] = {}  # by foot and time: from where it left to its foothold
 
     def check_reach(self) -> None:
         """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
@@ -122,11 +123,13 @@ class Stepping(Scenario):
 
     def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
-        wish, step = self.soles[name](t), (name, phase.begin)
-        if step not in self.lifted:
-            self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
-        before = self.lifted[step]
-        return _at(task, *_beside(wish, before, shift - before, t, phase.begin, phase.end - phase.begin))
+        step, times = (name, phase.begin), (phase.begin, phase.end - phase.begin)
+        if step not in self.ways:
+            off = (frame_pose(self.stance.model, q, task.frames[0]) - self.soles[name](t).target)[:3, 3]
+            planned = self.soles[name].reference
+            self.ways[step] = SampledReference(lambda t: _beside(planned(t), off, -off, t, *times), self.stance.dt)
+        wish = self.ways[step](t)
+        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *times) if shift.any() else wish))
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -175,13 +178,13 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
     return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
 
 
-def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: float, begin: float, duration: float) -> TargetMotion:
+def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: Any, begin: float, duration: float) -> TargetMotion:
     """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
-    share, rate, change = minimum_jerk(t, begin, duration)
+    share, rate, change = (np.multiply.outer(x, way) for x in minimum_jerk(t, begin, duration))
     X, velocity, acceleration = map(np.copy, planned)
-    X[:3, 3] += before + share * way
-    velocity[:3] += rate * way
-    acceleration[:3] += change * way
+    X[..., :3, 3] += before + share
+    velocity[..., :3] += rate
+    acceleration[..., :3] += change
     return TargetMotion(X, velocity, acceleration)
 
 

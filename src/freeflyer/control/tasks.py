@@ -101,6 +101,10 @@ class Task(ABC):
     acceleration: ArrayLike | None = None
     kind: ClassVar[tuple[int, int, int]]  # for compiled code: kind, first component and how many (kernels/control/layout.py)
     target_shape: ClassVar[tuple[int, ...]] = ()  # of `target`, which is then checked and frozen
+    compiled: ClassVar[bool]  # whether compiled code makes the rows; those of users' classes come from their own methods
+
+    def __init_subclass__(cls) -> None:
+        cls.compiled = "kind" in vars(cls)
 
     def __post_init__(self) -> None:
         of = f" of {self.name}"
@@ -177,13 +181,13 @@ class Task(ABC):
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
         numbers that are not finite."""
         given = (("target", target), ("velocity", velocity), ("acceleration", acceleration))
-        values = {
-            word: None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
-        }
-        self.check_target(np.asarray(values["target"]))
-        return self.moved(**values)
+        moved = self.moved(*[
+            None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
+        ])  # fmt: skip
+        self.check_target(vars(moved)["target"])
+        return moved
 
-    def moved(self, target: np.ndarray, velocity: np.ndarray | None, acceleration: np.ndarray | None) -> Self:
+    def moved(self, target: np.ndarray | None, velocity: np.ndarray | None, acceleration: np.ndarray | None) -> Self:
         """As `with_target`, of arrays that need no checks and that nobody changes."""
         return changed(self, ("_numbers", "still"), target=target, velocity=velocity, acceleration=acceleration)
 
@@ -210,11 +214,6 @@ class Task(ABC):
         """Weights (m,) of the squared errors."""
         w = np.asarray(self.weight, float)
         return np.full(m, w) if w.ndim == 0 else check_shape(f"weight of {self.name}", w, (m,), " or a number")
-
-    @cached_property
-    def compiled(self) -> bool:
-        """Whether compiled code makes the rows; those of classes that users derive come from their own methods."""
-        return "kind" in vars(type(self))
 
     @cached_property
     def key(self) -> tuple[Any, ...]:

@@ -229,7 +229,7 @@ class _Record(Recorder):
 
     def _made(self, failure: str | None) -> Run:
         run, feet, forces = super()._made(failure), self.plant.feet, dict[str, np.ndarray]()
-        wrenches = sum_touches(self.touches, len(feet)).reshape(-1, len(feet), 2, 3)
+        wrenches = sum_touches(self.touches, len(feet)).reshape(len(run.t), len(feet), 2, 3)
         for k, foot in enumerate(feet):
             X, wrench = frame_pose(self.model, run.q, foot.frame), wrenches[:, k]
             wrench[:, 1] -= cross(X[:, :3, 3], wrench[:, 0])

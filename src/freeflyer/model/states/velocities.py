@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -118,11 +119,11 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    @property
+    @cached_property
     def here(self) -> slice:
         return slice(self.ours, self.ours + self.n)
 
-    @property
+    @cached_property
     def there(self) -> slice:
         return slice(self.theirs, self.theirs + self.n)
 
@@ -232,6 +233,6 @@ def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
     found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
-    if source.min() < 0:
+    if source[source.argmin()] < 0:  # quicker than min
         found[..., source < 0] = 0.0
     return found
