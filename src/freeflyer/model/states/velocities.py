@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -66,12 +67,14 @@ class PinocchioState(NamedTuple):
 @dataclass(frozen=True, eq=False)
 class Matched:
     """v_from (nv,): the coordinate there for each of ours, -1 where they lack it. leaders (nv there,): ours that moves each of
-    theirs, times `ratios`, -1 where it stands still here; followers: those of theirs that only follow."""
+    theirs, times `ratios`, -1 where it stands still here; followers: those of theirs that only follow. owners: leaders, but -1 for
+    followers."""
 
     v_from: np.ndarray
     leaders: np.ndarray
     ratios: np.ndarray
     followers: np.ndarray
+    owners: np.ndarray
 
 
 def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: list[tuple[int, int, float]]) -> Matched:
@@ -81,7 +84,9 @@ def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: 
         v_from[ours], leaders[theirs] = theirs, ours
     for theirs, ours, ratio in followed:
         leaders[theirs], ratios[theirs] = ours, ratio
-    return Matched(v_from, leaders, ratios, np.array([k for k, _, _ in followed], dtype=np.int64))
+    followers, owners = np.array([k for k, _, _ in followed], dtype=np.int64), leaders.copy()
+    owners[followers] = -1
+    return Matched(v_from, leaders, ratios, followers, owners)
 
 
 def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> None:
@@ -114,16 +119,16 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    @property
+    @cached_property
     def here(self) -> slice:
         return slice(self.ours, self.ours + self.n)
 
-    @property
+    @cached_property
     def there(self) -> slice:
         return slice(self.theirs, self.theirs + self.n)
 
     def map_to_ours(self, q: np.ndarray) -> np.ndarray:
-        return np.swapaxes(self.map_to_theirs(q), -1, -2) if self.inverse is None else self.inverse(q)
+        return self.map_to_theirs(q).swapaxes(-1, -2) if self.inverse is None else self.inverse(q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -166,7 +171,7 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
     m = c.matched
     ours = _gather(theirs, m.v_from)
     for b in c.blocks:
-        ours[..., b.here] = _multiply(np.swapaxes(b.map_to_theirs(q), -1, -2), theirs[..., b.there])
+        ours[..., b.here] = _multiply(b.map_to_theirs(q).swapaxes(-1, -2), theirs[..., b.there])
     for k in m.followers:
         if m.leaders[k] >= 0:
             ours[..., m.leaders[k]] += m.ratios[k] * theirs[..., k]
@@ -175,12 +180,9 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
 
 def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
-    m = c.matched
-    owners = m.leaders.copy()
-    owners[m.followers] = -1
-    theirs = _gather(ours, owners)
+    theirs = _gather(ours, c.matched.owners)
     for b in c.blocks:
-        theirs[..., b.there] = _multiply(np.swapaxes(b.map_to_ours(q), -1, -2), ours[..., b.here])
+        theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), ours[..., b.here])
     return theirs
 
 
@@ -223,7 +225,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.matmul(B, x[..., None])[..., 0]
+    return B @ x if x.ndim == 1 else np.matmul(B, x[..., None])[..., 0]
 
 
 def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
@@ -231,7 +233,6 @@ def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
     found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
-    absent = source < 0
-    if absent.any():
-        found[..., absent] = 0.0
+    if source[source.argmin()] < 0:  # quicker than min
+        found[..., source < 0] = 0.0
     return found
