@@ -83,8 +83,8 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
-def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide,
-                places, multipliers, slots, norms, step, d, parts):  # fmt: skip
+def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
+                wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
@@ -119,7 +119,7 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
         release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
-        worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * sqrt(dot(y, 0, y, 0, width))
+        worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * max(floor, sqrt(dot(y, 0, y, 0, width)))
         put_products(T, end, width, width, y, 0, strengths)
         for i in range(end):
             if load(held, i) == FREE and load(softness, i) > 0.0:
@@ -257,7 +257,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
             put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
             count, used = keep_limits(
-                count, used, T, P, Q, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide,
+                count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
                 places, multipliers, slots, norms, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
