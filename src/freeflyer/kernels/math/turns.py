@@ -235,8 +235,3 @@ def full_about_x(s, c, B):
 def azimuth(s, c, a):
     """About z, if there is an angle: there is none but at branches."""
     return a if s == 0.0 else about_z(s, c, a)
-
-
-@inlined
-def inertia_azimuth(s, c, A, B, C):
-    return (A, B, C) if s == 0.0 else (sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C))
