@@ -42,7 +42,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
     record_rows,
 )
-from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_count, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -67,8 +67,14 @@ def table_size(topology):
 
 
 @inlined
-def table_sizes(topology):
-    return (table_size(topology),)
+def inverse_size(topology):
+    """Entries of the table, and of what the wrenches gain behind it."""
+    return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
+
+
+@inlined
+def inverse_sizes(topology):
+    return (inverse_size(topology),)
 
 
 @inlined
@@ -263,12 +269,19 @@ def inverse_table(topology, parameters, q, v, a, table):
 
 
 @kernel
-def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
-    """Writes six rows over columns for each wrench, from `at` on: -e."""
+def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
+    g, count = load3(gravity, 0), wrench_count(topology)
+    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
+    put_held(topology, parameters, work, wrenches, expressed, table)
+
+
+@kernel
+def put_held(topology, parameters, work, wrenches, expressed, table):
+    """Writes six rows over columns for each wrench, behind the table: -e."""
     directions, _, _, _, _, _ = areas(topology)
     stride = load_int(topology, COLUMN_ROW)
-    for k in range(count):
-        to = at + WRENCH * stride * k
+    for k in range(wrench_count(topology)):
+        to = table_size(topology) + WRENCH * stride * k
         zero_entries(from_entry(table, to), WRENCH * stride)
         if expressed != BODY:
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
@@ -285,11 +298,11 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
 
 
 @kernel
-def add_held(topology, table, at, count, dq, width):
+def add_held(topology, table, dq, width):
     """Rows of dq, `width` long, over all columns, grow by what the wrenches gain."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
-    for k in range(count):
-        rows, body = at + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
+    for k in range(wrench_count(topology)):
+        rows, body = table_size(topology) + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
         _, reach = column_range(topology, body)
         full, b = reach - reach % step, body
         while b > 0:

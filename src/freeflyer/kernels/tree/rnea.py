@@ -18,7 +18,7 @@ from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joi
 from freeflyer.kernels.model.joints.armature import put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, relative_pose, to_child, to_parent
-from freeflyer.kernels.model.layout import GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT
+from freeflyer.kernels.model.layout import FRAMES, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 
@@ -27,7 +27,8 @@ WRENCH = 6
 
 @inlined
 def wrench_count(topology):
-    return load_int(topology, load_int(topology, TABLE_AT))
+    """How many wrenches there are: none on a model without a table of frames."""
+    return load_int(topology, load_int(topology, TABLE_AT)) if load_int(topology, TABLE_KIND) == FRAMES else 0
 
 
 @inlined
