@@ -22,19 +22,10 @@ from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import condense, last_column, mirror, row_dot, scalar_column
+from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot, scalar_column
 from freeflyer.kernels.tree.factor import factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
 from freeflyer.kernels.tree.rnea import wrench_count
-
-
-@inlined
-def last_moved(topology, k, step):
-    """The last column that one of `step` columns from k on moves."""
-    last = last_column(topology, k)
-    for c in range(k + 1, min(k + step, load_int(topology, N_COLUMNS))):
-        last = max(last, last_column(topology, c))
-    return last
 
 
 @inlined
@@ -59,7 +50,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
     reach = workspace(table, stride)
     for k in range(0, n, step):
-        store(reach, k, last_moved(topology, k, step))
+        store(reach, k, last_of_several(topology, last_column, k, min(k + step, n)))
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
         s, f = scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i)

@@ -170,31 +170,19 @@ def put_rows6(work, at, stride, a):
 
 
 @inlined
-def put_numbers(topology, table, c, step):
+def momentum_rows(topology, work, directions, loads, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
+    move, their motions)."""
     n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    for k in range(c, c + step):
+    for k in range(c, c + row_step(work)):
         store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
         store(table, NUMBER * stride + k, k)
-
-
-@inlined
-def column_loads(topology, work, loads, c, n):
-    """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
     a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
-    x = (*a, *b, *d)
-    return x[21], x[:3], x[3:9], x[9:12], x[12:21]
-
-
-@inlined
-def momentum_rows(topology, work, directions, loads, table, c):
-    """Writes S, F and the last columns of columns c, c + 1, ...; (their loads, motions)."""
-    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    put_numbers(topology, table, c, row_step(work))
-    carried = column_loads(topology, work, loads, c, n)
-    s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    m, h, I = x[21], x[:3], x[3:9]
     put_rows6(table, S * stride + c, stride, s)
-    put_rows6(table, F * stride + c, stride, inertia_times(*carried[:3], s))
-    return carried, s
+    put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    return (m, h, I, x[9:12], x[12:21]), s
 
 
 @kernel

@@ -42,15 +42,6 @@ def line_start(topology, j):
 
 
 @inlined
-def last_of_row(topology, j, step):
-    """The last coordinate that one of `step` coordinates from j on moves."""
-    last = last_of(topology, j)
-    for k in range(j + 1, min(j + step, load_int(topology, N_V))):
-        last = max(last, last_of(topology, k))
-    return last
-
-
-@inlined
 def subtract_outer(topology, L, s, row, to, i):
     """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
     step = row_step(L)
