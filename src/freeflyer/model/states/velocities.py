@@ -163,25 +163,6 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     return T
 
 
-def rotation(quaternions: np.ndarray) -> np.ndarray:
-    """R (..., 3, 3) of unit quaternions x, y, z, w (..., 4) that have been checked: a fifth of the time of
-    `spatial.quaternion.to_matrix`, which would be most of a conversion."""
-    if quaternions.ndim == 1:  # in control loops
-        x, y, z, w = quaternions.tolist()
-        return np.array([
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ])  # fmt: skip
-    R = np.empty((*quaternions.shape[:-1], 3, 3))
-    x, y, z, w = quaternions[..., 0], quaternions[..., 1], quaternions[..., 2], quaternions[..., 3]
-    xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1.0 - 2.0 * (yy + zz), 2.0 * (xy - zw), 2.0 * (xz + yw)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2.0 * (xy + zw), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - xw)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2.0 * (xz - yw), 2.0 * (yz + xw), 1.0 - 2.0 * (xx + yy)
-    return R
-
-
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
     out = np.empty(a.shape)
     out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
-from freeflyer.model.placements import placement, shift, turn_about
+from freeflyer.model.placements import placement, shift, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
@@ -193,8 +193,6 @@ FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
     """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
-    from freeflyer.model.placements import turn_z_to
-
     joints, result = list(joints), []
     while joints:
         match = N.GROUPED.fullmatch(joints[0].name)
