@@ -37,10 +37,8 @@ def test_all_statements_hold(result):
     assert set(theory.pictures(result)) == {"free_flight", "com_frame_angle", "regulated_space_manipulator",
                                             "regulated_aerial_manipulator"}  # fmt: skip
     # The comparison sees a joint that moves with the centre of mass
-    from dataclasses import replace
-
     def moved(r, rate):
-        return replace(r, joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
+        return r._replace(joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
 
     wrong = tuple(moved(r, 1e-6 * (r.case == "both")) for r in result.runs)
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory.SAME
