@@ -1,4 +1,5 @@
-"""`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused."""
+"""`freeflyer linearize`: what is found, held and steered, files in and out, and what is refused. The README's commands run,
+with the results that it describes."""
 
 import freeflyer as ff
 import json
@@ -6,6 +7,8 @@ import numpy as np
 import pytest
 from command import arm, json_of, printed, run, run_json, written
 from freeflyer import robots
+from freeflyer.cli.app import app
+from typer.testing import CliRunner
 
 
 def test_a_hovering_robot_is_held_and_steered(tmp_path):
@@ -95,3 +98,12 @@ def test_errors_of_linearize_are_one_sentence(arguments, words):
     message = result.stderr[result.stderr.index("error: ") :]
     assert message.count("\n") == 1
     assert all(word in message for word in words), message
+
+
+def test_the_linearisation_of_the_readme_has_a_regulator() -> None:
+    shown = CliRunner().invoke(app, ["linearize", "space_manipulator", "--wrench", "satellite"]).output
+    assert "the inputs steer 26 of 26 states" in shown
+    assert "regulator of 2 rad/s" in shown
+    shown = CliRunner().invoke(app, ["linearize", "space_manipulator"]).output
+    assert "no regulator" in shown
+    assert "--wrench FRAME" in shown
