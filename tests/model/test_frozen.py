@@ -23,7 +23,8 @@ def held(x: object, path: str, seen: set[int]) -> Iterator[tuple[str, object]]:
     seen.add(id(x))
     yield path, x
     if is_dataclass(x):
-        for name, value in (vars(x) | {f.name: getattr(x, f.name) for f in fields(x)}).items():
+        public = (name for name in dir(type(x)) if isinstance(getattr(type(x), name), property))
+        for name, value in (vars(x) | {name: getattr(x, name) for name in (*(f.name for f in fields(x)), *public)}).items():
             yield from held(value, f"{path}.{name}", seen)
     elif isinstance(x, Mapping):
         for key, value in x.items():

@@ -215,6 +215,8 @@ def test_files_that_are_no_runs(tmp_path):
         path.write_bytes(content)
         with pytest.raises(FileError, match="no run"):
             sim.load(path)
+    with pytest.raises(FileError, match=r"^cannot read .*: No such file or directory$"):
+        sim.load(tmp_path / "none.npz")
     arrays = {"t": np.arange(3.0), "q": np.zeros((3, 7)), "v": np.zeros((3, 6)), "tau": np.zeros((3, 6))}
     head = '{"format": "freeflyer run 1", "failure": null, "settings": {}, "robot": "", "digest": "", "forces": [], "events": []}'
     for change in (

@@ -299,8 +299,8 @@ class Model:
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,), m/s^2, world axes."""
-        return np.array(self.description.gravity)
+        """Gravity (3,), m/s^2, world axes, read-only (freeflyer.with_gravity makes a model with another)."""
+        return self._gravity
 
     def joint(self, name: str) -> JointInfo:
         """The moving joint of that name."""
