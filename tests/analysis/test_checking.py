@@ -87,8 +87,7 @@ def test_loops_couplings_and_notes():
     loop = Loop("four_bar", "end_a", "end_b", POINT)
     result = check(ff.build(replace(d, links=links, joints=joints, sites=sites, loops=(loop,))))
     (gap,) = [f for f in result.findings if f.code == "open-loop"]
-    assert gap.subject == "four_bar"
-    assert gap.values["position"] == pytest.approx(0.003, abs=1e-9)
+    assert (gap.subject, gap.values["position"]) == ("four_bar", pytest.approx(0.003, abs=1e-9))
     assert "3 mm" in gap.sentence
     assert "loops-not-closed" in [f.code for f in result.findings]  # by 0.01 mm: it is drawn stretched
     sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0, 0, 0.4)))

@@ -49,8 +49,7 @@ def test_debug_lets_the_traceback_through(place):
 
 
 def test_version_help_and_unknown_commands():
-    assert run("dance").exit_code == 2
-    assert run("info", "humanoid", "--sideways").exit_code == 2
+    assert (run("dance").exit_code, run("info", "humanoid", "--sideways").exit_code) == (2, 2)
     from importlib import metadata
     assert run("--version").stdout == f"freeflyer {metadata.version('freeflyer')}\n"
     shown = run("--help").stdout
@@ -108,8 +107,7 @@ def test_a_full_disk_is_one_sentence(arguments):
 def test_an_error_that_cannot_be_written_is_an_exit_code():
     with open("/dev/full", "w") as full:
         done = freeflyer("info", "nobody", stderr=full)
-    assert done.returncode == 2
-    assert done.stdout == b""
+    assert (done.returncode, done.stdout) == (2, b"")
 
 
 @pytest.mark.slow

@@ -42,8 +42,7 @@ def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     two_papers(monkeypatch)
     heard = []
     done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
-    assert heard == [(0.5, "1 of 2, fails: half way")]
-    assert [bool(x.failure) for x in done] == [True, False]
+    assert (heard, [bool(x.failure) for x in done]) == ([(0.5, "1 of 2, fails: half way")], [True, False])
 
 
 @pytest.mark.papers
@@ -73,8 +72,7 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
                                lambda result: {})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["data"] == {"answer": 42}
+    assert (result.exit_code, json.loads(result.stdout)["data"]) == (0, {"answer": 42})
     assert "42" in result.stderr
     assert "that is all" in result.stderr
     assert said == [None]

@@ -52,8 +52,7 @@ def test_random_trees(base, mimics):
         for x, y, z in zip(one, by_matrices, batch):
             assert (type(x.forces) is type(y.forces)) == turning_locks(s)
             size = max(1.0, np.abs(y.a).max(), np.abs(y.multipliers).max(initial=0.0))
-            assert list(x.forces) == list(y.forces)
-            assert len(x.forces) == len(s.names)
+            assert (list(x.forces), len(x.forces)) == (list(y.forces), len(s.names))
             assert np.abs(stacked(x, s.names) - stacked(y, s.names)).max() < 1e-9 * size
             assert np.abs(z.a[0] - x.a).max() < 1e-9 * size
             for name in s.names:

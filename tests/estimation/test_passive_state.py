@@ -4,7 +4,7 @@ random closed robots: passive states, offsets and wrenches come back from what t
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, rounding, slopes
+from closeness import close, refused, rounding, slopes
 from estimation_robots import NAMES, SPRINGS, moving, resting_forces, sensed
 from freeflyer import estimation, linkages, robots
 from freeflyer.contacts import contact_from_points as sole
@@ -134,22 +134,16 @@ def test_a_singular_sub_mechanism_is_named(models_folder):
 
 
 def test_robots_that_cannot_be_estimated_say_why(models_folder):
-    with pytest.raises(ff.InputError, match="has no loops"):
-        sensors(robots.humanoid())
+    refused(ff.InputError, "has no loops", lambda: sensors(robots.humanoid()))
     cassie = sensed("cassie", models_folder).model
     with pytest.raises(LinkageError, match="'left-heel-spring'") as caught:
         sensors(cassie)
-    assert set(caught.value.data["joints"]) == set(SPRINGS)
-    assert sensors(cassie, also=SPRINGS).names[-4:] == SPRINGS
-    with pytest.raises(ff.UnknownNameError, match="left-shin"):
-        sensors(cassie, rigid=("left-shim",))
-    with pytest.raises(ff.InputError, match="measured or rigid"):
-        sensors(cassie, also=("left-shin",), rigid=("left-shin",))
+    assert (set(caught.value.data["joints"]), sensors(cassie, also=SPRINGS).names[-4:]) == (set(SPRINGS), SPRINGS)
+    refused(ff.UnknownNameError, "left-shin", sensors, cassie, rigid=("left-shim",))
+    refused(ff.InputError, "measured or rigid", sensors, cassie, also=("left-shin",), rigid=("left-shin",))
     like = sensed("kangaroo_like").model
-    with pytest.raises(LinkageError, match="follows the motors"):
-        sensors(like, also=("left_knee",))
-    with pytest.raises(ff.InputError, match="rigid must be a list"):
-        sensors(like, rigid="left_knee")
+    refused(LinkageError, "follows the motors", sensors, like, also=("left_knee",))
+    refused(ff.InputError, "rigid must be a list", sensors, like, rigid="left_knee")
 
 
 KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives

@@ -63,8 +63,7 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     small = ff.lock_joints(model, names, q)
     in_q, in_v = kept(model, small)
     v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
-    assert set(small.joint_names) == set(model.joint_names) - set(names)
-    assert small.frame_names == model.frame_names
+    assert (set(small.joint_names), small.frame_names) == (set(model.joint_names) - set(names), model.frame_names)
     assert small.actuated == tuple(n for n in model.actuated if n not in names)
     close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
     close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
@@ -149,8 +148,7 @@ def test_merging_changes_no_number():
     merged = ff.merge_fixed(model)
     assert len(merged.description.links) == model.nv - 5 == 41  # one per joint, the pelvis among them
     assert not [j for j in merged.description.joints if j.kind == "fixed"]
-    assert set(merged.frame_names) == set(model.frame_names)
-    assert merged.joint_names == model.joint_names
+    assert (set(merged.frame_names), merged.joint_names) == (set(model.frame_names), model.joint_names)
     assert merged.mass == pytest.approx(model.mass, rel=1e-14)
     q, v = random_state(model)
     close(ff.mass_matrix(merged, q), ff.mass_matrix(model, q))
@@ -297,8 +295,7 @@ def test_loops_that_became_rigid():
     with pytest.raises(ff.InputError, match=r"loop 'brace' rigid while it is open by 0\.3"):
         ff.merge_fixed(ff.build(validate(replace(description, joints=joints, loops=loops))))
     model = ff.lock_joints(coupled(RULE), {"joint_1": 0.1 + 2 * 0.2 + 0.2**3, "joint_2": 0.2})
-    assert model.description.couplings == ()
-    assert model.joint_names == ("joint_3", "joint_4")
+    assert (model.description.couplings, model.joint_names) == ((), ("joint_3", "joint_4"))
     assert ff.lock_joints(coupled(RULE), ["joint_3"]).description.couplings == (RULE,)
     held = coupled(Coupling("held", "joint_1", "", (0.25,)))
     assert ff.lock_joints(held, {"joint_1": 0.25}).description.couplings == ()

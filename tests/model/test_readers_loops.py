@@ -54,8 +54,7 @@ def test_both_formats(tmp_path):
     kinds = [description.joint(f"joint_{n}").kind for n in ("0_revolute", "1_continuous", "2_prismatic")]
     assert kinds == ["spherical", "universal", "fixed"]
     universal = description.joint("joint_1_continuous")
-    assert (tuple(universal.axis), tuple(universal.axis2)) == ((0, 0, 1), (0, 1, 0))
-    assert universal.effort == ()
+    assert ((tuple(universal.axis), tuple(universal.axis2)), universal.effort) == (((0, 0, 1), (0, 1, 0)), ())
     assert read(tmp_path, "closed_loop: [[tip, trunk]]").loops[-1].mask == WELD
 
 

@@ -72,10 +72,8 @@ def test_the_result(result):
     # First order one-sided, second order central; round-off over the step
     one_sided, central = result.differences
     for d, order, smallest in ((one_sided, 1.0, 1e-9), (central, 2.0, 1e-12)):
-        assert d.delta[0] == pytest.approx(1e-1)
-        assert d.delta[-1] == pytest.approx(1e-12)
-        assert d.fall == pytest.approx(order, abs=0.05)
-        assert d.rise == pytest.approx(-1.0, abs=0.1)
+        assert (d.delta[0], d.delta[-1]) == (pytest.approx(1e-1), pytest.approx(1e-12))
+        assert (d.fall, d.rise) == (pytest.approx(order, abs=0.05), pytest.approx(-1.0, abs=0.1))
         assert 10 < d.best < len(d.delta) - 10
         assert np.all(d.average <= d.maximal)
         assert smallest < d.maximal[d.best] < 1e-3 * min(d.maximal[0], d.maximal[-1])
@@ -99,12 +97,9 @@ def test_the_result(result):
     assert requirements.exponent(result.costs, "compiled") is None  # a single size is no slope
     assert ff.get_threads() >= 1
     zeroth, first, second, third, fourth = tables(result)
-    assert len(zeroth.rows) == len(result.approaches)
-    assert len(first.rows) == len(result.checks)
+    assert (len(zeroth.rows), len(first.rows)) == (len(result.approaches), len(result.checks))
     assert not any("FAILS" in row for row in first.rows)
-    assert len(second.rows) == 3
-    assert len(third.rows) == len(result.counts)
-    assert len(fourth.rows) == len(result.costs)
+    assert (len(second.rows), len(third.rows), len(fourth.rows)) == (3, len(result.counts), len(result.costs))
     for table in (zeroth, first, second, third, fourth):
         assert all(len(row) == len(table.columns) for row in table.rows)
         assert all(isinstance(cell, str) for row in table.rows for cell in row)

@@ -79,8 +79,7 @@ def test_the_page(quadruped):
     references = {v[1:] for _, k, v in outline.attributes if k == "href" and v.startswith("#")}
     references |= {m for _, _, v in outline.attributes for m in re.findall(r"url\(#([^)]*)\)", v or "")}
     assert references <= set(ids)
-    assert quadruped.matrices.mass_matrix.shape == (18, 18)
-    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
+    assert (quadruped.matrices.mass_matrix.shape, quadruped.matrices.momentum_matrix.shape) == ((18, 18), (6, 18))
     assert np.all(quadruped.conditioning.condition >= 1)
     assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
 
@@ -195,6 +194,5 @@ def test_links_bases_and_loops():
     assert abs(sum(r.share for r in rows) - 1) < 1e-12
     assert base_kind(arm()) == "fixed"
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
-    assert base_kind(floating) == "free"
-    assert ff.analysis.overview(ff.build(floating)).joints[0].nv == 6
+    assert (base_kind(floating), ff.analysis.overview(ff.build(floating)).joints[0].nv) == ("free", 6)
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]

@@ -81,8 +81,7 @@ def test_each_reason(mass, moments, expected, words):
     assert words in " ".join(r.text for r in out.reasons)
     assert bool(out) == bool(out.consistent) == (expected == ["flat"])
     assert not out.full
-    assert out.positive_mass == (mass > 0)
-    assert out.positive_definite == (min(moments) > 0)
+    assert (out.positive_mass, out.positive_definite) == (mass > 0, min(moments) > 0)
     assert out.triangle == ("triangle" not in expected)
 
 
