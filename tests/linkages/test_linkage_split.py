@@ -123,7 +123,7 @@ def test_motors_that_do_not_fit_are_named():
     sites = (ff.Site("s1", "b"), ff.Site("s2", "b", shifted(0.2)))
     for a, b in (("a", "nowhere"), ("s1", "s1"), ("s1", "s2")):
         words = "no frame is named 'nowhere'" if b == "nowhere" else "both of link"
-        refused(ff.DescriptionError, words, lambda: ff.load(ff.Description("r", bar, (joint,), sites, (ff.Loop("l", a, b),))))
+        refused(ff.DescriptionError, words, ff.load, ff.Description("r", bar, (joint,), sites, (ff.Loop("l", a, b),)))
 
 
 def test_singular_and_open_postures():

@@ -190,6 +190,6 @@ def test_limbs_that_cannot_be_cut_out():
             extract_limb(whole(), SOLE, opened)
     assert extract_limb(whole(), SOLE, ff.linkages.partition(whole()).q).nq == leg().nq
     for wrong, words in ((np.tile(q, (2, 1)), "one state"), (q * np.nan, "finite"), (q[:-1], "expected")):
-        refused(ff.InputError, words, lambda: extract_limb(whole(), SOLE, wrong))
+        refused(ff.InputError, words, extract_limb, whole(), SOLE, wrong)
     refused(ff.InputError, "no joint but the base moves frame 'imu'", lambda: extract_limb(whole(), "imu"))
     refused(ff.UnknownNameError, "", lambda: extract_limb(whole(), "left_soul"))

@@ -54,7 +54,7 @@ def test_pipes_and_the_umask(tmp_path, monkeypatch, write):
     os.mkfifo(pipe)
     link.symlink_to("pipe")
     for path in (pipe, link, Path("/dev/null")):
-        refused(ff.FileError, "only plain files are replaced", lambda: write(zoo(0), path, overwrite=True))
+        refused(ff.FileError, "only plain files are replaced", write, zoo(0), path, overwrite=True)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe", "robot.xml"]
 
@@ -75,7 +75,7 @@ def test_links_are_followed(tmp_path, write):
     dangling.symlink_to("gone")
     loop.symlink_to("loop")
     for link in (dangling, loop):
-        refused(ff.FileError, "exists already", lambda: write(zoo(0), link))
+        refused(ff.FileError, "exists already", write, zoo(0), link)
     refused(ff.FileError, "cannot be written", lambda: write(zoo(0), loop, overwrite=True))
     assert write(zoo(0), dangling, overwrite=True) == (tmp_path / "gone").read_text()
     assert dangling.is_symlink()
@@ -92,7 +92,7 @@ def test_links_are_followed(tmp_path, write):
 def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
     monkeypatch.chdir(tmp_path)
     for overwrite in (False, True):
-        refused(error, words, lambda: write(zoo(0), path, overwrite=overwrite))
+        refused(error, words, write, zoo(0), path, overwrite=overwrite)
     assert os.listdir(tmp_path) == []
 
 
