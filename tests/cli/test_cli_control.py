@@ -16,8 +16,7 @@ def test_a_squat_with_pictures_and_numbers(tmp_path):
     assert done.exit_code == 0, done.output
     assert "it stands and keeps its tasks" in done.stdout
     found = json.loads(numbers.read_text())["data"]
-    assert found["scenario"] == "squat"
-    assert found["cycles"] == 51
+    assert (found["scenario"], found["cycles"]) == ("squat", 51)
     assert not found["fell"]
     assert found["largest_errors"]["CenterOfMassTask"]["m"] < 1e-3
     names = sorted(path.name for path in (tmp_path / "out").iterdir())

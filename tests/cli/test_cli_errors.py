@@ -1,11 +1,15 @@
-"""What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where."""
+"""What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where. Full disks, terminals limited to ASCII
+and Ctrl-C during the imports end without tracebacks."""
 
-
+import os
 import pytest
+import subprocess
+import sys
 import typer
 from command import arm, run, written
 from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
+from pathlib import Path
 from processes import python
 
 
@@ -45,8 +49,7 @@ def test_debug_lets_the_traceback_through(place):
 
 
 def test_version_help_and_unknown_commands():
-    assert run("dance").exit_code == 2
-    assert run("info", "humanoid", "--sideways").exit_code == 2
+    assert (run("dance").exit_code, run("info", "humanoid", "--sideways").exit_code) == (2, 2)
     from importlib import metadata
     assert run("--version").stdout == f"freeflyer {metadata.version('freeflyer')}\n"
     shown = run("--help").stdout
@@ -67,3 +70,70 @@ def test_version_help_and_unknown_commands():
 ])  # fmt: skip
 def test_sentences_name_options_in_place_of_arguments(command, python, shown):
     assert with_options(python, typer.main.get_command(app).commands[command].params) == shown
+
+
+RUN = "from freeflyer_command import main; main()"
+STOPPED = """
+import os, signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, and its children inherit that
+class Finder:
+    def find_spec(self, name, path=None, target=None):
+        if name == {name!r}:
+            os.kill(os.getpid(), signal.SIGINT)
+sys.meta_path.insert(0, Finder())
+"""
+ASCII = [{"PYTHONIOENCODING": "ascii"}, {"LC_ALL": "C", "LANG": "C", "PYTHONUTF8": "0", "PYTHONCOERCECLOCALE": "0"}]
+needs_full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="no /dev/full")
+
+
+def freeflyer(*arguments: str, before: str = "", stdout=subprocess.PIPE, stderr=subprocess.PIPE, **environment: str):
+    command = [sys.executable, "-c", before + RUN, *arguments]
+    return subprocess.run(command, stdout=stdout, stderr=stderr, env={**os.environ, **environment}, timeout=300, check=False)
+
+
+@pytest.mark.slow
+@needs_full
+@pytest.mark.parametrize("arguments", [["info", "chain"], ["info", "chain", "--json", "-"], ["--version"], ["--help"]], ids=str)
+def test_a_full_disk_is_one_sentence(arguments):
+    with open("/dev/full", "w") as full:
+        done = freeflyer(*arguments, stdout=full)
+    assert done.returncode == 2
+    assert done.stderr.decode().splitlines()[-1] == "error: cannot read or write the output: No space left on device"
+    assert b"Traceback" not in done.stderr
+
+
+@pytest.mark.slow
+@needs_full
+def test_an_error_that_cannot_be_written_is_an_exit_code():
+    with open("/dev/full", "w") as full:
+        done = freeflyer("info", "nobody", stderr=full)
+    assert (done.returncode, done.stdout) == (2, b"")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("environment", ASCII, ids=["PYTHONIOENCODING", "LANG=C"])
+def test_ascii_terminals_get_ascii(environment):
+    done = freeflyer("info", "kangaroo_like", **environment)
+    assert done.returncode == 0, done.stderr.decode()
+    assert done.stderr == b""
+    text = done.stdout.decode("ascii")
+    assert "->" in text
+    assert "\\u" not in text
+    done = freeflyer("info", "hümanoid", **environment)
+    assert done.returncode == 2
+    assert "no built-in robot is named" in done.stderr.decode("ascii")
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("module", ["numpy", "freeflyer.model.build", "typer", "freeflyer.cli.app"])
+def test_an_interrupt_during_the_imports_is_one_word(module):
+    done = freeflyer("info", "chain", before=STOPPED.format(name=module))
+    assert (done.returncode, done.stdout, done.stderr) == (130, b"", b"interrupted\n")
+
+
+@pytest.mark.slow
+def test_a_closed_pipe_is_no_error():
+    command = [sys.executable, "-c", RUN, "info", "humanoid"]
+    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        process.stdout.close()
+        assert b"Traceback" not in process.stderr.read()

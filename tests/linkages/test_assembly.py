@@ -135,8 +135,7 @@ def test_couplings_and_loops_to_the_world():
     model = planar(LEFT, (0.4, 0.3), WIDTH, actuated=("l0",))
     model = ff.build(replace(model.description, couplings=(ff.Coupling("gear", "r1", "l0", (0.3, -1.0)),)))
     found = assemble(model, np.array([0.4, 0.9, 1.4, 0.2]), hold="actuated")
-    assert found.q[3] == pytest.approx(0.3 - 0.4, abs=1e-12)
-    assert found.q[0] == 0.4
+    assert (found.q[3], found.q[0]) == (pytest.approx(0.3 - 0.4, abs=1e-12), 0.4)
     base = planar(LEFT, RIGHT, WIDTH, base="free").description
     site = ff.Site("peg", "world", pose(fresh(1)))
     model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
