@@ -25,8 +25,9 @@ LEAST = 1e-9  # m/s: smaller residuals are none
 STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
-SLOW, STIFF = 0.1, 1e6  # residuals that shrink by less ask for a new matrix; of a gain: resistance to turns of friction that is next to nothing
+SLOW, LESS, STIFF = 0.1, 0.01, 1e6  # residuals that shrink by less ask for a new matrix with less added to it; of a gain: resistance to turns of friction that is next to nothing
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
+SWEEPS = 20
 PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
 ROUND, SHARP, NEAR = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; of rounding: residuals on the path
 TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
@@ -232,16 +233,23 @@ def add_unknowns(x, kinds, aims, first, cones, bounds, y):
 
 
 @inlined
+def change(G, width, k, x, y, u):
+    """y_k becomes x; so do the velocities u."""
+    difference = x - load(y, k)
+    if difference != 0.0:
+        store(y, k, x)
+        add_scaled_row(u, 0, difference, G, width * k, 0, width)
+
+
+@inlined
 def take_aims(G, width, y, u, rows, first, bounds, kinds, aims):
     """Impulses y of open rows become their aims, those of sliding points friction along theirs; so do the velocities u."""
     for k in range(rows):
         aim = load(aims, k)
         if load(kinds, k) == SLIDING:
             aim = aim * load(bounds, (k - first) // 3) * max(load(y, k + 2 - (k - first) % 3), 0.0)
-        change = aim - load(y, k)
-        if load(kinds, k) != FIRM and change != 0.0:
-            store(y, k, aim)
-            add_scaled_row(u, 0, change, G, width * k, 0, width)
+        if load(kinds, k) != FIRM:
+            change(G, width, k, aim, y, u)
 
 
 @kernel
@@ -280,7 +288,7 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
             put_velocities(G, width, rows, z, b, w)
         missing, changed = find_set(z, w, limits, boxes, cones, bounds, gains, kinds, aims)
         fresh = changed or not missing < SLOW * before
-        share = PROXIMAL if changed or polished == 0 else FINE
+        share = PROXIMAL if changed else (max(LESS * share, FINE) if fresh else share)
         if missing < least:
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
@@ -307,6 +315,23 @@ def project(y, limits, boxes, cones, bounds):
             store(y, k, mu * normal * along)
             store(y, k + 1, mu * normal * across)
             store(y, k + 2, normal)
+
+
+@kernel
+def sweep(G, width, y, u, limits, boxes, cones, bounds, gains, times):
+    """Projected Gauss-Seidel iterations: row after row, y becomes what its own conditions ask."""
+    first = limits + boxes
+    for _ in range(times):
+        for k in range(first):
+            aim = load(y, k) - load(u, k) / load(gains, k)
+            change(G, width, k, max(aim, 0.0) if k < limits else clamped(aim, load(bounds, k - limits)), y, u)
+        for n in range(cones):
+            k = first + 3 * n
+            change(G, width, k + 2, max(load(y, k + 2) - load(u, k + 2) / load(gains, k + 2), 0.0), y, u)
+            along, across, length = unit2(load(y, k) - load(u, k) / load(gains, k), load(y, k + 1) - load(u, k + 1) / load(gains, k))
+            length = min(length, load(bounds, boxes + n) * load(y, k + 2))
+            change(G, width, k, length * along, y, u)
+            change(G, width, k + 1, length * across, y, u)
 
 
 @kernel
@@ -414,6 +439,17 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
         size = max(size, abs(load(b, k)))
     enough, inner = accuracy * size + LEAST, taken(G)
     least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+    if least > enough:
+        release(G, inner)
+        found, left = workspace(G, rows + 8), workspace(G, width + 8)
+        copy_entries(y, rows, found)
+        project(found, limits, boxes, cones, bounds)
+        put_velocities(G, width, rows, found, b, left)
+        sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+        if missing < least:
+            copy_entries(found, rows, y)
+            least = missing
     while least > enough and count < PATHS:
         count += 1
         shrink = SHRINK if count == 1 else sqrt(SHRINK)
