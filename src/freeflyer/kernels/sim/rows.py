@@ -285,8 +285,9 @@ def put_products(topology, L, X, at, to, j, rows, columns, G, width):
 
 
 @kernel
-def put_gains(topology, L, groups, count, X, width, G):
-    """G (rows, width) = X D^-1 X^T of whitened directions, on and above the diagonal: velocities of rows by impulses of rows."""
+def put_gains(topology, L, near, groups, count, X, width, G):
+    """G (rows, width) = X D^-1 X^T of whitened directions, on and above the diagonal, of groups that are near in the same
+    state: velocities of rows by impulses of rows."""
     held, nv, stride, (limited, dry, _) = table_int(topology, N_SET_ROWS), load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
     for a in range(held):
         for b in range(a, held):
@@ -301,7 +302,10 @@ def put_gains(topology, L, groups, count, X, width, G):
                 put_products(topology, L, X, a, to, last, 1, 1, G, width)
             else:
                 put_products(topology, L, X, a, to, last, 1, 3, G, width)
+        own = load(near, of_group(groups, m, GROUP))
         for n in range(m + 1):
+            if all_below(own * load(near, of_group(groups, n, GROUP)), 0.5):  # no state has both
+                continue
             at, j = of_group(groups, n, ROW), last_shared(topology, of_group(groups, n, LAST), last)
             if single:
                 put_products(topology, L, X, at, to, j, 1, 1, G, width)

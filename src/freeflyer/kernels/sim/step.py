@@ -175,7 +175,7 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
     before, inverses = workspace(q, rows + 8), workspace(q, held + 8)
     whiten_rows(topology, L, groups, count, X)
-    put_gains(topology, L, groups, count, X, width, G)
+    put_gains(topology, L, near, groups, count, X, width, G)
     copy_entries(b, rows, before)
     put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps)
     for k in range(rows):
