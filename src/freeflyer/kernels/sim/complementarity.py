@@ -12,8 +12,8 @@ path of rounded conditions, y u = eps^2 and friction against u_t / sqrt(u_t^2 + 
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_row, release, row_step, row_total, row_width, sqrt, store, store_row, taken,
-    times_zero, workspace, zero_entries,
+    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, row_width, sqrt, store, store_row,
+    taken, times_zero, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -116,25 +116,31 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
 
 
 @inlined
-def put_unknowns(t, kinds, aims, first, cones, out, at):
-    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: all of rows
-    that are firm; of sliding points those across friction and along the normal. Returns how many there are."""
-    count = at
-    for k in range(first):
-        if load(kinds, k) != OPEN:
-            store(out, count, load(t, k))
+def list_unknowns(kinds, first, cones, places, turns):
+    """places (unknowns,): rows of the unknowns of Newton's equations, those that are firm; of sliding points the first tangent, for
+    turns of friction, and the normal. turns (points,): unknowns that turn friction. Returns how many of both there are."""
+    count, slid = 0, 0
+    for k in range(first + 3 * cones):
+        kind, tangent = load(kinds, k), (k - first) % 3 if k >= first else -1
+        if kind == SLIDING and tangent == 0:
+            store(turns, slid, 1.0 * count)
+            slid += 1
+        if kind == FIRM or (kind == SLIDING and tangent == 0):
+            store(places, count, 1.0 * k)
             count += 1
-    for k in range(first, first + 3 * cones, 3):
-        if load(kinds, k) == FIRM:
-            store(out, count, load(t, k))
-            store(out, count + 1, load(t, k + 1))
-            store(out, count + 2, load(t, k + 2))
-            count += 3
-        elif load(kinds, k) == SLIDING:
-            store(out, count, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
-            store(out, count + 1, load(t, k + 2))
-            count += 2
-    return count - at
+    return count, slid
+
+
+@inlined
+def put_unknowns(t, aims, places, count, turns, slid, out, at):
+    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: those of the
+    unknowns' rows; of sliding points those across friction."""
+    for a in range(count):
+        store(out, at + a, load(t, integer(load(places, a))))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        store(out, at + a, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
 
 
 @inlined
@@ -146,29 +152,27 @@ def put_combined(G, width, k, r, s, t, out):
 
 
 @kernel
-def put_matrix(G, width, y, u, first, cones, bounds, gains, kinds, aims, share, A):
+def put_matrix(G, width, y, u, first, bounds, gains, kinds, aims, places, count, turns, slid, share, A):
     """The transpose of Newton's matrix A (unknowns, width). An unknown of a sliding point turns its friction y_t = mu y_n e, the
-    other is its normal impulse with the friction that goes with it. bounds: of points. Returns how many unknowns there are."""
-    t, count = workspace(G, width + 8), 0
-    for k in range(first + 3 * cones):
-        kind, n = load(kinds, k), k - first
-        if kind == FIRM and (n < 2 or n % 3 != 2 or load(kinds, k - 2) == FIRM):
-            put_unknowns(from_entry(G, width * k), kinds, aims, first, cones, A, width * count)
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + share * load(gains, k))
-            count += 1
-        elif kind == SLIDING and n % 3 == 0:
-            e, f, most = load(aims, k), load(aims, k + 1), load(bounds, n // 3) * max(load(y, k + 2), 0.0)
-            put_combined(G, width, k, -f, e, 0.0, t)
-            put_unknowns(t, kinds, aims, first, cones, A, width * count)
-            slip, own = max(-e * load(u, k) - f * load(u, k + 1), 0.0), load(gains, k)
-            turning = min(slip, STIFF * own * most) / most if most > 0.0 else STIFF * own
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + turning + share * own)
-            count += 1
-            put_combined(G, width, k, load(bounds, n // 3) * e, load(bounds, n // 3) * f, 1.0, t)
-            put_unknowns(t, kinds, aims, first, cones, A, width * count)
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + share * load(gains, k + 2))
-            count += 1
-    return count
+    other is its normal impulse with the friction that goes with it. bounds: of points."""
+    t = workspace(G, width + 8)
+    for n in range(count):
+        k, at, resistance = integer(load(places, n)), width * n, 0.0
+        own = share * load(gains, k)
+        if k < first or (load(kinds, k) == FIRM and ((k - first) % 3 != 2 or load(kinds, k - 1) == FIRM)):
+            put_unknowns(from_entry(G, width * k), aims, places, count, turns, slid, A, at)
+        else:
+            point = (k - first) // 3
+            k, normal, mu = first + 3 * point, k == first + 3 * point + 2, load(bounds, point)
+            e, f, most = load(aims, k), load(aims, k + 1), mu * max(load(y, k + 2), 0.0)
+            if normal:
+                put_combined(G, width, k, mu * e, mu * f, 1.0, t)
+            else:
+                put_combined(G, width, k, -f, e, 0.0, t)
+                slip, stiff = max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
+                resistance = min(slip, stiff * most) / most if most > 0.0 else stiff
+            put_unknowns(t, aims, places, count, turns, slid, A, at)
+        store(A, at + n, load(A, at + n) + own + resistance)
 
 
 @kernel
@@ -210,26 +214,17 @@ def solve_transposed(A, width, n, M, inverses, r, x):
 
 
 @inlined
-def add_unknowns(x, kinds, aims, first, cones, bounds, y):
-    """y (rows,) grows by what the unknowns x stand for."""
-    count = 0
-    for k in range(first):
-        if load(kinds, k) != OPEN:
-            store(y, k, load(y, k) + load(x, count))
-            count += 1
-    for n in range(cones):
-        k = first + 3 * n
-        if load(kinds, k) == FIRM:
-            for i in range(3):
-                store(y, k + i, load(y, k + i) + load(x, count + i))
-            count += 3
-        elif load(kinds, k) == SLIDING:
-            e, f, turn, more = load(aims, k), load(aims, k + 1), load(x, count), load(x, count + 1)
-            push = load(bounds, n) * more
-            store(y, k, load(y, k) + push * e - turn * f)
-            store(y, k + 1, load(y, k + 1) + push * f + turn * e)
-            store(y, k + 2, load(y, k + 2) + more)
-            count += 2
+def subtract_unknowns(x, first, bounds, aims, places, count, turns, slid, y):
+    """y (rows,) becomes less by what the unknowns x stand for."""
+    for a in range(count):
+        k = integer(load(places, a))
+        store(y, k, load(y, k) - load(x, a))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, a), load(bounds, (k - first) // 3) * load(x, a + 1)
+        store(y, k, load(y, k) + turn + turn * f - push * e)
+        store(y, k + 1, load(y, k + 1) - turn * e - push * f)
 
 
 @inlined
@@ -260,7 +255,8 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
     A, M, first = workspace(G, rows * width + 8), workspace(G, rows * width + 8), limits + boxes
     kinds, aims, inverses = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8)
     z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
-    of_points, share, polished, turn, fresh, count, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, True
+    of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
+    places, turns = workspace(G, rows + 8), workspace(G, cones + 8)
     for k in range(rows):
         store(kinds, k, OPEN)
     copy_entries(y, rows, z)
@@ -275,16 +271,15 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
             polished += 1
         if fresh:
             room = taken(G)
-            count = put_matrix(G, width, z, w, first, cones, of_points, gains, kinds, aims, share, A)
+            count, slid = list_unknowns(kinds, first, cones, places, turns)
+            put_matrix(G, width, z, w, first, of_points, gains, kinds, aims, places, count, turns, slid, share, A)
             release(G, room)
             regular = factor_rows(A, width, count, M, inverses)
         before = missing
         if regular:
-            put_unknowns(w, kinds, aims, first, cones, r, 0)
+            put_unknowns(w, aims, places, count, turns, slid, r, 0)
             solve_transposed(A, width, count, M, inverses, r, x)
-            for k in range(count):
-                store(x, k, -load(x, k))
-            add_unknowns(x, kinds, aims, first, cones, of_points, z)
+            subtract_unknowns(x, first, of_points, aims, places, count, turns, slid, z)
             put_velocities(G, width, rows, z, b, w)
         missing, changed = find_set(z, w, limits, boxes, cones, bounds, gains, kinds, aims)
         fresh = changed or not missing < SLOW * before

@@ -12,7 +12,7 @@ from freeflyer.kernels.sim.layout import (
     DAMPING, ENOUGH, MISSING, PENETRATION, RIGID, ROUNDS, SHARE, SOFT, STEP, STIFFNESS, VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.sim.rows import GROUP, GROUP_NUMBERS, LAST, ROW, SUNK, group_counts, of_group
-from freeflyer.kernels.tree.factor import coordinate_before
+from freeflyer.kernels.tree.factor import coordinate_before, line_start
 
 RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
 
@@ -24,6 +24,7 @@ def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, 
     (limited, dry, _), own, limits, cones = group_counts(topology), table_int(topology, N_SET_ROWS), 0, 0
     for k in range(own):
         store(rows, k, 1.0 * k)
+        store(lasts, k, load_int(topology, N_V) - 1.0)
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
         if load(near, states * n + state) != 0.0:
@@ -46,25 +47,29 @@ def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, 
 def put_gains(topology, state, states, L, X, rows, lasts, own, width, G):
     """G (own, width) = X D^-1 X^T of the state's whitened directions, on and above the diagonal, whole rows."""
     nv, stride, held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), table_int(topology, N_SET_ROWS)
-    columns = workspace(G, nv * width + 8)
+    columns, scaled = workspace(G, nv * width + 8), workspace(G, nv + 8)
     zero_entries(columns, nv * width)
-    zero_entries(G, own * width)
+    if held > 0:
+        zero_entries(G, own * width)
     for i in range(own):
-        at = nv * integer(load(rows, i))
-        if i < held:
-            for j in range(nv):
-                store(columns, width * j + i, load(X, states * (at + j) + state))
-        else:
-            j = integer(load(lasts, i))
-            while j >= 0:
-                store(columns, width * j + i, load(X, states * (at + j) + state))
-                j = coordinate_before(topology, j)
-    for i in range(own):
-        j = nv - 1 if i < held else integer(load(lasts, i))
+        at, j = nv * integer(load(rows, i)), integer(load(lasts, i))
         while j >= 0:
-            s = load(L, states * (stride + 1) * j + state) * load(columns, width * j + i)
-            add_scaled_row(G, width * i, s, columns, width * j, i, width)
+            store(columns, width * j + i, load(X, states * (at + j) + state))
             j = j - 1 if i < held else coordinate_before(topology, j)
+    for i in range(own):
+        last = integer(load(lasts, i))
+        j = last
+        while j >= 0:
+            store(scaled, j, load(L, states * (stride + 1) * j + state) * load(columns, width * j + i))
+            j = j - 1 if i < held else coordinate_before(topology, j)
+        for k in range(i - i % row_step(G), width, row_step(G)):
+            total, end = 0.0 * load_row(columns, k), last
+            while end >= 0:
+                start = 0 if i < held else line_start(topology, end)
+                for j in range(start, end + 1):
+                    total = total + load(scaled, j) * load_row(columns, width * j + k)
+                end = -1 if i < held else coordinate_before(topology, start)
+            store_row(G, width * i + k, total)
 
 
 @kernel
