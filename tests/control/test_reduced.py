@@ -277,14 +277,14 @@ def test_kinetic_energy_is_shared():
     close(energy, ff.kinetic_energy(model, q, v), 1e-10)
 
 
-@pytest.mark.parametrize("margin", [1, 0, -1])
-def test_rows_that_branches_move_clearly_without_their_momentum(margin):
+@pytest.mark.parametrize("count", [2, 3, 4])
+def test_rows_that_branches_move_clearly_without_their_momentum(count):
     """The least pivot of left rows, where s is fixed: that of their gram matrix beside A; none if there are more rows than motions.
     One branch of 9 coordinates is compressed, one of 2 is not; the branches' coordinates are those in which their mass is diagonal.
     """
-    rng, t = fresh(margin), 8
+    rng, t = fresh(count), 8
     A, D, tasks, left = rng.standard_normal((6, 9)), rng.uniform(0.5, 2.0, 9), rng.standard_normal((t, 9)), np.zeros(t)
-    left[rng.choice(t, 3 - margin, replace=False)] = 1.0
+    left[rng.choice(t, count, replace=False)] = 1.0
     L = np.linalg.cholesky(A @ np.diag(1.0 / D) @ A.T)
     s = np.linalg.solve(L, A / D @ tasks.T)
     white, sizes = np.zeros((11 + 8, t)), np.zeros(11 + 8)
@@ -292,7 +292,7 @@ def test_rows_that_branches_move_clearly_without_their_momentum(margin):
     found = plain.function(least_row, row_step=8)(white.ravel(), sizes, left, t, 11, 8, t)
     rows = tasks[left == 1.0]
     alone = rows / D @ rows.T
-    pivots = np.diag(np.linalg.cholesky(alone - s[:, left == 1.0].T @ s[:, left == 1.0])) ** 2 if margin >= 0 else np.zeros(1)
+    pivots = np.diag(np.linalg.cholesky(alone - s[:, left == 1.0].T @ s[:, left == 1.0])) ** 2 if count < 4 else np.zeros(1)
     close(found, (pivots / np.diag(alone)[: len(pivots)]).min(), 1e-9, least=1e-6)
 
 
