@@ -8,10 +8,11 @@ pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no mot
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import inlined, kernel, load, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
-from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
+from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, put_rows, subtract_products, whiten
+from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 MOMENTUM = 6
 CENTROIDAL = 1e-18  # of the square of a row of a task: what of it is none of a branch's momentum, and counts as rounding
@@ -22,9 +23,11 @@ CLEAR = 1e-3  # of the square of a row: branches that move more in it can move s
 @inlined
 def put_columns(topology, places, count, A, rows, n, B, width):
     """B (rows, width): columns of A (rows, n) at `count` places, then zeros."""
+    for j in range(count):
+        c = table_int(topology, places + j)
+        for i in range(rows):
+            store(B, width * i + j, load(A, n * i + c))
     for i in range(rows):
-        for j in range(count):
-            store(B, width * i + j, load(A, n * i + table_int(topology, places + j)))
         for j in range(count, width):
             store(B, width * i + j, 0.0)
 
@@ -41,7 +44,7 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
     """Columns of X (count, width): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
     for i in range(count):
         c, at = table_int(topology, places + i), width * i
-        for j in range(width):
+        for j in range(MOMENTUM + p + t + 1, width):
             store(X, at + j, 0.0)
         for j in range(MOMENTUM):
             store(X, at + j, load(momentum, n * j + c))
@@ -117,18 +120,20 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
 @kernel
 def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
     """left (t,): 1 for rows of tasks that are none of (a_p, s)."""
-    N = p + r
+    width = row_width(rest, u)
+    wide, own = workspace(rest, r * width + 8), workspace(rest, width + 8)
+    put_rows(A, r, u, wide)
+    for j in range(u, width):
+        store(own, j, 0.0)
     for i in range(t):
-        whole, own = 0.0, 0.0
+        whole = 0.0
         for j in range(n):
             x = load(tasks, n * i + j)
             whole = whole + x * x
         for j in range(u):
-            x = load(rest, u * i + j)
-            for k in range(r):
-                x = x - load(rows, N * i + p + k) * load(A, u * k + j)
-            own = own + x * x
-        store(left, i, 1.0 if own > CENTROIDAL * whole else 0.0)
+            store(own, j, load(rest, u * i + j))
+        subtract_products(own, 0, 0, width, from_entry(rows, (p + r) * i + p), 0, r, wide, width)
+        store(left, i, 1.0 if dot(own, 0, own, 0, width) > CENTROIDAL * whole else 0.0)
 
 
 @kernel
@@ -179,8 +184,7 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
     put_columns(topology, KEPT_AT, p, tasks, t, n, rows, N)
     put_columns(topology, loose_at, u, tasks, t, n, rest, u)
     for i in range(u):
-        for j in range(u):
-            store(own, u * i + j, load(M, n * table_int(topology, loose_at + i) + table_int(topology, loose_at + j)))
+        put_columns(topology, loose_at, u, from_entry(M, n * table_int(topology, loose_at + i)), 1, n, from_entry(own, u * i), u)
     for i in range(N * N):
         store(metric, i, 0.0)
     for i in range(r * u):
