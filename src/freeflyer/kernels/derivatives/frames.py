@@ -1,4 +1,4 @@
-"""Acceleration of a frame, and derivatives of its velocity and acceleration by q, v and a, along its path to the world.
+"""Velocity and acceleration of a frame, and their derivatives by q, v and a, along its path to the world.
 
 All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative to the
 body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
@@ -78,6 +78,21 @@ def express(expressed, R, p, x):
     if expressed == WORLD:
         l = add(l, cross(p, w))
     return l, w
+
+
+@kernel
+def frame_velocity(topology, parameters, q, v, frame, expressed, V):
+    """V (6,): twist of a frame in body, mixed or world expression."""
+    R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, path_record(topology, q, frame))
+    store_spatial(V, 0, express(expressed, R, p, twist))
+
+
+@kernel
+def frame_bias(topology, parameters, q, v, frame, expressed, A):
+    """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
+    a = workspace(q, load_int(topology, N_V))
+    zero_entries(a, load_int(topology, N_V))
+    frame_acceleration(topology, parameters, q, v, a, frame, expressed, A)
 
 
 @kernel
