@@ -61,7 +61,7 @@ FRAME_VELOCITY_DERIVATIVES = entry("derivatives.frames.frame_velocity_derivative
     square=True)
 FRAME_ACCELERATION_DERIVATIVES = entry("derivatives.frames.frame_acceleration_derivatives", "qvv", *((6, "nv"),) * 3,
     options=FRAME, square=True)
-MOMENTUM_RATE = entry("derivatives.momentum.momentum_rate", "qvv", (6,))
+MOMENTUM_RATE = entry("tree.centroidal.momentum_rate", "qvv", (6,))
 MOMENTUM_DERIVATIVES = entry("derivatives.momentum.momentum_derivatives", "qv", *((6, "nv"),) * 2, square=True)
 MOMENTUM_RATE_DERIVATIVES = entry("derivatives.momentum.momentum_rate_derivatives", "qvv", *((6, "nv"),) * 3, square=True)
 LINEAR = entry("derivatives.linear.linear", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True,

@@ -108,6 +108,17 @@ def motions_workspace(topology, parameters, q, extra):
 @kernel
 def body_motions(topology, work, v, to):
     """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
+    put_motions(topology, work, v, v, to, False)
+
+
+@kernel
+def accelerated_motions(topology, work, v, a, to):
+    """As `body_motions`, but the joints accelerate by a."""
+    put_motions(topology, work, v, a, to, True)
+
+
+@inlined
+def put_motions(topology, work, v, a, to, accelerated):
     store_entries(work, to, (0.0,) * MOTION_SIZE)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)
@@ -119,7 +130,8 @@ def body_motions(topology, work, v, to):
         here, swept = to + MOTION_SIZE * i, cross(w_p, r)
         acceleration = add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
         store_spatial(work, here, (add(add(l_p, swept), slip), w))
-        store_spatial(work, here + ACCELERATION, (acceleration, add(dw_p, cross(w, spin))))
+        A = acceleration, add(dw_p, cross(w, spin))
+        store_spatial(work, here + ACCELERATION, add_joint_motion(topology, work, i, a, A) if accelerated else A)
 
 
 @inlined
