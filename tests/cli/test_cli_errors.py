@@ -67,3 +67,9 @@ def test_version_help_and_unknown_commands():
 ])  # fmt: skip
 def test_sentences_name_options_in_place_of_arguments(command, python, shown):
     assert with_options(python, typer.main.get_command(app).commands[command].params) == shown
+
+
+def test_every_name_that_warm_takes_stands_for_entries_that_there_are():
+    from freeflyer.cli.warming import USES, required_functions
+
+    assert all(required_functions([name]) for name in USES)
