@@ -14,7 +14,7 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
-from freeflyer.model.placements import placement, quaternion, shift, turn_about, turn_z_to
+from freeflyer.model.placements import placement, pose_at, quaternion, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.validate import PER_COORDINATE
@@ -51,7 +51,7 @@ class Motion:
         """(4, 4) displacement at which the file draws it."""
         if self.type == "hinge":
             return turn_about(self.axis, self.ref)
-        return shift(self.ref * self.axis) if self.type == "slide" else np.eye(4)
+        return pose_at(self.ref * self.axis) if self.type == "slide" else np.eye(4)
 
 
 class Tree:
