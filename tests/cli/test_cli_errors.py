@@ -151,3 +151,9 @@ def test_a_closed_pipe_is_no_error():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_every_name_that_warm_takes_stands_for_entries_that_there_are():
+    from freeflyer.cli.warming import USES, required_functions
+
+    assert all(required_functions([name]) for name in USES)
