@@ -44,6 +44,7 @@ def test_targets_are_those_of_the_time():
     for t in (0.0, 2.0):
         expected = problem.with_tasks(targets(t)).solve(q, rest).tau
         close(moving.tau_at(t, q, rest)[problem.driven], expected, 1e-9)
+    assert problem.with_tasks(targets(1.0)).programs is problem.programs
 
 
 def test_threads_may_share_a_problem():

@@ -77,15 +77,6 @@ def test_where_all_tasks_are_of_the_first_part_the_answer_is_the_full_one(stance
     close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
 
 
-def test_tasks_of_a_hand_are_met_in_the_second_part():
-    rng = fresh()
-    model, q, v = standing_state(rng, 0.01)
-    problem = standing_problem(model, q, drop=0.02)
-    solution = problem.solve(q, v, formulation="reduced")
-    for task in problem.tasks:
-        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-6)
-
-
 def test_what_branches_cannot_give_returns_to_the_first_part():
     """Arms that may hardly accelerate cannot give the momentum that is asked: mechanics still hold, and so do their limits."""
     rng = fresh()
