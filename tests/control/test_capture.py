@@ -111,15 +111,12 @@ def nearest(cloud: np.ndarray, p: np.ndarray) -> np.ndarray:
     return found.x @ cloud
 
 
-def test_corners_go_counter_clockwise_around_all_points() -> None:
+def test_corners_nearest_points_and_distances_of_polygons() -> None:
     a, b, c = POLYGON, np.roll(POLYGON, -1, axis=0), np.roll(POLYGON, -2, axis=0)
     u, v = b - a, c - b
     assert (u[:, 0] * v[:, 1] - u[:, 1] * v[:, 0] > 0.0).all()
     assert signed_distance(POLYGON, CLOUD).min() > -EXACT
     assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
-
-
-def test_nearest_points() -> None:
     found = project_into(POLYGON, POINTS)
     for p, x in zip(POINTS, found):
         close(x, nearest(CLOUD, p), 1e-5)
@@ -127,9 +124,6 @@ def test_nearest_points() -> None:
     assert 0 < outside.sum() < len(POINTS)
     close(np.linalg.norm(found - POINTS, axis=1)[outside], -signed_distance(POLYGON, POINTS)[outside])
     np.testing.assert_array_equal(found[~outside], POINTS[~outside])
-
-
-def test_distance_inside_is_the_least_along_all_directions() -> None:
     inside = POINTS[signed_distance(POLYGON, POINTS) > 0.0]
     angles = np.linspace(0.0, 2.0 * np.pi, 20001)
     around = np.stack([np.cos(angles), np.sin(angles)], axis=1)
@@ -138,9 +132,6 @@ def test_distance_inside_is_the_least_along_all_directions() -> None:
         assert way.min() == pytest.approx(signed_distance(POLYGON, p), rel=1e-6)
         ends = p + way[:, None] * around
         close(signed_distance(POLYGON, ends), np.zeros(len(ends)), 1e-12)
-
-
-def test_no_way_from_outside() -> None:
     outside = POINTS[signed_distance(POLYGON, POINTS) < 0.0]
     assert np.isnan(distance_along(POLYGON, outside, np.broadcast_to([1.0, 0.0], outside.shape))).all()
 

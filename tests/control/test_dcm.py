@@ -37,7 +37,7 @@ def times(name: str, count: int = 300) -> np.ndarray:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_the_differential_equations_hold(name: str) -> None:
+def test_plans_obey_their_equations_without_jumps_from_rest_to_rest(name: str) -> None:
     plan, t = PLANS[name], times(name)
     c, w, bound = plan(t), plan.omega, slope_error(STEP, RATE)
     assert w < RATE
@@ -48,19 +48,11 @@ def test_the_differential_equations_hold(name: str) -> None:
     close(central(lambda h: plan(t + h).velocity, STEP), c.acceleration, RATE**2 * bound)
     close(central(lambda h: plan.dcm(t + h), STEP), plan.dcm_velocity(t), RATE * bound)
     close(plan.vrp(t) - plan.zmp(t), np.broadcast_to([0.0, 0.0, plan.height], (len(t), 3)))
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_nothing_jumps(name: str) -> None:
-    """Position, velocity and acceleration of the centre of mass, DCM with its velocity, ZMP, at all knots."""
+    # Position, velocity and acceleration of the centre of mass, DCM with its velocity, ZMP, at all knots
     plan, d = PLANS[name], 1e-9
     before, after = plan.times - d, plan.times + d
     for f in (plan.dcm, plan.dcm_velocity, plan.zmp, *(lambda t, k=k: plan(t)[k] for k in range(3))):
         close(f(before), f(after), 2.0 * d * 100.0 + EXACT)
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_begins_and_ends_at_rest(name: str) -> None:
     plan = PLANS[name]
     for t, where in ((plan.times[0], plan.vrp_knots[0]), (plan.times[-1], plan.vrp_knots[-1])):
         for moment in (t, t - 1e-12, t + 1e-12):

@@ -183,13 +183,10 @@ class Fickle(control.Task):
         return np.eye(model.nv)[: len(self.error(model, q))]
 
 
-def test_rows_cannot_come_and_go():
+def test_rows_that_come_and_go_and_starts_beyond_limits_are_refused():
     model = ff.robots.chain(3)
     with pytest.raises(ff.InputError, match="has 1 rows here and had 2"):
         control.inverse_kinematics(model, [Fickle()], np.zeros(3), limits=False)
-
-
-def test_a_start_beyond_a_limit_is_refused():
     model = ff.robots.quadruped()
     q = ff.configuration(model, {"front_left_knee": 3.0})
     with pytest.raises(ff.InputError, match="beyond the limits of 'front_left_knee'"):

@@ -176,17 +176,13 @@ def test_the_attitude_of_a_base_is_no_spin() -> None:
         control.lqr(model, model.neutral, pushes)
 
 
-def test_propellers_carry_the_weight() -> None:
+def test_drones_carry_their_weight_and_level_themselves() -> None:
     model, inputs, q = aerial()
     found = control.equilibrium(model, q, inputs)
     assert found.balanced
     assert found.moved == 0.0
     np.testing.assert_allclose(found.u[4:].sum(), 9.81 * model.mass, rtol=1e-12)
     np.testing.assert_allclose(ff.forward_dynamics(model, q, np.zeros(model.nv), found.tau), 0.0, atol=1e-10)
-
-
-def test_a_tilted_drone_levels_itself_in_the_search() -> None:
-    model, inputs, q = aerial()
     tilted = q.copy()
     tilted[3:7] = quaternion.from_rpy([0.3, -0.5, 1.0])
     found = control.equilibrium(model, tilted, inputs)
@@ -349,15 +345,12 @@ def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
     np.testing.assert_allclose(still.P[0], held.P, rtol=1e-5, atol=1e-5 * np.abs(held.P).max())
 
 
-def test_what_is_no_trajectory_is_refused_with_its_sample() -> None:
+def test_what_is_no_trajectory_and_no_sample_is_refused(tracker) -> None:
     model, inputs, q, v, u = tumbling()
     broken = q.copy()
     broken[40:] = ff.integrate(model, broken[40:], 1e-3 * np.ones(model.nv))
     with pytest.raises(ff.InputError, match="sample 39") as caught:
         control.track(model, broken, v, u, STEP, inputs)
     assert caught.value.data["sample"] == 39
-
-
-def test_samples_beyond_the_end_are_refused(tracker) -> None:
     with pytest.raises(ff.InputError, match="samples 0"):
         tracker.command(COUNT, tracker.q0[-1], tracker.v0[-1])

@@ -208,18 +208,14 @@ def test_average_motion_is_that_of_the_links(case):
 
 
 @pytest.mark.parametrize("case", CASES)
-def test_rates_are_derivatives_in_time(case):
+def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
     _, model, q, v, held = CASES[case]()
     before, now, after = (
         centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0, STEP)
     )
     for old, branch, new in zip(before, now, after, strict=True):
         close((new.J - old.J) / (2.0 * STEP), branch.rate, 1e-6, least=max(1.0, np.abs(branch.rate).max()))
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_reduced_accelerations_are_those_of_the_robot(case):
-    """M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces."""
+    # M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces
     rng, model, q, v, held = CASES[case]()
     r = reduced_dynamics(model, q, v, contacts=held)
     rows = held.jacobian(q)
@@ -229,13 +225,7 @@ def test_reduced_accelerations_are_those_of_the_robot(case):
     found = r.mass_matrix @ (r.jacobian @ a + r.jacobian_rate @ v) + r.bias_forces + r.gravity_forces
     expected = r.inverse.T @ f + r.contact_jacobian.T @ F
     close(found, expected, 1e-8, least=np.abs(found).max() + np.abs(r.bias_forces).max())
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_contacts_load_kept_chains_alone(case):
-    """J_cr = [J_c of the kept velocities, 0], (15), and the inner forces of (19) move nothing of the reduced velocities."""
-    rng, model, q, v, held = CASES[case]()
-    r = reduced_dynamics(model, q, v, contacts=held)
+    # J_cr = [J_c of the kept velocities, 0], (15), and the inner forces of (19) move nothing of the reduced velocities
     kept, rows = r.chains.kept, held.jacobian(q)
     close(r.contact_jacobian[:, : len(kept)], rows[:, kept], 1e-9, least=np.abs(rows).max())
     close(r.contact_jacobian[:, len(kept) :], np.zeros((len(rows), len(r.jacobian) - len(kept))), 1e-9, least=np.abs(rows).max())
