@@ -90,6 +90,20 @@ def test_version_help_and_unknown_commands():
     assert done.stdout.strip() == "[]"
 
 
+COMMANDS = typer.main.get_command(app).commands
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_help_shows_each_default_that_is_a_word(name, monkeypatch):
+    """A help text in brackets would be taken for markup and vanish."""
+    monkeypatch.setenv("COLUMNS", "400")
+    shown = run(name, "--help").stdout
+    for option in COMMANDS[name].params:
+        assert "[" not in (getattr(option, "help", None) or "")
+        if isinstance(getattr(option, "show_default", None), str):
+            assert f"[default: ({option.show_default})]" in shown
+
+
 @pytest.mark.parametrize(("command", "python", "shown"), [
     ("estimate", "measure one (also=) or take it as rigid (rigid=)", "measure one or take it as rigid (--rigid)"),
     ("control", "give a hand, hand=..., or q=...", "give a hand, --hand ..., or q=..."),
@@ -99,7 +113,7 @@ def test_version_help_and_unknown_commands():
     ("info", "seed= is unknown here", "seed= is unknown here"),
 ])  # fmt: skip
 def test_sentences_name_options_in_place_of_arguments(command, python, shown):
-    assert with_options(python, typer.main.get_command(app).commands[command].params) == shown
+    assert with_options(python, COMMANDS[command].params) == shown
 
 
 RUN = "from freeflyer_command import main; main()"

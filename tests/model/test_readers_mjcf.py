@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
-from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
+from freeflyer.spatial.se3 import inverse
 from readers_samples import MJ_PENDULUM, link_poses
 from robots_on_disk import MODELS, needs_models
 

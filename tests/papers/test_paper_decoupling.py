@@ -1,7 +1,6 @@
 """Formulation of Decoupled Dynamics, reproduced: chapters 2 and 3, and speeds and energies of chapter 4. Appendix A.2 of the
 decoupling thesis reproduced: every function, output and test of the sample program."""
 
-import dataclasses
 import freeflyer as ff
 import json
 import numpy as np
@@ -45,10 +44,8 @@ def test_all_statements_hold(short_result):
     assert set(theory.pictures(short_result)) == {"free_flight", "com_frame_angle", "regulated_space_manipulator",
                                             "regulated_aerial_manipulator"}  # fmt: skip
     # The comparison sees a joint that moves with the centre of mass
-    from dataclasses import replace
-
     def moved(r, rate):
-        return replace(r, joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
+        return r._replace(joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
 
     wrong = tuple(moved(r, 1e-6 * (r.case == "both")) for r in short_result.runs)
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory.SAME
@@ -130,4 +127,4 @@ def test_everything_holds(result):
     tables = appendix.tables(result)
     assert not any("FAILS" in cell for t in tables for row in t.rows for cell in row)
     assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
-    assert json.loads(json.dumps(dataclasses.asdict(result)))["steps"] > 50
+    assert json.loads(json.dumps(result._asdict()))["steps"] > 50

@@ -1,7 +1,6 @@
 """Dynamics of Mobile Manipulators, reproduced: Table 1, equality of formulations, Remark 4.1, Table 3 counted. The recursion as
 the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
 
-import dataclasses
 import freeflyer as ff
 import freeflyer_papers
 import json
@@ -74,7 +73,7 @@ def test_the_result(result):
         assert not any("FAILS" in cell for row in table.rows for cell in row)
     pictures = freeflyer_papers.reproduction("dual-quaternion").pictures(result)
     assert {"table3_operations", "section6_times"} <= set(pictures)
-    json.dumps(dataclasses.asdict(result), default=np.ndarray.tolist)
+    json.dumps(result._asdict(), default=np.ndarray.tolist)
 
 
 def test_remark_4_1_lacks_a_skew_term(result):

@@ -11,7 +11,7 @@ from freeflyer.errors import DescriptionError
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.spatial import se3
 from freeflyer.spatial._check import check_unit
-from freeflyer.spatial.quaternion import from_axis_angle, normalize, to_matrix
+from freeflyer.spatial.quaternion import from_axis_angle, from_matrix, normalize, rotation_matrix, to_matrix
 from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
 
 
@@ -76,27 +76,15 @@ def _rotate(q: np.ndarray) -> np.ndarray:
 
 def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """(4, 4) of a position (3,) and a quaternion w, x, y, z of any length but zero."""
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
     X = np.eye(4)
-    X[:3, :3] = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
+    X[:3, :3] = rotation_matrix((quaternion / np.linalg.norm(quaternion))[[1, 2, 3, 0]])
     X[:3, 3] = position
     return X
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
     """w, x, y, z with w >= 0, of a rotation (3, 3)."""
-    (a, b, c), (d, e, f), (g, h, i) = R
-    rows = np.array([  # each is 4 times the quaternion times one of its entries; the longest is the most exact
-        [1.0 + a + e + i, h - f, c - g, d - b],
-        [h - f, 1.0 + a - e - i, b + d, c + g],
-        [c - g, b + d, 1.0 - a + e - i, f + h],
-        [d - b, c + g, f + h, 1.0 - a - e + i]])
-    row = rows[int(np.argmax(np.diag(rows)))]
-    return row / np.linalg.norm(row) * (1.0 if row[0] >= 0.0 else -1.0)
+    return from_matrix(R)[[3, 0, 1, 2]]
 
 
 def shift(position: np.ndarray) -> np.ndarray:
@@ -109,14 +97,6 @@ def shift(position: np.ndarray) -> np.ndarray:
 def turn_about(axis: np.ndarray, angle: float) -> np.ndarray:
     """(4, 4) of a rotation by `angle` (rad) about a unit axis."""
     return placement(np.zeros(3), np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) * axis)]))
-
-
-def inverse(X: np.ndarray) -> np.ndarray:
-    """(4, 4) inverse of a rigid placement."""
-    Y = np.eye(4)
-    Y[:3, :3] = X[:3, :3].T
-    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
-    return Y
 
 
 def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:

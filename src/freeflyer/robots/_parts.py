@@ -68,7 +68,7 @@ def floating_joint(link: str) -> Joint:
 
 @dataclass(frozen=True)
 class Motor:
-    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia at it (kg m^2)."""
+    """Limits of a driven joint: position (rad, m), speed (rad/s, m/s), effort (Nm, N); the rotor inertia at it (kg m^2, kg)."""
 
     lower: float
     upper: float
@@ -81,7 +81,9 @@ class Motor:
         return Motor(-self.upper, -self.lower, self.velocity, self.effort, self.armature)
 
 
-def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float], motor: Motor | None) -> Joint:
+def hinge(
+    name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray, motor: Motor | None
+) -> Joint:
     """A revolute joint driven by `motor`, or a fixed joint where there is none."""
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)

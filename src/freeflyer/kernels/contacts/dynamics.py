@@ -18,7 +18,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
-from freeflyer.kernels.tree.factor import coordinate_before, factor, line_start, zeros_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, factor, inward, line_start, outward, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
@@ -90,33 +90,6 @@ def whiten(topology, L, X, width):
             for i in range(start, end + 1):
                 add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
             end = coordinate_before(topology, start)
-
-
-@inlined
-def inward(topology, L, x):
-    """x (nv,) becomes L^-T x."""
-    stride = load_int(topology, COLUMN_ROW)
-    for j in range(load_int(topology, N_V) - 1, -1, -1):
-        y, end = load(x, j), coordinate_before(topology, j)
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                store(x, i, load(x, i) - load(L, stride * j + i) * y)
-            end = coordinate_before(topology, start)
-
-
-@inlined
-def outward(topology, L, x):
-    """x (nv,) becomes L^-1 D^-1 x."""
-    stride = load_int(topology, COLUMN_ROW)
-    for j in range(load_int(topology, N_V)):
-        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                y = y - load(L, stride * j + i) * load(x, i)
-            end = coordinate_before(topology, start)
-        store(x, j, y)
 
 
 @kernel

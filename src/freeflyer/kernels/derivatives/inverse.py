@@ -42,7 +42,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
     record_rows,
 )
-from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_count, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -67,8 +67,14 @@ def table_size(topology):
 
 
 @inlined
-def table_sizes(topology):
-    return (table_size(topology),)
+def inverse_size(topology):
+    """Entries of the table, and of what the wrenches gain behind it."""
+    return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
+
+
+@inlined
+def inverse_sizes(topology):
+    return (inverse_size(topology),)
 
 
 @inlined
@@ -164,31 +170,19 @@ def put_rows6(work, at, stride, a):
 
 
 @inlined
-def put_numbers(topology, table, c, step):
+def momentum_rows(topology, work, directions, loads, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
+    move, their motions)."""
     n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    for k in range(c, c + step):
+    for k in range(c, c + row_step(work)):
         store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
         store(table, NUMBER * stride + k, k)
-
-
-@inlined
-def column_loads(topology, work, loads, c, n):
-    """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
     a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
-    x = (*a, *b, *d)
-    return x[21], x[:3], x[3:9], x[9:12], x[12:21]
-
-
-@inlined
-def momentum_rows(topology, work, directions, loads, table, c):
-    """Writes S, F and the last columns of columns c, c + 1, ...; (their loads, motions)."""
-    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    put_numbers(topology, table, c, row_step(work))
-    carried = column_loads(topology, work, loads, c, n)
-    s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    m, h, I = x[21], x[:3], x[3:9]
     put_rows6(table, S * stride + c, stride, s)
-    put_rows6(table, F * stride + c, stride, inertia_times(*carried[:3], s))
-    return carried, s
+    put_rows6(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    return (m, h, I, x[9:12], x[12:21]), s
 
 
 @kernel
@@ -263,12 +257,19 @@ def inverse_table(topology, parameters, q, v, a, table):
 
 
 @kernel
-def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
-    """Writes six rows over columns for each wrench, from `at` on: -e."""
+def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
+    g, count = load3(gravity, 0), wrench_count(topology)
+    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
+    put_held(topology, parameters, work, wrenches, expressed, table)
+
+
+@kernel
+def put_held(topology, parameters, work, wrenches, expressed, table):
+    """Writes six rows over columns for each wrench, behind the table: -e."""
     directions, _, _, _, _, _ = areas(topology)
     stride = load_int(topology, COLUMN_ROW)
-    for k in range(count):
-        to = at + WRENCH * stride * k
+    for k in range(wrench_count(topology)):
+        to = table_size(topology) + WRENCH * stride * k
         zero_entries(from_entry(table, to), WRENCH * stride)
         if expressed != BODY:
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
@@ -285,11 +286,11 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
 
 
 @kernel
-def add_held(topology, table, at, count, dq, width):
+def add_held(topology, table, dq, width):
     """Rows of dq, `width` long, over all columns, grow by what the wrenches gain."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
-    for k in range(count):
-        rows, body = at + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
+    for k in range(wrench_count(topology)):
+        rows, body = table_size(topology) + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
         _, reach = column_range(topology, body)
         full, b = reach - reach % step, body
         while b > 0:

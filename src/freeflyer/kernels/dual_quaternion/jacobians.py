@@ -12,8 +12,8 @@ from freeflyer.kernels.math.algebra import (
 )
 from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.motion import add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes
-from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
+from freeflyer.kernels.model.joints.motion import acceleration_terms, add_along_column, add_cross_joint_twist
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
 )
@@ -127,10 +127,8 @@ def jacobians(topology, parameters, q, v, g, work):
     store_spatial(work, motions, (ZERO, g))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         parent, joint, at = load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i), body_floats(i)
-        turning = load_spatial(work, motions + MOTION * parent)
-        moved, _ = to_child_axes(joint, parameters, q, turning, turning)
-        omega, _ = add_joint_twist(joint, parameters, v, moved)
-        store_entries(work, motions + MOTION * i, (*omega, *moved[1]))
+        w, down = to_child(joint, parameters, q, load_spatial(work, motions + MOTION * parent))
+        store_entries(work, motions + MOTION * i, (*acceleration_terms(joint, parameters, v, w, ZERO)[0], *down))
         c = com_of(parameters, at)
         p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
         there, before = block_at(topology, work, parent), block_width(topology, work, parent)
@@ -139,8 +137,8 @@ def jacobians(topology, parameters, q, v, g, work):
         for k in range(0, end, step):
             J = translate(p, column_rows(work, there + k, before))
             rate = translate(p, column_rows(work, there + 6 * before + k, before))
-            J, rate = to_child_axes(joint, parameters, q, J, rate)
-            rate = add_cross_joint_twist(joint, parameters, v, J, rate)
+            a, b, d, e = to_child(joint, parameters, q, (*J, *rate))
+            J, rate = (a, b), add_cross_joint_twist(joint, parameters, v, (a, b), (d, e))
             put_column_rows(work, here + k, width, translate_back(c, J))
             put_column_rows(work, here + 6 * width + k, width, translate_back(c, rate))
         for k in range(row_width(work, end), width, step):

@@ -133,7 +133,7 @@ def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
     while i > 0:
         joint = joint_at(topology, work, i)
         add_joint_forces(joint, parameters, force, moment, forces)
-        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, force, moment))
+        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, (force, moment)))
         i = load_int(topology, body_ints(i) + PARENT)
 
 

@@ -24,6 +24,15 @@ def last_column(topology, c):
 
 
 @inlined
+def last_of_several(topology, last, k, end):
+    """The largest number that `last` has for k, ..., end - 1: the last column, or coordinate, that one of them moves."""
+    found = last(topology, k)
+    for c in range(k + 1, end):
+        found = max(found, last(topology, c))
+    return found
+
+
+@inlined
 def tile_mass(topology, parameters, work, i):
     """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
     at = numbers_at(topology, i)

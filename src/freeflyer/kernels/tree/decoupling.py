@@ -111,15 +111,6 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
 
 
 @inlined
-def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
-    """A robot that does not float: its M and C, no transform."""
-    copy_entries(M, nv * nv, to_M)
-    copy_entries(C, nv * nv, to_C)
-    zero_entries(to_N, BASE * nv)
-    zero_entries(to_rate, BASE * nv)
-
-
-@inlined
 def floats(topology):
     """Whether the first body floats on the world and carries all others."""
     n = load_int(topology, N_BODIES)
@@ -136,8 +127,11 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
         coriolis(topology, parameters, q, v, C)
     else:
         hamel_terms(topology, parameters, q, v, M, C)
-    if not floats(topology):
-        keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
+    if not floats(topology):  # no transform
+        copy_entries(M, nv * nv, to_M)
+        copy_entries(C, nv * nv, to_C)
+        zero_entries(to_N, BASE * nv)
+        zero_entries(to_rate, BASE * nv)
         return
     if passive:
         for k in range(BASE):

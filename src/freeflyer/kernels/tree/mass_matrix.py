@@ -40,15 +40,6 @@ def inverse_inertia(parameters, at, slide, turn, d):
     return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
 
 
-@inlined
-def eliminate_column(parameters, at, A, B, C, l, w, armature):
-    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w). 1 / d is NaN where the
-    column moves no inertia."""
-    U, V = articulated_apply(A, B, C, l, w)
-    inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
-    return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
-
-
 @kernel
 def crba(topology, parameters, q, M):
     """M (nv, nv), symmetric, armature included."""
@@ -91,8 +82,10 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
             l, w = load_spatial(work, direction_at(topology, c))
-            more = load(parameters, armature + coordinate(topology, c))
-            f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
+            f, t = articulated_apply(A, B, C, l, w)
+            d = dot(l, f) + dot(w, t) + load(parameters, armature + coordinate(topology, c))
+            inverse = inverse_inertia(parameters, body_floats(i), dot(l, l), dot(w, w), d)
+            A, B, C = sym_outer(A, inverse, f), outer(B, inverse, f, t), sym_outer(C, inverse, t)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)

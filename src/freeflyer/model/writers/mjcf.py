@@ -14,11 +14,12 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
-from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
+from freeflyer.model.placements import placement, quaternion, shift, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.validate import PER_COORDINATE
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
+from freeflyer.spatial import se3
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
@@ -97,7 +98,7 @@ class Tree:
         X = tail  # pose of the body in the frame before each motion, from the last to the first
         anchors = []
         for motion in reversed(motions):
-            anchors.append(inverse(X))
+            anchors.append(se3.inverse(X))
             X = motion.before @ motion.drawn @ X
         if chain[0].kind == "free" and chain[0].initial:
             x, y, z, w = chain[0].initial[3:]
@@ -186,8 +187,6 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
 
 def _motions(chain: list[Joint]) -> tuple[list[Motion], np.ndarray]:
     """The MuJoCo joints of a chain, and the placement (4, 4) of the link after the last of them."""
-    from freeflyer.model.placements import turn_z_to
-
     motions = []
     before = np.eye(4)
     for joint in chain:
