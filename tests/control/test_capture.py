@@ -4,7 +4,7 @@ these are at the edge of the feet."""
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, central, close, slope_error
+from closeness import EXACT, central, close, refused, slope_error
 from freeflyer import control
 from freeflyer.spatial.polygons import convex_polygon, distance_along, project_into, signed_distance
 from problems import POINT_FEET, humanoid, kangaroo, quadruped
@@ -90,8 +90,7 @@ def test_bad_input() -> None:
         ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
         ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv)),
     ):  # fmt: skip
-        with pytest.raises(ff.InputError, match=words):
-            f(*given)
+        refused(ff.InputError, words, f, *given)
 
 
 CLOUD = RNG.standard_normal((12, 2))
@@ -158,5 +157,4 @@ def test_support_of_soles() -> None:
 
 @pytest.mark.parametrize("feet", [[], "left_sole", [ff.contacts.point("a")], [ff.contacts.surface("a", at=np.eye(4))], [3], None])
 def test_bad_feet(feet) -> None:
-    with pytest.raises(ff.InputError, match="anchored_feet"):
-        control.support_polygon(feet)
+    refused(ff.InputError, "anchored_feet", control.support_polygon, feet)

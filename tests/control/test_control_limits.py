@@ -4,7 +4,7 @@ limits of forces about the normals of contacts, whatever the axes of their frame
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, refused
 from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
@@ -229,8 +229,7 @@ def test_normal_forces_are_limited_along_the_normal(bilateral, more):
         close(solution.wrenches("contact")[FOUR[0]][2], force, 1e-9)
     total = sum(free.wrenches("world").values())
     close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-6)
-    with pytest.raises(ff.InputError, match="'contact', got"):
-        free.wrenches("floor")
+    refused(ff.InputError, "'contact', got", free.wrenches, "floor")
 
 
 def test_solutions_of_rolled_lines_keep_their_cones():

@@ -4,7 +4,7 @@ Steps to the side: the divergent component of motion is back on its displaced pl
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, close
+from closeness import EXACT, close, refused
 from freeflyer import control
 from freeflyer.control.scenarios import StepAdjustment
 from freeflyer.control.support import middle_of
@@ -39,8 +39,7 @@ def test_phases_follow_each_other(name: str) -> None:
     assert len(phases[0].feet) == len(phases[-1].feet) == 2
     for a, b in pairwise(phases):
         assert a.end == b.begin > a.begin
-        assert {len(a.feet), len(b.feet)} == {1, 2}
-        assert (not a.swings) == (len(a.feet) == 2)
+        assert ({len(a.feet), len(b.feet)}, not a.swings) == ({1, 2}, len(a.feet) == 2)
         for foot in a.feet:
             kept = [x for x in b.feet if x.name == foot.name]
             assert not kept or np.array_equal(kept[0].at, foot.at), "feet on the ground do not move"
@@ -69,8 +68,7 @@ def test_durations_directions_and_polygons() -> None:
         close(np.cross(place(b) - place(a), way), np.zeros(3))
     assert (place(last[0]) - place(last[1])) @ way == pytest.approx(0.0, abs=1e-12)
     assert (place(last[1]) - place(first[1])) @ way == pytest.approx(0.4), "from the foot that stands first"
-    with pytest.raises(ff.UnknownNameError, match="left_sole"):
-        PLANS["forward"].foot("left_foot")
+    refused(ff.UnknownNameError, "left_sole", lambda: PLANS["forward"].foot("left_foot"))
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -137,8 +135,7 @@ BAD = [
 @pytest.mark.parametrize(("changes", "word"), BAD)
 def test_bad_plans(changes, word) -> None:
     good = {"feet": HELD, "step_length": 0.3, "steps": 4}
-    with pytest.raises(ff.InputError, match=word):
-        control.walk_forward(**{**good, **changes})
+    refused(ff.InputError, word, control.walk_forward, **{**good, **changes})
 
 
 DT = 1e-3

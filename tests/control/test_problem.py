@@ -128,8 +128,7 @@ def test_contacts_come_and_go():
     one = standing_problem(model, q, contacts=FEET[:1], drop=0.0)
     first = both.solve(q, v)
     second = one.solve(q, v, warm=first)
-    assert set(second.forces) == {"left_sole"}
-    assert set(first.forces) == {"left_sole", "right_sole"}
+    assert (set(second.forces), set(first.forces)) == ({"left_sole"}, {"left_sole", "right_sole"})
     check_physics(one, q, v, second)
 
 
