@@ -5,7 +5,7 @@ import freeflyer as ff
 import json
 import numpy as np
 import pytest
-from command import arm, json_of, printed, run, run_json, written
+from command import arm, json_of, printed, run_json, written
 from freeflyer import robots
 from freeflyer.cli.app import app
 from typer.testing import CliRunner
@@ -79,22 +79,6 @@ def test_pictures_and_recovery(tmp_path):
     assert back["euler_recovers"] == [True, True, True, False]
     assert "comes back" in shown
     assert "is lost" in shown
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (["humanoidd"], ["humanoid"]), (["humanoid", "--at", "nowhere.yaml"], ["nowhere.yaml"]),
-    (["humanoid", "--wrench", "tail"], ["tail", "frame"]), (["humanoid", "--thruster", "nozzle_*"], ["nozzle_*"]),
-    (["aerial_manipulator", "--bandwidth", "0"], ["bandwidth"]), (["aerial_manipulator", "--bandwidth", "nan"], ["bandwidth"]),
-    (["humanoid", "--recovery"], ["base z translation"]), (["chain", "--recovery"], ["free joint"]),
-    (["chain", "-o", "/dev/null/x"], ["folder"]), (["chain", "--json", "."], ["folder"]),
-    (["space_manipulator", "--wrench", "satellite", "--wrench", "satellite"], ["twice"]),
-])  # fmt: skip
-def test_errors_of_linearize_are_one_sentence(arguments, words):
-    result = run("linearize", *arguments)
-    assert result.exit_code == 2
-    message = result.stderr[result.stderr.index("error: ") :]
-    assert message.count("\n") == 1
-    assert all(word in message for word in words), message
 
 
 def test_the_linearisation_of_the_readme_has_a_regulator() -> None:

@@ -5,7 +5,8 @@ import freeflyer_papers as papers
 import json
 import numpy as np
 import pytest
-from command import json_of, printed, run, run_json
+import re
+from command import json_of, printed, refusal, run, run_json
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
@@ -28,16 +29,11 @@ def small(monkeypatch):
 def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     shown = printed("reproduce")
     assert all(key in shown for key in papers.names())
-    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
-    assert result.exit_code == 2
-    assert "Did you mean 'linearization'" in result.stderr
+    assert "Did you mean 'linearization'" in refusal("reproduce", "linearisation", "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
     (tmp_path / "taken").write_text("a file")
     for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
-        result = run("reproduce", "linearization", "-o", folder)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: ")
-        assert "Traceback" not in result.output
+        assert refusal("reproduce", "linearization", "-o", folder).startswith("error: ")
     assert (tmp_path / "taken").read_text() == "a file"
     two_papers(monkeypatch)
     heard = []
@@ -112,9 +108,7 @@ def test_all_of_them(tmp_path, monkeypatch):
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
     for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
-        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
-        assert result.exit_code == 2
-        assert "--all takes every paper as it is" in result.stderr
+        assert "--all takes every paper as it is" in refusal("reproduce", "--all", *options, "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
 
 
@@ -145,31 +139,16 @@ def test_an_experiment_with_pictures(tmp_path):
 
 
 def test_without_an_experiment_they_are_listed():
-    result = run("hop")
-    assert result.exit_code == 0
-    assert "prismatic-I" in result.output
-    assert "revolute-VI" in result.output
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (("hop", "revolute-VII"), "revolute-VI"), (("hop", "prismatic-I", "--set", "energy_gain"), "NAME=VALUE"),
-    (("hop", "prismatic-I", "--set", "gain_of_energy=1"), "gain_of_energy"),
-    (("hop", "prismatic-I", "--duration", "-1"), "error: --duration must be a positive number, got -1.0"),
-    (("hop", "revolute-III", "--set", "duration=3"), "no setting is named 'duration'"),
-    (("hop", "revolute-III", "--set", "w" * 1000 + "=3"), "(1000 characters)"),
-])  # fmt: skip
-def test_what_is_refused(arguments, words):
-    result = run(*arguments)
-    assert result.exit_code != 0
-    assert words in result.output
+    shown = printed("hop")
+    assert "prismatic-I" in shown
+    assert "revolute-VI" in shown
 
 
 def test_encoders_and_feet(models_folder):
     arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
-    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)
+    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)  # refused behind the first table
     assert result.exit_code == 2
-    assert "do not determine the positions" in result.stderr
-    assert "left_yaw_motor" in result.stderr
+    assert re.search("do not determine the positions.*left_yaw_motor", " ".join(result.stderr.split()))
     folder = models_folder / "five_bar"
     file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
     data = json_of(*file, "--duration", 1.5, "--starts", 2)
@@ -201,18 +180,3 @@ def test_everything_and_its_pictures(tmp_path, monkeypatch):
     drawn = {p.name for p in (tmp_path / "pictures").iterdir()}
     names = ("tracking", "calibration", "swing_stances", "swing_forces", "swing_balance")
     assert drawn == {f"{n}.{kind}" for n in names for kind in ("png", "svg")}
-
-
-@pytest.mark.parametrize(("arguments", "words"), [
-    (("humanoid",), "has no loops"), (("kangaroo_like", "--rigid", "left_kneee"), "left_knee"),
-    (("kangaroo_like", "--encoder", "left_kneee"), "left_knee"),
-    (("kangaroo_like", "--swing", "--amplitude", -0.1), "--amplitude must be a positive"),
-    (("kangaroo_like", "--swing", "--frequency", 0), "--frequency must be a positive"),
-    (("kangaroo_like", "--noise", "inf"), "error: --noise must be a number of 0 or more, got inf"),
-    (("kangaroo_like", "-o", "/dev/null"), "cannot write into the folder"),
-])  # fmt: skip
-def test_what_cannot_be_is_refused_before_anything_is_computed(arguments, words):
-    result = run("estimate", *arguments)
-    assert result.exit_code == 2
-    assert words in result.stderr
-    assert "passive state of" not in result.output

@@ -53,23 +53,6 @@ def test_a_folder_and_its_json(tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize(("arguments", "words"), [(["chain", "--functions", "mass_matix"], ["mass_matrix", "body_poses"]),
-                                                  (["chain", "--functions", ""], ["name the functions"]),
-                                                  (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
-                                                  (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
-                                                  (["chain", "-o", "."], ["not empty", "--overwrite"])])  # fmt: skip
-def test_errors_are_one_sentence(tmp_path, monkeypatch, arguments, words):
-    (tmp_path / "mine.txt").write_text("")
-    monkeypatch.chdir(tmp_path)
-    result = export(*arguments)
-    assert result.exit_code == 2
-    message = result.stderr[result.stderr.index("error: ") :]
-    assert message.count("\n") == 1
-    assert all(word in message for word in words)
-    assert [p.name for p in tmp_path.iterdir()] == ["mine.txt"]
-
-
-@pytest.mark.slow
 @needs_cc
 @pytest.mark.skipif(sys.platform != "linux", reason="the page's commands are for Linux")
 def test_the_page_s_commands_and_program_run(tmp_path):

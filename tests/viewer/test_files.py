@@ -164,7 +164,7 @@ def test_a_gif_shows_the_postures_of_its_frames(monkeypatch):
         assert all(np.array_equal(a.mesh.vertices, b.mesh.vertices) for a, b in zip(pieces, expected))
 
 
-def test_a_port_that_is_taken_and_addresses_that_are_none(opened):
+def test_ports_and_addresses(opened):
     model = ff.robots.chain(1)
     with socket.create_server(("127.0.0.1", 0)) as taken:
         port = taken.getsockname()[1]
@@ -175,9 +175,6 @@ def test_a_port_that_is_taken_and_addresses_that_are_none(opened):
         refused(ff.InputError, "port", ff.viewer.show, model, port=port, browser=False)
     first, second = (opened(ff.viewer.show(model, browser=False)) for _ in range(2))
     assert first.url != second.url
-
-
-def test_other_addresses_than_the_loopback_come_with_a_sentence(opened):
     with pytest.warns(UserWarning, match="whoever reaches this machine"):
         page = opened(ff.viewer.show(ff.robots.chain(1), host="0.0.0.0", browser=False))
     assert page.url.startswith("http://127.0.0.1:")

@@ -159,17 +159,13 @@ def test_names_from_files_are_escaped():
         assert "<script" not in value._repr_html_()
 
 
-def test_curves_of_one_of_several_robots():
+def test_curves_and_films_of_one_of_several_robots_are_those_of_its_own_run():
     run = batch()
     figure = run.plot(robot=7)
     drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_ydata()) == len(run.t)]
     assert any(np.array_equal(y, run.q[:, 7, 0]) for y in drawn)
     for draw in (run.plot, run.film):
         refused(ff.InputError, "robot", draw, robot=20)
-
-
-def test_a_film_of_one_of_several_robots_is_that_of_its_own_run():
-    run = batch()
     model, n = run.model, int(fresh("film").integers(20))
     alone = ff.sim.simulate(model, run.q[0, n], np.zeros(3), dt=5e-3, duration=0.2)
     refused(ff.InputError, r"film\(robot=0\)", run.film)

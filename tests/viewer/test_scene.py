@@ -5,7 +5,6 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from dataclasses import replace
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots.film_scene import FORCE_SHARE
@@ -13,6 +12,7 @@ from freeflyer.viewer import scene
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import move, sliders, value_of
 from freeflyer.viewer.picture import picture
+from linkage_samples import planar
 from runs import control_run, quadruped
 
 
@@ -196,41 +196,16 @@ def test_motors_of_a_closed_robot_take_the_linkage_with_them():
         q = found.q
 
 
-def four_bar(crank: float, coupler: float, follower: float, ground: float) -> ff.Model:
-    """Planar, about y, the crank driven: closed where the crank lies along z."""
-    def arm(length: float) -> ff.Inertia:
-        return ff.Inertia(1.0, np.array([0.5 * length, 0.0, 0.0]), np.eye(3) * 0.01)
-
-    def place(x: float) -> np.ndarray:
-        X = np.eye(4)
-        X[0, 3] = x
-        return X
-
-    lengths = {"frame": ground, "crank": crank, "coupler": coupler, "follower": follower}
-    links = tuple(ff.Link(name, arm(length)) for name, length in lengths.items())
-    y = np.array([0.0, 1.0, 0.0])
-    joints = (ff.Joint("base", "fixed", "world", "frame"), ff.Joint("motor", "revolute", "frame", "crank", axis=y, initial=(-1.2,)),
-              ff.Joint("elbow", "revolute", "crank", "coupler", place(crank), axis=y, initial=(1.0,)),
-              ff.Joint("rocker", "revolute", "frame", "follower", place(ground), axis=y, initial=(-1.5,)))
-    sites = (ff.Site("p", "coupler", place(coupler)), ff.Site("s", "follower", place(follower)))
-    loops = (ff.Loop("tie", "p", "s", (1, 0, 1, 0, 0, 0)),)
-    tree = ff.build(ff.Description("four_bar", links, joints, sites, loops, actuated=("motor",)))
-    q = ff.linkages.assemble(tree, hold="actuated").q
-    d = tree.description
-    drawn = tuple(replace(j, initial=(float(q[tree.joint(j.name).iq]),)) if j.kind != "fixed" else j for j in d.joints)
-    return ff.close_loops(ff.build(replace(d, joints=drawn)))
-
-
 def test_a_linkage_stops_before_its_singular_posture_and_says_so():
     """A crank that cannot turn round ends where coupler and follower are in line: |tip - pivot| = coupler + follower."""
     crank, coupler, follower, ground = 1.0, 0.7, 0.7, 1.1
-    model = four_bar(crank, coupler, follower, ground)
-    (slider,) = [s for s in sliders(model) if s.name == "motor"]
+    model = ff.close_loops(planar((crank, coupler), (follower,), ground))
+    (slider,) = [s for s in sliders(model) if s.name == "l0"]
     for end in (slider.low, slider.high):
         found = move(model, model.neutral, slider, end)
         assert "singular" in found.reason
         angle = value_of(slider, found.q)
-        tip = np.array([crank * np.cos(angle), -crank * np.sin(angle)])
+        tip = np.array([crank * np.cos(angle), crank * np.sin(angle)])
         assert np.hypot(tip[0] - ground, tip[1]) <= coupler + follower + 1e-9
         if abs(end) == abs(slider.low) and np.hypot(tip[0] - ground, tip[1]) > 1.0:
             assert np.hypot(tip[0] - ground, tip[1]) == pytest.approx(coupler + follower, abs=5e-3)
