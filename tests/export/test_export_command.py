@@ -50,7 +50,7 @@ def test_a_folder_and_its_json(tmp_path):
                                                   (["chain", "--functions", ""], ["name the functions"]),
                                                   (["chain", "--cpu", "hasswell"], ["haswell", "native"]),
                                                   (["kangaroo_like", "--functions", "coriolis_matrix"], ["closed models"]),
-                                                  (["chain", "-o", "."], ["not empty", "--overwrite"])])  # fmt: skip
+                                                  (["chain", "-o", "."], ["error: the folder '.' is not empty"])])  # fmt: skip
 def test_errors_are_one_sentence(tmp_path, monkeypatch, arguments, words):
     (tmp_path / "mine.txt").write_text("")
     monkeypatch.chdir(tmp_path)
