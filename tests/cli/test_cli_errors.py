@@ -43,7 +43,7 @@ REFUSED = {  # command: words of what it says
     "view chain --image /no/such/folder/x.png": ("written",), "view chain --layers ghosts --image x.png": ("ghosts",),
     "view chain --host nowhere.invalid": ("host",), "control stand --pushes 2 --view": ("--pushes",),
     "export chain --functions mass_matix": ("mass_matrix", "body_poses"), "export chain --functions ''": ("name the functions",),
-    "export chain --cpu hasswell": ("haswell", "native"), "export chain -o .": ("error: the folder '.' is not empty", "--overwrite"),
+    "export chain --cpu hasswell": ("haswell", "native"), "export chain -o .": ("error: the folder '.' is not empty",),
     "export kangaroo_like --functions coriolis_matrix": ("closed models",),
     "control dance": ("dance",), "control squat --robot no_such_robot": ("no_such_robot",),
     "control stand --hand left_palm": ("--hand belongs to the scenario reach",),
