@@ -67,13 +67,19 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
 
 @kernel
 def put_velocities(G, width, rows, y, b, u):
-    """u = G y + b."""
+    """u = G y + b, zero in columns of G that are."""
+    step = row_step(G)
     for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(rows):
-        if load(y, k) != 0.0:
-            add_scaled_row(u, 0, load(y, k), G, width * k, 0, width)
+    for k in range(0, width, step):
+        x, z = load_row(u, k), 0.0 * load_row(G, k)
+        for i in range(0, rows - 1, 2):
+            x = x + load(y, i) * load_row(G, width * i + k)
+            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
+        if rows % 2 == 1:
+            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
+        store_row(u, k, x + z)
 
 
 @inlined
@@ -192,10 +198,11 @@ def factor_rows(A, width, n, M, inverses):
         inverse, start = 1.0 / pivot, c + 1 - (c + 1) % step
         store(inverses, c, inverse)
         for i in range(c + 1, n):
-            s = inverse * load(A, width * i + c)
-            store(M, width * i + c, s)
-            for k in range(start, end, step):
-                store_row(A, width * i + k, load_row(A, width * i + k) - s * load_row(A, width * c + k))
+            store(M, width * i + c, inverse * load(A, width * i + c))
+        for k in range(start, end, step):
+            x = load_row(A, width * c + k)
+            for i in range(c + 1, n):
+                store_row(A, width * i + k, load_row(A, width * i + k) - load(M, width * i + c) * x)
     return True
 
 
