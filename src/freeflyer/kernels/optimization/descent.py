@@ -11,12 +11,12 @@ from __future__ import annotations
 from freeflyer.kernels.backend import from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, put_row
+from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_products
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
-RESTING = 1e-7  # of a row: one of which less is left does not change
+RESTING = 1e-8  # of a row: one of which less is left does not change
 UNBALANCED = 1e-9  # of the gradient: what is left of a slope that is not balanced
 
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
@@ -107,7 +107,9 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
             end = load_int(ends, k)
             for i in range(begin, end):
                 add_scaled_row(direction, 0, -1.0 * load(residuals, i), T, width * i, 0, width)
-                gradient += abs(load(residuals, i)) * load(sizes, i)
+                if load(held, i) != FREE:
+                    terms = ROUNDING / WRONG * abs(dot(T, width * i, y, 0, width))
+                    gradient += (abs(load(residuals, i)) + terms) * load(sizes, i)
         put_products(Q, rank, width, width, direction, 0, parts)
         subtract_products(direction, 0, 0, width, parts, 0, rank, Q, width)
         clear(softness, 0, m)
@@ -125,7 +127,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
             for i in range(m):
                 store(places, i, -1.0)
             keep_limits(
-                0, width, P, P, Q, rank, low, high, softness, sizes, gradient, begin, m, n, width, W, direction, signs, multipliers, L, S,
+                0, width, P, P, Q, rank, low, high, softness, sizes, 0.01 * gradient, begin, m, n, width, W, direction, signs, multipliers, L, S,
                 wide, places, balancing, slots, norms, step, d, parts,
             )  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
