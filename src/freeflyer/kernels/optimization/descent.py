@@ -17,7 +17,6 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
 RESTING = 1e-8  # of a row: one of which less is left does not change
-UNBALANCED = 1e-9  # of the gradient: what is left of a slope that is not balanced
 
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
 
@@ -65,13 +64,13 @@ def lengthen(levels, ends, level, held, sides, T, m, width, direction):
 
 
 @kernel
-def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multipliers, direction, parts):
+def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts):
     """The first level that is not optimal at y (width,), and its direction (width,) of steepest descent; `levels` for the norm of
     y, one more if all is optimal.
 
     sides (m,): 2 for equations, 1 and -1 for rows beyond or at their upper or lower limit, 0 for others. residuals (m,): of
     equations and of rows beyond their limits, zero for others. held (m,): becomes what must be held. multipliers (m,): of the
-    level.
+    level. tolerance: the share of a level's slope that may be left.
     """
     before = taken(T)
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
@@ -118,7 +117,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
         clear(multipliers, 0, m)
         clear(balancing, 0, stride)
         clear(slots, 0, stride)
-        least = UNBALANCED * gradient
+        least = tolerance * gradient
         if dot(direction, 0, direction, 0, width) > least * least:
             for i in range(begin):
                 if load(sides, i) != FREE and load(held, i) == FREE:

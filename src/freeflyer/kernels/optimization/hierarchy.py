@@ -34,6 +34,7 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
+TOLERANCE, MORE_TOLERANT, TOLERANT = 1e-9, 2.0, 1e-6  # of a level's slope: what may be left at an optimum; more each time; the most
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
 INFINITE = float("inf")
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
@@ -126,7 +127,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    way, length, known, proven, fresh = 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
+    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
@@ -190,8 +191,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                 started = True
                 if worst >= 0 and stalls >= PATIENCE:
                     put_sides(lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals, parts)
-                    level = steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multipliers, direction, parts)
-                    change, single, stalls = 0, -1, 0
+                    level = steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
