@@ -17,7 +17,7 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 
 ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogonal to working precision
-DEPENDENT = 1e-9  # of a row's length: a row of which less is left depends on rows before it
+DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
 SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
 FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
