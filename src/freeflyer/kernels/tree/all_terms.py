@@ -14,7 +14,7 @@ from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import position, root_position, rotation
-from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
+from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion, put_pose,
@@ -40,22 +40,18 @@ def areas(topology):
 @inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
     """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
-    n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = f = t = apart = zeros(centre[0])
-    store_spatial(work, forces, (p, k))
-    for i in range(1, n + 1):
+    zero = apart = zeros(centre[0])
+    sums = zero, zero, zero, zero
+    store_spatial(work, forces, (zero, zero))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         apart = tree_offset(topology, work, i, apart)
-        c, momentum, spin, force, moment = momentum_of(parameters, work, i, to + MOTION_SIZE * i, rotation(topology, work, i))
-        y = add(root_position(topology, work, i), c)
-        x = subtract(add(apart, y), centre)
-        p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
-        f, t = add(f, force), add(t, add(cross(x, force), moment))
+        sums, y, force, moment = add_momentum(topology, parameters, work, i, subtract(apart, centre), sums)
         store_spatial(work, forces + FORCE * i, (force, add(cross(y, force), moment)))
     origin = subtract(position(topology, work, 1), root_position(topology, work, 1))
     store3(centroidal, CENTER, add(centre, origin))
-    store_spatial(centroidal, MOMENTUM, (p, k))
-    store_spatial(centroidal, RATE, (f, t))
+    store_spatial(centroidal, MOMENTUM, sums[:2])
+    store_spatial(centroidal, RATE, sums[2:])
     return centre
 
 
