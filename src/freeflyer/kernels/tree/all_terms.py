@@ -5,7 +5,7 @@ once: poses, motions of bodies, inertias of subtrees and columns. Columns and fo
 """
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
-from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import add, cross, load3, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
 )
@@ -13,11 +13,11 @@ from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.model.poses import position, root_position, rotation
+from freeflyer.kernels.model.poses import position, root_position
 from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
 from freeflyer.kernels.tree.frames import (
-    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion, put_pose,
+    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion, put_pose,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
@@ -91,13 +91,10 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
 @inlined
 def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians):
     """Pose, velocity, bias acceleration and Jacobian of frame k of the table."""
-    frame = wrench_frame(topology, k)
-    i, nv, stride = frame_body(topology, frame), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    P, c = placement(topology, parameters, frame, load(work, load_int(topology, FREE_AT)))
-    R, x = rotation(topology, work, i), root_position(topology, work, i)
-    c = rotate(R, c)
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    i, R, c = frame_in_world(topology, parameters, work, wrench_frame(topology, k))
     l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
-    R, p, y = compose(R, P), add(position(topology, work, i), c), add(x, c)
+    p, y = add(position(topology, work, i), c), add(root_position(topology, work, i), c)
     put_pose(poses, 16 * k, R, p)
     l, w, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
     if expressed == WORLD:
