@@ -20,8 +20,8 @@ from freeflyer.kernels.model.layout import (
     N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V,
 )
 from freeflyer.kernels.model.poses import position
-from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.frames import body_motions, frame_in_world, motions_workspace
+from freeflyer.kernels.tree.all_terms import areas_workspace
+from freeflyer.kernels.tree.frames import body_motions, frame_in_world
 from freeflyer.kernels.tree.kinematics import kinematics
 
 STEPS = 40
@@ -103,8 +103,7 @@ def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, ve
     """The nearest state (nq,), (nv,); gap: the square of the largest that is left; verdict: of the velocity. settings: a number for
     others (`set_steps`), the poses of items, the configuration of locks."""
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    to, (_, _, _, _, end) = load_int(topology, FREE_AT), areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
+    to, work = load_int(topology, FREE_AT), areas_workspace(topology, parameters, q)
     gaps, step, x, moved = workspace(q, rows + 1), workspace(q, nv + 1), workspace(q, nq + 1), workspace(q, nq + 1)
     items = table_int(topology, N_ITEMS)
     impulses, multipliers, normals = workspace(q, 6 * items + 1), workspace(q, rows + 1), workspace(q, items + 1)

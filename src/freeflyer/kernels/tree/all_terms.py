@@ -38,6 +38,13 @@ def areas(topology):
 
 
 @inlined
+def areas_workspace(topology, parameters, q):
+    """A work array with the kinematics of q, and room for `areas`."""
+    _, _, _, _, end = areas(topology)
+    return motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+
+
+@inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
     """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
     centre = com_of(topology, parameters, work)
@@ -117,8 +124,7 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     """M (nv, nv); forces (2, nv): bias, gravity; A (6, nv) and Jc (3, nv): centroidal momentum matrix and Jacobian of the centre of
     mass; centroidal (15): centre of mass, momentum, its rate without accelerations; for each frame poses (4, 4), motions (12):
     velocity, bias acceleration, jacobians (6, nv)."""
-    inertias, S, F, own, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+    (inertias, S, F, own, _), work = areas(topology), areas_workspace(topology, parameters, q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
