@@ -4,7 +4,7 @@ independent, and how the others follow, v = G(q) u."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property, wraps
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -250,7 +250,9 @@ class Model:
     def with_code(self, specialization: Specialization, reduction: Reduction | None) -> Model:
         """The same model with functions of its own; `reduction`: its own, or the same on such a tree."""
         made = object.__new__(Model)
-        vars(made).update(vars(self) | {"specialization": specialization, "reduction": reduction})
+        own = {"specialization": specialization, "reduction": reduction}
+        for name in (f.name for f in fields(Model)):  # not by vars: Python then finds what a Model holds more slowly
+            object.__setattr__(made, name, own.get(name, getattr(self, name)))
         made._make_handles()
         return made
 
@@ -297,8 +299,8 @@ class Model:
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,), m/s^2, world axes."""
-        return np.array(self.description.gravity)
+        """Gravity (3,), m/s^2, world axes, read-only (freeflyer.with_gravity makes a model with another)."""
+        return self._gravity
 
     def joint(self, name: str) -> JointInfo:
         """The moving joint of that name."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -91,7 +92,7 @@ class Block:
         return slice(self.theirs, self.theirs + self.n)
 
     def map_to_ours(self, q: np.ndarray) -> np.ndarray:
-        return np.swapaxes(self.map_to_theirs(q), -1, -2) if self.inverse is None else self.inverse(q)
+        return self.map_to_theirs(q).swapaxes(-1, -2) if self.inverse is None else self.inverse(q)
 
 
 @dataclass(frozen=True, eq=False)
@@ -104,6 +105,11 @@ class Coordinates:
     ratios: np.ndarray
     followers: np.ndarray
     blocks: tuple[Block, ...]
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """Leaders, but -1 for followers."""
+        return np.where(np.isin(np.arange(len(self.leaders)), self.followers), -1, self.leaders)
 
 
 def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
@@ -136,7 +142,7 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
     """T^T times their forces (..., nv there): forces on joints that follow others count on these, times their ratio."""
     ours = gather(theirs, c.v_from)
     for b in c.blocks:
-        ours[..., b.here] = _multiply(np.swapaxes(b.map_to_theirs(q), -1, -2), theirs[..., b.there])
+        ours[..., b.here] = _multiply(b.map_to_theirs(q).swapaxes(-1, -2), theirs[..., b.there])
     for k in c.followers:
         if c.leaders[k] >= 0:
             ours[..., c.leaders[k]] += c.ratios[k] * theirs[..., k]
@@ -145,11 +151,9 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
 
 def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
-    owners = c.leaders.copy()
-    owners[c.followers] = -1
-    theirs = gather(ours, owners)
+    theirs = gather(ours, c.owners)
     for b in c.blocks:
-        theirs[..., b.there] = _multiply(np.swapaxes(b.map_to_ours(q), -1, -2), ours[..., b.here])
+        theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), ours[..., b.here])
     return theirs
 
 
