@@ -6,6 +6,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused
+from dataclasses import fields
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
@@ -131,7 +132,7 @@ class Own(control.Task):
     """Another task, whose rows come from methods."""
 
     def __init__(self, task):
-        self.__dict__.update(vars(task), task=task)
+        self.__dict__.update({x.name: getattr(task, x.name) for x in fields(task)}, task=task)  # nothing that the task keeps
         self.__post_init__()
 
     @property
