@@ -119,10 +119,10 @@ def test_bad_measurements_are_refused_by_name(change, words):
 
 def test_gains_under_which_errors_would_grow_are_refused():
     s = sensed("kangaroo_like")
-    x, dx = s.partition.q[s.positions], np.zeros(12)
+    given = s, passive_state(s), s.partition.q[s.positions], np.zeros(12), 0.01
     for gains in ({"alpha": 201.0, "beta": 0.0}, {"alpha": 0.0, "beta": 201.0}):
-        refused(ff.InputError, "errors would grow. Take at most 200,", update_passive_state, s, passive_state(s), x, dx, 0.01, **gains)
-    update_passive_state(s, passive_state(s), x, dx, 0.01, alpha=199.0, beta=199.0)
+        refused(ff.InputError, "errors would grow. Take at most 200,", update_passive_state, *given, **gains)
+    update_passive_state(*given, alpha=199.0, beta=199.0)
 
 
 def test_a_singular_sub_mechanism_is_named(models_folder):
