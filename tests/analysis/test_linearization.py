@@ -8,6 +8,7 @@ from freeflyer import control, robots
 from freeflyer.analysis.linearization import EulerRegulator, angle_map, body_rates, recovery, study
 from freeflyer.plots.poles import poles, radius_of, recovery as draw_recovery
 from freeflyer.spatial import quaternion
+from robots_on_disk import example, needs_examples
 
 
 def angle_linearization(model: ff.Model, q: np.ndarray, A: np.ndarray, B: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -109,6 +110,16 @@ def test_modes() -> None:
     assert turned == {"swings", "grows", "decays"}
     model = robots.chain(2)
     refused(ff.InputError, "free joint", lambda: recovery(control.lqr(model, ff.neutral(model))))
+
+
+@needs_examples
+def test_fingers_that_nothing_moves_are_in_no_other_mode() -> None:
+    """Rounding of 2e-32 in A led LAPACK's balancing to eigenvectors whose residual was as large as A."""
+    model = ff.load(example("panda.urdf"), base="fixed")
+    modes = study(model, model.neutral, control.joint_inputs(model)).modes
+    assert all("finger" not in m.motion for m in modes if m.behaviour != "drifts")
+    (swing,) = [m for m in modes if m.imaginary > 5.0]
+    assert swing.motion == "panda_joint6"
 
 
 def test_poles() -> None:

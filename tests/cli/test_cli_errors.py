@@ -43,7 +43,7 @@ REFUSED = {  # command: words of what it says
     "view chain --image /no/such/folder/x.png": ("written",), "view chain --layers ghosts --image x.png": ("ghosts",),
     "view chain --host nowhere.invalid": ("host",), "control stand --pushes 2 --view": ("--pushes",),
     "export chain --functions mass_matix": ("mass_matrix", "body_poses"), "export chain --functions ''": ("name the functions",),
-    "export chain --cpu hasswell": ("haswell", "native"), "export chain -o .": ("not empty", "--overwrite"),
+    "export chain --cpu hasswell": ("haswell", "native"), "export chain -o .": ("error: the folder '.' is not empty",),
     "export kangaroo_like --functions coriolis_matrix": ("closed models",),
     "control dance": ("dance",), "control squat --robot no_such_robot": ("no_such_robot",),
     "control stand --hand left_palm": ("--hand belongs to the scenario reach",),
@@ -181,3 +181,9 @@ def test_a_closed_pipe_is_no_error():
     with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
+
+
+def test_every_name_that_warm_takes_stands_for_entries_that_there_are():
+    from freeflyer.cli.warming import USES, required_functions
+
+    assert all(required_functions([name]) for name in USES)

@@ -27,6 +27,14 @@ def test_a_hovering_robot_is_held_and_steered(tmp_path):
     assert data["mass_condition"] > 1
 
 
+def test_what_a_study_leaves_out_is_said(tmp_path):
+    limit = '<limit lower="0.5" upper="2" velocity="5" effort="50"/><dynamics damping="0.1"/>'
+    notes = json_of("linearize", written(tmp_path, arm(limit=limit)), "--base", "fixed")["notes"]
+    assert [note.rpartition(" ")[2] for note in notes] == ["elbow", "elbow"], notes
+    assert "outside the limits" in notes[0]
+    assert "left out (freeflyer.passive_forces)" in notes[1]
+
+
 def test_robots_in_the_air():
     shown = printed("linearize", "humanoid:dof=20")
     words = " ".join(shown.split())

@@ -179,6 +179,13 @@ def test_states_that_are_refused(tmp_path):
     assert (c(np.full_like(q, np.nan), rest), c(2.0 * q, rest), c(q, rest)) == (2, 3, 0)
 
 
+@needs_cc
+def test_a_controller_without_tasks_is_c_too(tmp_path):
+    model = ff.robots.humanoid(20)
+    problem, q = control.WholeBodyProblem(model, [], ff.contacts.feet_by_name(model)), ff.robots.standing_posture(model)
+    assert "libbare.so" in ff.export.export_controller(problem, tmp_path / "c", q, prefix="bare").files
+
+
 def test_what_cannot_be_exported(tmp_path):
     class Own(control.PostureTask):
         pass

@@ -141,6 +141,8 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
                 )
         elif folder.exists() or folder.is_symlink():
             raise FileError(f"cannot write the folder {str(folder)!r}: there is a file of that name", path=str(folder))
+    except FileError:
+        raise
     except (OSError, ValueError) as error:  # also null characters in the name
         reason = getattr(error, "strerror", None) or error
         raise FileError(f"cannot read the folder {str(folder)!r}: {reason}", path=str(folder)) from error

@@ -33,8 +33,8 @@ DECOUPLED_PASSIVE = entry("tree.decoupling.decoupled_passive", "qv", MATRIX, MAT
 DECOUPLED_HAMEL = entry("tree.decoupling.decoupled_hamel", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
 FRAME_POSE = entry("tree.frames.frame_pose", "q", (4, 4), options=("frame",))
 FRAME_JACOBIAN = entry("tree.frames.frame_jacobian", "q", (6, "nv"), options=FRAME)
-FRAME_VELOCITY = entry("tree.frames.frame_velocity", "qv", (6,), options=FRAME)
-FRAME_BIAS = entry("tree.frames.frame_bias", "qv", (6,), options=FRAME)
+FRAME_VELOCITY = entry("derivatives.frames.frame_velocity", "qv", (6,), options=FRAME)
+FRAME_BIAS = entry("derivatives.frames.frame_bias", "qv", (6,), options=FRAME)
 ALL_MOTIONS = entry("tree.frames.all_motions", "qv", ("bodies", 12), ("bodies", 12), ("columns", 6))
 ALL_POSES = entry("tree.frames.all_poses", "q", ("bodies", 12))
 SHARED_MINV = entry("tree.factor.shared_minv", "q", MATRIX, square=True)
@@ -61,7 +61,7 @@ FRAME_VELOCITY_DERIVATIVES = entry("derivatives.frames.frame_velocity_derivative
     square=True)
 FRAME_ACCELERATION_DERIVATIVES = entry("derivatives.frames.frame_acceleration_derivatives", "qvv", *((6, "nv"),) * 3,
     options=FRAME, square=True)
-MOMENTUM_RATE = entry("derivatives.momentum.momentum_rate", "qvv", (6,))
+MOMENTUM_RATE = entry("tree.centroidal.momentum_rate", "qvv", (6,))
 MOMENTUM_DERIVATIVES = entry("derivatives.momentum.momentum_derivatives", "qv", *((6, "nv"),) * 2, square=True)
 MOMENTUM_RATE_DERIVATIVES = entry("derivatives.momentum.momentum_rate_derivatives", "qvv", *((6, "nv"),) * 3, square=True)
 LINEAR = entry("derivatives.linear.linear", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True,

@@ -6,6 +6,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
@@ -13,6 +14,8 @@ from freeflyer.spatial import se3
 from freeflyer.spatial._check import check_unit
 from freeflyer.spatial.quaternion import from_axis_angle, from_matrix, normalize, rotation_matrix, to_matrix
 from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
+
+UNTURNED = np.eye(3)
 
 
 def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
@@ -62,10 +65,7 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
             return X
     X = np.eye(4)
     for coordinate, (axis, turn, slide) in zip(position, screws(joint)):
-        step = np.eye(4)
-        step[:3, :3] = to_matrix(from_axis_angle(axis, turn * coordinate))
-        step[:3, 3] = slide * coordinate * axis
-        X = X @ step
+        X = X @ pose_at(slide * coordinate * axis, to_matrix(from_axis_angle(axis, turn * coordinate)))
     return X
 
 
@@ -76,10 +76,7 @@ def _rotate(q: np.ndarray) -> np.ndarray:
 
 def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """(4, 4) of a position (3,) and a quaternion w, x, y, z of any length but zero."""
-    X = np.eye(4)
-    X[:3, :3] = rotation_matrix((quaternion / np.linalg.norm(quaternion))[[1, 2, 3, 0]])
-    X[:3, 3] = position
-    return X
+    return pose_at(position, rotation_matrix((quaternion / np.linalg.norm(quaternion))[[1, 2, 3, 0]]))
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
@@ -87,10 +84,10 @@ def quaternion(R: np.ndarray) -> np.ndarray:
     return from_matrix(R)[[3, 0, 1, 2]]
 
 
-def shift(position: np.ndarray) -> np.ndarray:
-    """(4, 4) of a translation."""
+def pose_at(position: ArrayLike, axes: ArrayLike = UNTURNED) -> np.ndarray:
+    """(4, 4) of a position (3,), a translation without axes (3, 3)."""
     X = np.eye(4)
-    X[:3, 3] = position
+    X[:3, :3], X[:3, 3] = axes, position
     return X
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
+from freeflyer.model.placements import pose_at
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
@@ -50,9 +51,7 @@ AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0
 
 
 def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    pose = np.eye(4)
-    pose[:3, 3] = x, y, z
-    return pose
+    return pose_at((x, y, z))
 
 
 def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, half_width: float) -> tuple[Site, ...]:

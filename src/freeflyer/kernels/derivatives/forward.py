@@ -18,11 +18,11 @@ from freeflyer.kernels.derivatives.inverse import (
     subtree_loads, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
-from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
+from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot, scalar_column
+from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot
 from freeflyer.kernels.tree.factor import factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
 from freeflyer.kernels.tree.rnea import wrench_count
@@ -53,7 +53,7 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
         store(reach, k, last_of_several(topology, last_column, k, min(k + step, n)))
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
-        s, f = scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i)
+        s, f = strided6(table, S * stride + i, stride), strided6(table, F * stride + i, stride)
         g = strided3(table, G * stride + i, stride)
         for block in range(0, n, step):
             k = min(block, width - step)  # the last block may overlap the one before
@@ -153,7 +153,7 @@ def column_masses(topology, table, H):
     """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
     for i in range(load_int(topology, N_COLUMNS)):
-        f = scalar_column(table, F * stride, stride, i)
+        f = strided6(table, F * stride + i, stride)
         for k in range(0, i + 1, step):
             m = row_dot(f, table, S * stride + k, stride)
             store_row(H, stride * i + k, select_less(load_row(table, LAST * stride + k), i, 0.0, m))

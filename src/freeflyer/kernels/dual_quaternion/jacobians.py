@@ -8,9 +8,9 @@ Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-ve
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_rows, store_strided, strided6, subtract, sym_apply,
+    ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_strided, subtract, sym_apply,
 )
-from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
+from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial, store_spatial_rows
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_along_column, add_cross_joint_twist
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child
@@ -92,17 +92,6 @@ def column_rows(work, at, width):
 
 
 @inlined
-def put_column_rows(work, at, width, h):
-    store_rows(work, at, width, (*h[0], *h[1]))
-
-
-@inlined
-def column_of(work, at, width):
-    """(primary, dual) of the column of which `at` is the first entry."""
-    return spatial_of(strided6(work, at, width))
-
-
-@inlined
 def column_before(topology, k):
     """The column before column k on the way to the world, or -1."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
@@ -139,11 +128,11 @@ def jacobians(topology, parameters, q, v, g, work):
             rate = translate(p, column_rows(work, there + 6 * before + k, before))
             a, b, d, e = to_child(joint, parameters, q, (*J, *rate))
             J, rate = (a, b), add_cross_joint_twist(joint, parameters, v, (a, b), (d, e))
-            put_column_rows(work, here + k, width, translate_back(c, J))
-            put_column_rows(work, here + 6 * width + k, width, translate_back(c, rate))
+            store_spatial_rows(work, here + k, width, translate_back(c, J))
+            store_spatial_rows(work, here + 6 * width + k, width, translate_back(c, rate))
         for k in range(row_width(work, end), width, step):
-            put_column_rows(work, here + k, width, (ZERO, ZERO))
-            put_column_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
+            store_spatial_rows(work, here + k, width, (ZERO, ZERO))
+            store_spatial_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
         first = load_int(topology, body_ints(i) + FIRST_COLUMN)
         for k in range(load_int(topology, body_ints(i) + COLUMN_COUNT)):
             linear, angular = add_along_column(joint, parameters, k, 1.0, ZERO, ZERO)

@@ -12,8 +12,8 @@ path of rounded conditions, y u = eps^2 and friction against u_t / sqrt(u_t^2 + 
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_row, release, row_step, row_total, row_width, sqrt, store, store_row, taken,
-    times_zero, workspace, zero_entries,
+    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, row_width, sqrt, store, store_row,
+    taken, times_zero, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -25,8 +25,9 @@ LEAST = 1e-9  # m/s: smaller residuals are none
 STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
-SLOW, STIFF = 0.1, 1e6  # residuals that shrink by less ask for a new matrix; of a gain: resistance to turns of friction that is next to nothing
+SLOW, LESS, STIFF = 0.1, 0.01, 1e6  # residuals that shrink by less ask for a new matrix with less added to it; of a gain: resistance to turns of friction that is next to nothing
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
+SWEEPS = 20
 PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
 ROUND, SHARP, NEAR = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; of rounding: residuals on the path
 TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
@@ -115,25 +116,31 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
 
 
 @inlined
-def put_unknowns(t, kinds, aims, first, cones, out, at):
-    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: all of rows
-    that are firm; of sliding points those across friction and along the normal. Returns how many there are."""
-    count = at
-    for k in range(first):
-        if load(kinds, k) != OPEN:
-            store(out, count, load(t, k))
+def list_unknowns(kinds, first, cones, places, turns):
+    """places (unknowns,): rows of the unknowns of Newton's equations, those that are firm; of sliding points the first tangent, for
+    turns of friction, and the normal. turns (points,): unknowns that turn friction. Returns how many of both there are."""
+    count, slid = 0, 0
+    for k in range(first + 3 * cones):
+        kind, tangent = load(kinds, k), (k - first) % 3 if k >= first else -1
+        if kind == SLIDING and tangent == 0:
+            store(turns, slid, 1.0 * count)
+            slid += 1
+        if kind == FIRM or (kind == SLIDING and tangent == 0):
+            store(places, count, 1.0 * k)
             count += 1
-    for k in range(first, first + 3 * cones, 3):
-        if load(kinds, k) == FIRM:
-            store(out, count, load(t, k))
-            store(out, count + 1, load(t, k + 1))
-            store(out, count + 2, load(t, k + 2))
-            count += 3
-        elif load(kinds, k) == SLIDING:
-            store(out, count, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
-            store(out, count + 1, load(t, k + 2))
-            count += 2
-    return count - at
+    return count, slid
+
+
+@inlined
+def put_unknowns(t, aims, places, count, turns, slid, out, at):
+    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: those of the
+    unknowns' rows; of sliding points those across friction."""
+    for a in range(count):
+        store(out, at + a, load(t, integer(load(places, a))))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        store(out, at + a, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
 
 
 @inlined
@@ -145,29 +152,27 @@ def put_combined(G, width, k, r, s, t, out):
 
 
 @kernel
-def put_matrix(G, width, y, u, first, cones, bounds, gains, kinds, aims, share, A):
+def put_matrix(G, width, y, u, first, bounds, gains, kinds, aims, places, count, turns, slid, share, A):
     """The transpose of Newton's matrix A (unknowns, width). An unknown of a sliding point turns its friction y_t = mu y_n e, the
-    other is its normal impulse with the friction that goes with it. bounds: of points. Returns how many unknowns there are."""
-    t, count = workspace(G, width + 8), 0
-    for k in range(first + 3 * cones):
-        kind, n = load(kinds, k), k - first
-        if kind == FIRM and (n < 2 or n % 3 != 2 or load(kinds, k - 2) == FIRM):
-            put_unknowns(from_entry(G, width * k), kinds, aims, first, cones, A, width * count)
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + share * load(gains, k))
-            count += 1
-        elif kind == SLIDING and n % 3 == 0:
-            e, f, most = load(aims, k), load(aims, k + 1), load(bounds, n // 3) * max(load(y, k + 2), 0.0)
-            put_combined(G, width, k, -f, e, 0.0, t)
-            put_unknowns(t, kinds, aims, first, cones, A, width * count)
-            slip, own = max(-e * load(u, k) - f * load(u, k + 1), 0.0), load(gains, k)
-            turning = min(slip, STIFF * own * most) / most if most > 0.0 else STIFF * own
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + turning + share * own)
-            count += 1
-            put_combined(G, width, k, load(bounds, n // 3) * e, load(bounds, n // 3) * f, 1.0, t)
-            put_unknowns(t, kinds, aims, first, cones, A, width * count)
-            store(A, (width + 1) * count, load(A, (width + 1) * count) + share * load(gains, k + 2))
-            count += 1
-    return count
+    other is its normal impulse with the friction that goes with it. bounds: of points."""
+    t = workspace(G, width + 8)
+    for n in range(count):
+        k, at, resistance = integer(load(places, n)), width * n, 0.0
+        own = share * load(gains, k)
+        if k < first or (load(kinds, k) == FIRM and ((k - first) % 3 != 2 or load(kinds, k - 1) == FIRM)):
+            put_unknowns(from_entry(G, width * k), aims, places, count, turns, slid, A, at)
+        else:
+            point = (k - first) // 3
+            k, normal, mu = first + 3 * point, k == first + 3 * point + 2, load(bounds, point)
+            e, f, most = load(aims, k), load(aims, k + 1), mu * max(load(y, k + 2), 0.0)
+            if normal:
+                put_combined(G, width, k, mu * e, mu * f, 1.0, t)
+            else:
+                put_combined(G, width, k, -f, e, 0.0, t)
+                slip, stiff = max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
+                resistance = min(slip, stiff * most) / most if most > 0.0 else stiff
+            put_unknowns(t, aims, places, count, turns, slid, A, at)
+        store(A, at + n, load(A, at + n) + own + resistance)
 
 
 @kernel
@@ -209,26 +214,26 @@ def solve_transposed(A, width, n, M, inverses, r, x):
 
 
 @inlined
-def add_unknowns(x, kinds, aims, first, cones, bounds, y):
-    """y (rows,) grows by what the unknowns x stand for."""
-    count = 0
-    for k in range(first):
-        if load(kinds, k) != OPEN:
-            store(y, k, load(y, k) + load(x, count))
-            count += 1
-    for n in range(cones):
-        k = first + 3 * n
-        if load(kinds, k) == FIRM:
-            for i in range(3):
-                store(y, k + i, load(y, k + i) + load(x, count + i))
-            count += 3
-        elif load(kinds, k) == SLIDING:
-            e, f, turn, more = load(aims, k), load(aims, k + 1), load(x, count), load(x, count + 1)
-            push = load(bounds, n) * more
-            store(y, k, load(y, k) + push * e - turn * f)
-            store(y, k + 1, load(y, k + 1) + push * f + turn * e)
-            store(y, k + 2, load(y, k + 2) + more)
-            count += 2
+def subtract_unknowns(x, first, bounds, aims, places, count, turns, slid, y):
+    """y (rows,) becomes less by what the unknowns x stand for."""
+    for a in range(count):
+        k = integer(load(places, a))
+        store(y, k, load(y, k) - load(x, a))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, a), load(bounds, (k - first) // 3) * load(x, a + 1)
+        store(y, k, load(y, k) + turn + turn * f - push * e)
+        store(y, k + 1, load(y, k + 1) - turn * e - push * f)
+
+
+@inlined
+def change(G, width, k, x, y, u):
+    """y_k becomes x; so do the velocities u."""
+    difference = x - load(y, k)
+    if difference != 0.0:
+        store(y, k, x)
+        add_scaled_row(u, 0, difference, G, width * k, 0, width)
 
 
 @inlined
@@ -238,10 +243,8 @@ def take_aims(G, width, y, u, rows, first, bounds, kinds, aims):
         aim = load(aims, k)
         if load(kinds, k) == SLIDING:
             aim = aim * load(bounds, (k - first) // 3) * max(load(y, k + 2 - (k - first) % 3), 0.0)
-        change = aim - load(y, k)
-        if load(kinds, k) != FIRM and change != 0.0:
-            store(y, k, aim)
-            add_scaled_row(u, 0, change, G, width * k, 0, width)
+        if load(kinds, k) != FIRM:
+            change(G, width, k, aim, y, u)
 
 
 @kernel
@@ -252,7 +255,8 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
     A, M, first = workspace(G, rows * width + 8), workspace(G, rows * width + 8), limits + boxes
     kinds, aims, inverses = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8)
     z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
-    of_points, share, polished, turn, fresh, count, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, True
+    of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
+    places, turns = workspace(G, rows + 8), workspace(G, cones + 8)
     for k in range(rows):
         store(kinds, k, OPEN)
     copy_entries(y, rows, z)
@@ -267,20 +271,19 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
             polished += 1
         if fresh:
             room = taken(G)
-            count = put_matrix(G, width, z, w, first, cones, of_points, gains, kinds, aims, share, A)
+            count, slid = list_unknowns(kinds, first, cones, places, turns)
+            put_matrix(G, width, z, w, first, of_points, gains, kinds, aims, places, count, turns, slid, share, A)
             release(G, room)
             regular = factor_rows(A, width, count, M, inverses)
         before = missing
         if regular:
-            put_unknowns(w, kinds, aims, first, cones, r, 0)
+            put_unknowns(w, aims, places, count, turns, slid, r, 0)
             solve_transposed(A, width, count, M, inverses, r, x)
-            for k in range(count):
-                store(x, k, -load(x, k))
-            add_unknowns(x, kinds, aims, first, cones, of_points, z)
+            subtract_unknowns(x, first, of_points, aims, places, count, turns, slid, z)
             put_velocities(G, width, rows, z, b, w)
         missing, changed = find_set(z, w, limits, boxes, cones, bounds, gains, kinds, aims)
         fresh = changed or not missing < SLOW * before
-        share = PROXIMAL if changed or polished == 0 else FINE
+        share = PROXIMAL if changed else (max(LESS * share, FINE) if fresh else share)
         if missing < least:
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
@@ -307,6 +310,23 @@ def project(y, limits, boxes, cones, bounds):
             store(y, k, mu * normal * along)
             store(y, k + 1, mu * normal * across)
             store(y, k + 2, normal)
+
+
+@kernel
+def sweep(G, width, y, u, limits, boxes, cones, bounds, gains, times):
+    """Projected Gauss-Seidel iterations: row after row, y becomes what its own conditions ask."""
+    first = limits + boxes
+    for _ in range(times):
+        for k in range(first):
+            aim = load(y, k) - load(u, k) / load(gains, k)
+            change(G, width, k, max(aim, 0.0) if k < limits else clamped(aim, load(bounds, k - limits)), y, u)
+        for n in range(cones):
+            k = first + 3 * n
+            change(G, width, k + 2, max(load(y, k + 2) - load(u, k + 2) / load(gains, k + 2), 0.0), y, u)
+            along, across, length = unit2(load(y, k) - load(u, k) / load(gains, k), load(y, k + 1) - load(u, k + 1) / load(gains, k))
+            length = min(length, load(bounds, boxes + n) * load(y, k + 2))
+            change(G, width, k, length * along, y, u)
+            change(G, width, k + 1, length * across, y, u)
 
 
 @kernel
@@ -414,6 +434,17 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
         size = max(size, abs(load(b, k)))
     enough, inner = accuracy * size + LEAST, taken(G)
     least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+    if least > enough:
+        release(G, inner)
+        found, left = workspace(G, rows + 8), workspace(G, width + 8)
+        copy_entries(y, rows, found)
+        project(found, limits, boxes, cones, bounds)
+        put_velocities(G, width, rows, found, b, left)
+        sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+        if missing < least:
+            copy_entries(found, rows, y)
+            least = missing
     while least > enough and count < PATHS:
         count += 1
         shrink = SHRINK if count == 1 else sqrt(SHRINK)

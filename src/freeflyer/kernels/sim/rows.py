@@ -18,10 +18,10 @@ from freeflyer.kernels.sim.ground import FIRST, NORMAL, RECORD, SECOND, TOUCH, p
 from freeflyer.kernels.sim.layout import (
     DAMPING, DRY_AT, DRY_NUMBERS, FRICTION, GIVEN, GRAVITY, GROUND_FRICTION, GROUND_RESTITUTION, LIMITED_AT, LIMITED_INTS,
     LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, N_DRY, N_LIMITED, N_POINTS, PLANES, PLANE_FLOATS, POINT_FRAME, POINT_LAST, RESTITUTION,
-    RIGID, SHARE, SOFT, STEP, STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
+    RIGID, SOFT, STEP, STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.tree.columns import root_direction
-from freeflyer.kernels.tree.factor import coordinate_before, last_of, line_start
+from freeflyer.kernels.tree.factor import coordinate_before, line_start
 from freeflyer.kernels.tree.frames import MOTION_SIZE, frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
@@ -219,24 +219,6 @@ def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps
                 store(b, k, load(b, k) + target)
 
 
-@inlined
-def add_compliance(topology, settings, groups, count, G, width):
-    """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
-    axes; on soft ground a share of each row's own gain."""
-    h, yielding, (limited, dry, _) = load(settings, STEP), table_int(topology, YIELDING), group_counts(topology)
-    if yielding != RIGID:
-        give = 1.0 / (h * (h * load(settings, STIFFNESS) + load(settings, DAMPING)))
-        for m in range(count):
-            row = of_group(groups, m, ROW)
-            if of_group(groups, m, GROUP) >= limited + dry:
-                for k in range(row, row + 3):
-                    own = load(G, width * k + k)
-                    if yielding == SOFT:
-                        store(G, width * k + k, own + load(settings, SHARE) * own)
-                    elif yielding == VISCOELASTIC or k == row + 2:
-                        store(G, width * k + k, own + give)
-
-
 @kernel
 def whiten_rows(topology, L, groups, count, X):
     """Directions X of rows become L^-T X."""
@@ -257,55 +239,3 @@ def whiten_rows(topology, L, groups, count, X):
                     end = coordinate_before(topology, start)
                 j = coordinate_before(topology, j)
 
-
-@inlined
-def last_shared(topology, j, k):
-    """The last coordinate on the ways of both j and k to the world, or -1."""
-    j, k = min(j, k), max(j, k)
-    while j >= 0 and last_of(topology, j) < k:
-        j = coordinate_before(topology, j)
-    return j
-
-
-@inlined
-def put_products(topology, L, X, at, to, j, rows, columns, G, width):
-    """G's block of so many rows and columns from `at` and `to` on, whose directions have the path from coordinate j in common."""
-    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    totals = tuple(0.0 * load(L, 0) for _ in range(rows * columns))
-    while j >= 0:
-        start = line_start(topology, j)
-        for k in range(start, j + 1):
-            d = load(L, (stride + 1) * k)
-            x = tuple(d * load(X, nv * (at + i) + k) for i in range(rows))
-            z = tuple(load(X, nv * (to + i) + k) for i in range(columns))
-            totals = tuple(total + x[n // columns] * z[n % columns] for n, total in enumerate(totals))
-        j = coordinate_before(topology, start)
-    for n, total in enumerate(totals):
-        store(G, width * (at + n // columns) + to + n % columns, total)
-
-
-@kernel
-def put_gains(topology, L, groups, count, X, width, G):
-    """G (rows, width) = X D^-1 X^T of whitened directions, on and above the diagonal: velocities of rows by impulses of rows."""
-    held, nv, stride, (limited, dry, _) = table_int(topology, N_SET_ROWS), load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
-    for a in range(held):
-        for b in range(a, held):
-            total = 0.0 * load(L, 0)
-            for j in range(nv):
-                total = total + load(L, (stride + 1) * j) * load(X, nv * a + j) * load(X, nv * b + j)
-            store(G, width * a + b, total)
-    for m in range(count):
-        to, last, single = of_group(groups, m, ROW), of_group(groups, m, LAST), of_group(groups, m, GROUP) < limited + dry
-        for a in range(held):
-            if single:
-                put_products(topology, L, X, a, to, last, 1, 1, G, width)
-            else:
-                put_products(topology, L, X, a, to, last, 1, 3, G, width)
-        for n in range(m + 1):
-            at, j = of_group(groups, n, ROW), last_shared(topology, of_group(groups, n, LAST), last)
-            if single:
-                put_products(topology, L, X, at, to, j, 1, 1, G, width)
-            elif of_group(groups, n, GROUP) < limited + dry:
-                put_products(topology, L, X, at, to, j, 1, 3, G, width)
-            else:
-                put_products(topology, L, X, at, to, j, 3, 3, G, width)

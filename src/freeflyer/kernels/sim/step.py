@@ -17,7 +17,6 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
-from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
@@ -26,8 +25,8 @@ from freeflyer.kernels.sim.ground import RECORD, put_point, put_wrench, world_fo
 from freeflyer.kernels.sim.layout import DAMPING, GRAVITY, PENETRATION, STEP, STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, add_compliance, choose_rows, group_counts, of_group, put_gains, put_point_rates, put_rows,
-    put_targets, whiten_rows,
+    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, of_group, put_point_rates, put_rows, put_targets,
+    whiten_rows,
 )
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
@@ -87,28 +86,13 @@ def put_held_rows(topology, parameters, q, v, work, X):
 
 
 @kernel
-def eliminate_held(G, held, rows, width, b, inverses):
-    """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
-    (held,): of pivots, 0 for rows that depend on others."""
-    for c in range(held):
-        store(inverses, c, load(G, width * c + c))
-    for c in range(held):
-        pivot = load(G, width * c + c)
-        inverse = select_less(MIN_PIVOT_RATIO * load(inverses, c), pivot, 1.0 / pivot, 0.0 * pivot)
-        store(inverses, c, inverse)
-        for i in range(c + 1, rows):
-            s = inverse * load(G, width * c + i)
-            for k in range(i, rows):
-                store(G, width * i + k, load(G, width * i + k) - s * load(G, width * c + k))
-            store(b, i, load(b, i) - s * load(b, c))
-
-
-@kernel
-def put_changes(topology, L, X, groups, count, G, width, b, inverses, y, changes):
-    """changes (nv,) = M^-1 J^T y of the impulses y of groups and those with which what holds stays as b asks. X: whitened."""
-    nv, held, (limited, dry, _) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
+def put_changes(topology, L, X, groups, count, y, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows. X: whitened directions."""
+    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
     zero_entries(changes, nv)
-    zero_entries(y, held)
+    for k in range(table_int(topology, N_SET_ROWS)):
+        for j in range(nv):
+            store(changes, j, load(changes, j) + load(X, nv * k + j) * load(y, k))
     for m in range(count):
         row = of_group(groups, m, ROW)
         for k in range(row, row + (1 if of_group(groups, m, GROUP) < limited + dry else 3)):
@@ -116,14 +100,6 @@ def put_changes(topology, L, X, groups, count, G, width, b, inverses, y, changes
             while j >= 0:
                 store(changes, j, load(changes, j) + load(X, nv * k + j) * f)
                 j = coordinate_before(topology, j)
-            for c in range(held):
-                store(y, c, load(y, c) + load(G, width * c + k) * f)
-    for c in range(held - 1, -1, -1):
-        f = -1.0 * load(inverses, c) * (load(b, c) + load(y, c))
-        for i in range(c):
-            store(y, i, load(y, i) + load(G, width * i + c) * f)
-        for j in range(nv):
-            store(changes, j, load(changes, j) + load(X, nv * c + j) * f)
     outward(topology, L, changes)
 
 
@@ -151,7 +127,7 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
     wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
     nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
-    h, _, (_, _, _, _, end) = load(settings, STEP), 0, areas(topology)
+    h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
     L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
@@ -164,8 +140,8 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
     put_point_rates(topology, work, record, rates)
     count, rows = choose_rows(topology, parameters, q, v, settings, record, rates, near, groups)
 
-    width, X, G = row_width(q, rows), workspace(q, nv * rows + 8), workspace(q, rows * row_width(q, rows) + 8)
-    b, y, gaps, bounds = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, count + 8)
+    X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    bounds, asked, u, out = workspace(q, count + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
     put_held_rows(topology, parameters, q, v, work, X)
     for k in range(held):
         total = 0.0 * h
@@ -173,40 +149,33 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
             total = total + load(X, nv * k + j) * load(free, j)
         store(b, k, total)
     put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
-    before, inverses = workspace(q, rows + 8), workspace(q, held + 8)
-    whiten_rows(topology, L, groups, count, X)
-    put_gains(topology, L, groups, count, X, width, G)
-    copy_entries(b, rows, before)
+    copy_entries(b, rows, asked)
     put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps)
     for k in range(rows):
-        store(before, k, load(b, k) - load(before, k))
-    eliminate_held(G, held, rows, width, b, inverses)
-    add_compliance(topology, settings, groups, count, G, width)
+        store(asked, k, load(b, k) - load(asked, k))
+        store(u, k, 0.0)
+        store(out, k, 0.0)
+    whiten_rows(topology, L, groups, count, X)
 
-    u, out, w = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, nv + 8)
-    zero_entries(out, rows)
-    zero_entries(u, rows)
-    states = pack_lanes(q)
-    deepest = 0.0
+    states, deepest, w = pack_lanes(q), 0.0, workspace(q, nv + 8)
     for k in range(states):
         room = taken(q)
-        solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(near), groups, count, as_numbers(G), width,
-                    as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
-                    as_numbers(facts))  # fmt: skip
+        solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(near), groups, count, rows, as_numbers(L),
+                    as_numbers(X), as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u),
+                    as_numbers(out), as_numbers(facts))  # fmt: skip
         release(q, room)
         deepest = max(deepest, load(as_numbers(facts), states * PENETRATION + k))
-    put_changes(topology, L, X, groups, count, G, width, b, inverses, y, v_next)
+    put_changes(topology, L, X, groups, count, y, v_next)
     zero_entries(w, nv)
     if deepest > SUNK:
-        zero_entries(b, held)
-        put_changes(topology, L, X, groups, count, G, width, b, inverses, out, w)
+        put_changes(topology, L, X, groups, count, out, w)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
     springs = y
     if table_int(topology, YIELDING) == VISCOELASTIC:
-        springs = put_springs(topology, settings, groups, count, near, before, u, y)
+        springs = put_springs(topology, settings, groups, count, near, asked, u, y)
     store(facts, TOUCHING, put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches))
 
 

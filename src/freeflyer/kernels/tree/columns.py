@@ -135,12 +135,6 @@ def column_rows(topology, parameters, work, composites, S, F):
 
 
 @inlined
-def scalar_column(work, at, stride, c):
-    """Column c of six rows."""
-    return tuple(load(work, at + k * stride + c) for k in range(6))
-
-
-@inlined
 def row_dot(s, work, at, stride):
     """s . (the six rows from `at` on), as many columns as a row scalar holds."""
     total = s[0] * load_row(work, at)
@@ -153,7 +147,7 @@ def row_dot(s, work, at, stride):
 def subtree_products(topology, work, S, F, c, M, width):
     """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `put_matrix`."""
     stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
-    s = scalar_column(work, S, stride, c)
+    s = strided6(work, S + c, stride)
     for k in range(c - c % step, end, step):
         store_row(M, width * c + k, keep_below(work, row_dot(s, work, F + k, stride), k, end))
     clear_beyond(M, width, c, end)

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
-from freeflyer.model.placements import placement, shift, turn_about, turn_z_to
+from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
@@ -78,7 +78,7 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
             values["initial"] = drawn
     if kind in (N.SLIDE, N.HINGE):
         axis, ref = m.jnt_axis[j].copy(), float(m.qpos0[adr])
-        turn = shift(-ref * axis) if kind == N.SLIDE else turn_about(axis, -ref)
+        turn = pose_at(-ref * axis) if kind == N.SLIDE else turn_about(axis, -ref)
         if ref:
             values["initial"] = (ref,)
         if limited:
@@ -128,12 +128,12 @@ def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Ext
         last = k == len(steps) - 1 and not step.anchor.any()
         between = N.hidden_link(body, step.joint.name)
         child = body if last else N.unique_name(extras.names.get(("link", between), between), taken_links)
-        P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
+        P = (X if k == 0 else np.eye(4)) @ pose_at(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(N.unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, shift(-at)))
+        joints.append(Joint(N.unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
     return joints, hidden
 
 
