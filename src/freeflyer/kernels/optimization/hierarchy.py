@@ -36,7 +36,7 @@ STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, MORE_TOLERANT, TOLERANT = 1e-9, 2.0, 1e-6  # of a level's slope: what may be left at an optimum; more each time; the most
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
-INFINITE = float("inf")
+INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
@@ -184,7 +184,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst, change = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, LARGEST if proven else WRONG,
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else WRONG,
                     direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
