@@ -61,7 +61,8 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
     found = found or [point(x.name) for x in model.description.sites if x.name.endswith("_foot")]
     if not found:
         raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet, "
-                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", robot=model.name)
+                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...], or feet=feet_from_file(model, path)",
+                         robot=model.name)
     return tuple(found)
 
 
