@@ -109,8 +109,7 @@ def test_modes() -> None:
         if result.A[1, 0] < 0.0:
             (mode,) = result.modes
             assert (mode.behaviour, mode.count, mode.motion) == ("swings", 2, "joint_1")
-            assert mode.imaginary == pytest.approx(rate)
-            assert mode.period == pytest.approx(2 * np.pi / rate)
+            assert (mode.imaginary, mode.period) == (pytest.approx(rate), pytest.approx(2 * np.pi / rate))
         else:
             assert [m.behaviour for m in result.modes] == ["grows", "decays"]
             assert result.modes[0].time == pytest.approx(1 / rate)

@@ -9,7 +9,7 @@ import signal
 import subprocess
 import sys
 import time
-from closeness import close
+from closeness import close, refused
 from freeflyer import control
 from freeflyer.control.running import predict
 from pathlib import Path
@@ -85,10 +85,8 @@ def test_the_figure_shows_the_boundary_and_the_pushes():
     axes = push_figure(100.0, found, [[1.0, 2.0], [3.0, 4.0]], [False, True]).axes[0]
     shown = [text.get_text() for text in axes.get_legend().get_texts()]
     assert shown[-2:] == ["1 random pushes, borne", "1 random pushes, lost"]
-    with pytest.raises(ff.InputError, match="nothing to draw"):
-        push_figure(100.0)
-    with pytest.raises(ff.InputError, match="fell has shape"):
-        push_figure(100.0, impulses=[[1.0, 0.0]])
+    refused(ff.InputError, "nothing to draw", push_figure, 100.0)
+    refused(ff.InputError, "fell has shape", push_figure, 100.0, impulses=[[1.0, 0.0]])
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")

@@ -3,6 +3,7 @@ attitude by a regulator on the group, beside the same on roll, pitch and yaw."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -24,8 +25,9 @@ from freeflyer.text import listed
 from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, RECOVERED_RATIO, ZERO_RATE
 
 
-@dataclass(frozen=True, eq=False)
-class LinearStudy:
+class LinearStudy(namedtuple("LinearStudy", (
+    "robot q coordinates inputs u missing moved found held A B poles modes states rank uncontrollable "
+    "unstabilizable distance mass_condition eigenvector_condition bandwidth closed refusal notes"))):  # fmt: skip
     """x_dot = A x + B u about q at rest, x = [eta; dv] on the group.
 
     q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the coordinates'
@@ -34,31 +36,6 @@ class LinearStudy:
     not steer, over the size of A and B (0: some motion is out of reach). Conditions: of the mass matrix without units, and of A's
     eigenvectors (infinite: it has too few). closed (2 nv, 2): poles under the regulator of `bandwidth` (rad/s), empty where there
     is none, for the reason `refusal`."""
-
-    robot: str
-    q: np.ndarray
-    coordinates: tuple[str, ...]
-    inputs: tuple[str, ...]
-    u: np.ndarray
-    missing: np.ndarray
-    moved: float
-    found: str
-    held: str
-    A: np.ndarray
-    B: np.ndarray
-    poles: np.ndarray
-    modes: tuple[Mode, ...]
-    states: int
-    rank: int
-    uncontrollable: tuple[str, ...]
-    unstabilizable: tuple[str, ...]
-    distance: float
-    mass_condition: float
-    eigenvector_condition: float
-    bandwidth: float
-    closed: np.ndarray
-    refusal: str
-    notes: tuple[str, ...]
 
 
 def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
@@ -138,15 +115,8 @@ def _distance(A: np.ndarray, B: np.ndarray, values: NDArray[np.complex128], stee
     return float(least / np.linalg.norm(np.hstack([A, B]), 2))
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(namedtuple("Mode", "real imaginary count behaviour motion")):
     """`count` eigenvalues real +- i imaginary (1/s): `behaviour` in a word, and the `motion` that they are of."""
-
-    real: float
-    imaginary: float
-    count: int
-    behaviour: str
-    motion: str
 
     @property
     def period(self) -> float:
@@ -200,23 +170,13 @@ def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
 PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
 
 
-@dataclass(frozen=True, eq=False)
-class Recovery:
+class Recovery(namedtuple("Recovery",
+    "robot pitches time group euler group_distance euler_distance group_effort euler_effort")):  # fmt: skip
     """Motions from rest at `pitches` (P,) degrees away from the regulator's posture, sampled at `time` (T,) s.
 
     Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of the base
     (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`, `euler_effort`
     (P,), N or N m. NaN from the time on at which a state became non-finite."""
-
-    robot: str
-    pitches: np.ndarray
-    time: np.ndarray
-    group: np.ndarray
-    euler: np.ndarray
-    group_distance: np.ndarray
-    euler_distance: np.ndarray
-    group_effort: np.ndarray
-    euler_effort: np.ndarray
 
     @property
     def group_recovers(self) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -37,11 +37,8 @@ ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the br
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
-@dataclass(frozen=True)
-class Robot:
+class Robot(namedtuple("Robot", "model path")):
     """A loaded robot, and the file it came from, if any."""
-    model: Any
-    path: Path | None
 
 
 def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:

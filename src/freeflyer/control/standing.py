@@ -188,7 +188,8 @@ def _with_bent_arms(model: Model, q: np.ndarray, feet: Sequence[Contact], ahead:
         beginning = places[arm[0].child]
         end = max(moving, key=lambda n: float((arm[0].iv in moving[n]) * np.linalg.norm(places[n] - beginning)))
         columns = [j.iv for j in arm if j.iv in moving[end]]
-        if _share_of_sizes(model, q, end, columns) > STRAIGHT:
+        share = _share_of_sizes(model, q, end, columns)
+        if share > STRAIGHT:
             continue
         bent = list[tuple[float, float, str, np.ndarray]]()
         for joint in arm:
@@ -198,7 +199,8 @@ def _with_bent_arms(model: Model, q: np.ndarray, feet: Sequence[Contact], ahead:
                 place = frame_pose(model, x, end)[:3, 3]
                 bent.append((_share_of_sizes(model, x, end, columns), float(place[2] - ahead * place[0]), joint.name, x))
         best = max(bent, key=lambda found: found[0])
-        q = min((x for x in bent if x[2] == best[2] and x[0] > 0.5 * best[0]), key=lambda found: found[1])[3]
+        if best[0] > share:
+            q = min((x for x in bent if x[2] == best[2] and x[0] > 0.5 * best[0]), key=lambda found: found[1])[3]
     return q
 
 

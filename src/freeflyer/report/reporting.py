@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -130,21 +131,10 @@ def _drawn_posture(model: Model) -> np.ndarray:
 BATCH = 4096
 
 
-@dataclass(frozen=True)
-class Tour:
+class Tour(namedtuple("Tour", (
+    "robot nq nv mass com round_trip momentum inverse_dynamics_call inverse_dynamics_batch "
+    "forward_dynamics_batch batch_size"))):  # fmt: skip
     """Sizes, where the robot's centre of mass is (m, neutral), residuals (relative) and times (us)."""
-
-    robot: str
-    nq: int
-    nv: int
-    mass: float
-    com: np.ndarray
-    round_trip: float
-    momentum: float
-    inverse_dynamics_call: float
-    inverse_dynamics_batch: float
-    forward_dynamics_batch: float
-    batch_size: int
 
 
 def tour(model: Model, batch: int = BATCH) -> Tour:

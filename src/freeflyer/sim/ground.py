@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points, widen
+from freeflyer.contacts.sets.tables import path, surface_points, widen
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
@@ -151,7 +151,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
     elif callable(ground.height):
         surface = G.GIVEN
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),

@@ -4,6 +4,7 @@ M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree com
 no map is needed: G^T tau is what remains of tau when the constraints have taken their share.
 """
 
+from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
     LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
@@ -15,7 +16,7 @@ from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
-from freeflyer.kernels.tree.columns import column_rows, inertia_tiles, last_column, row_dot, scalar_column, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, inertia_tiles, last_column, row_dot, subtree_inertias
 from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
@@ -71,7 +72,7 @@ def half_mass(topology, parameters, work, G):
     zero_rows(P, 0, nu * pitch)
     step = row_step(work)
     for c in range(nc):
-        end, s, j = last_column(topology, c) + 1, scalar_column(work, S, rows, c), coordinate(topology, c)
+        end, s, j = last_column(topology, c) + 1, strided6(work, S + c, rows), coordinate(topology, c)
         for k in range(c - c % step, end, step):
             store_row(products, k, row_dot(s, work, F + k, rows))
         zero_rows(Y, 0, pitch)

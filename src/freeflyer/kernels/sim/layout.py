@@ -19,8 +19,8 @@ GROUND_HEADER = 13  # numbers behind the set's header
 
 RIGID, COMPLIANT, VISCOELASTIC, SOFT = 0, 1, 2, 3  # springs along the normal; along all axes; accelerations as MuJoCo's contacts
 LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings
-POINT_INTS = 2
-POINT_FRAME, POINT_KIND = 0, 1
+POINT_INTS = 3
+POINT_FRAME, POINT_KIND, POINT_LAST = 0, 1, 2  # the last of the coordinates that move it, or -1
 TIP, BALL, DISC = 0, 1, 2  # kinds of points: itself; the lowest point of a ball about it, and of a disc's edge
 POINT_FLOATS = 9
 PLACE, RADIUS, AXIS, FRICTION, RESTITUTION = 0, 3, 4, 7, 8  # in the frame's axes

@@ -7,7 +7,7 @@ once: poses, motions of bodies, inertias of subtrees and columns. Columns and fo
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_of, spatial_subtract, store_spatial,
+    accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
@@ -15,7 +15,7 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
-from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, scalar_column, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion, put_pose,
 )
@@ -71,7 +71,7 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
         accumulate_spatial(work, forces + FORCE * parent_of(topology, i), own)
         weight = scale(m, g), cross(h, g)
         for c in range(*column_range(topology, i)):
-            s, j = spatial_of(scalar_column(work, S, stride, c)), coordinate(topology, c)
+            s, j = strided_spatial(work, S + c, stride), coordinate(topology, c)
             store(both, nv + j, load(both, nv + j) - spatial_dot(s, weight))
             store(both, j, load(both, j) + spatial_dot(s, spatial_subtract(own, weight)))
 
@@ -86,7 +86,7 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
         apart = tree_offset(topology, work, i, apart)
         x = subtract(apart, centre)
         for c in range(*column_range(topology, i)):
-            p, k = shift_force_back(spatial_of(scalar_column(work, F, stride, c)), x)
+            p, k = shift_force_back(strided_spatial(work, F + c, stride), x)
             add_column(A, nv, coordinate(topology, c), p, k)
     for k in range(3 * nv):
         store(Jc, k, share * load(A, k))
@@ -111,7 +111,7 @@ def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacob
     at, b = 6 * nv * k, i
     while b > 0:
         for n in range(*column_range(topology, b)):
-            d, u = spatial_of(scalar_column(work, S, stride, n))
+            d, u = strided_spatial(work, S + n, stride)
             d = add(d, cross(u, y))
             if expressed == BODY:
                 d, u = rotate_back(R, d), rotate_back(R, u)

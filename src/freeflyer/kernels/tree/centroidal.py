@@ -11,7 +11,7 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
-from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, motions_workspace, point_motion
+from freeflyer.kernels.tree.frames import MOTION_SIZE, accelerated_motions, body_motions, motions_workspace, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
 
@@ -96,7 +96,7 @@ def world_inertia_times(R, I, w):
 @inlined
 def momentum_of(parameters, work, i, here, R):
     """(c, p, k, f, t): of body i its centre of mass from its origin, momentum and angular momentum about that centre, and the rates
-    of both while no joint accelerates. Its motion begins at `here`; R: its rotation."""
+    of both. Its motion begins at `here`; R: its rotation."""
     at = body_floats(i)
     I, m, c = load6(parameters, at + INERTIA), load(parameters, at + MASS), rotate(R, load3(parameters, at + COM))
     l, w, a, dw = point_motion(work, here, c)
@@ -105,11 +105,14 @@ def momentum_of(parameters, work, i, here, R):
 
 
 @inlined
-def momentum_and_rate(topology, parameters, q, v):
-    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both while no joint accelerates. Bodies
-    are summed up about the origin of their own tree, trees about the centre of mass."""
+def momentum_and_rate(topology, parameters, q, v, a, accelerated):
+    """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both, while joints are accelerated by a
+    or not at all. Bodies are summed up about the origin of their own tree, trees about the centre of mass."""
     work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
-    body_motions(topology, work, v, to)
+    if accelerated:
+        accelerated_motions(topology, work, v, a, to)
+    else:
+        body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)
     p = k = f = t = apart = zeros(centre[0])
     while i <= load_int(topology, N_BODIES):
@@ -130,10 +133,16 @@ def momentum_and_rate(topology, parameters, q, v):
 @kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
-    store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v)[:2])
+    store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v, v, False)[:2])
 
 
 @kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
-    store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v)[2:])
+    store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, v, False)[2:])
+
+
+@kernel
+def momentum_rate(topology, parameters, q, v, a, b):
+    """b (6,): rate of the centroidal momentum."""
+    store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, a, True)[2:])

@@ -21,6 +21,7 @@ from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
 from freeflyer.kernels.compiler.meanings.memory import plus, times
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
+from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, count_of, each_group, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
@@ -96,9 +97,12 @@ def _straight(
 
     def write(e: Functions, tree: Any, parameters: Any, *buffers: Any) -> None:
         found = formulas(entry, topology or robot.topology, robot.parameters, options, robot.free, only)
-        if buffers[0].lanes == 1 and not alone and len(found.expressions) > MOST_BY_ROWS:
-            raise Refused(f"{len(found.expressions)} operations take longer than rows of eight columns")
-        Writer(e, found, parameters, buffers).write()
+        one = buffers[0].lanes == 1
+        two = pairs(entry, topology or robot.topology, found) if one else Pairs({})
+        count = len(found.expressions) - len(two.second)
+        if one and not alone and count > MOST_BY_ROWS:
+            raise Refused(f"{count} operations take longer than rows of eight columns")
+        Writer(e, found, two, parameters, buffers).write()
 
     return write
 
