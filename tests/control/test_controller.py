@@ -12,6 +12,7 @@ from freeflyer.control import MinimumJerkReference
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
 from seeds import fresh
+from time import perf_counter
 
 
 def quadruped_problem(drop=0.01):
@@ -24,13 +25,16 @@ def test_a_controller_is_an_input_of_a_simulation():
     """The centre of mass goes where the task wants it, and each cycle tells what it did."""
     problem, q = quadruped_problem()
     model, controller = problem.model, problem.controller(keep=True)
+    begin = perf_counter()
     run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=2e-3, duration=0.6, constraints=problem.constraints)
+    taken = perf_counter() - begin
     error = ff.center_of_mass(model, run.q[-1]) - np.asarray(problem.tasks[0].target)
     assert np.abs(error).max() < 5e-4
     assert len(run.t) - len(controller.cycles) in (0, 1)
     assert {x.status for x in controller.cycles} == {"solved"}
     assert controller.solution is controller.cycles[-1]
-    assert all(0.0 < x.seconds < 5.0 for x in controller.cycles)
+    assert min(x.seconds for x in controller.cycles) > 0.0
+    assert sum(x.seconds for x in controller.cycles) < taken
 
 
 def test_targets_are_those_of_the_time():

@@ -10,15 +10,9 @@ from closeness import refused
 from estimation_robots import resting_forces, sensed
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (
-    closed_torques,
-    contact_history,
-    contact_model,
-    contact_wrenches,
-    low_pass,
-    pressure_centers,
-    screw_force,
+    closed_torques, contact_history, contact_model, contact_wrenches, low_pass, pressure_centers, screw_force,
     zero_moment_point,
-)
+)  # fmt: skip
 from freeflyer.estimation.history import METHODS
 from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.sim.floor_contacts import foot_points

@@ -117,6 +117,14 @@ def test_bad_measurements_are_refused_by_name(change, words):
     assert words in str(caught.value)
 
 
+def test_gains_under_which_errors_would_grow_are_refused():
+    s = sensed("kangaroo_like")
+    given = s, passive_state(s), s.partition.q[s.positions], np.zeros(12), 0.01
+    for gains in ({"alpha": 201.0, "beta": 0.0}, {"alpha": 0.0, "beta": 201.0}):
+        refused(ff.InputError, "errors would grow. Take at most 200,", update_passive_state, *given, **gains)
+    update_passive_state(*given, alpha=199.0, beta=199.0)
+
+
 def test_a_singular_sub_mechanism_is_named(models_folder):
     s = sensed("five_bar", models_folder)
     q, at = s.partition.q, np.ix_(s.partition.rows, s.partition.dependent)

@@ -8,6 +8,7 @@ import pytest
 from cases import Case, cases, few
 from closed_robots import robot, state as closed_state
 from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
+from dataclasses import replace
 from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
@@ -84,6 +85,12 @@ def test_both_matrices_and_the_appell_function():
     rest = np.zeros(model.nv)
     change = float(S(model, q, v, a) - S(model, q, v, rest))
     close(np.array(change), np.array(by_frames(a) - by_frames(rest)), rounding(20_000), least=by_frames(a) + by_frames(rest))
+    bare = ff.robots.chain(2)
+    joints = tuple(replace(j, armature=(0.3,)) for j in bare.description.joints)
+    armed = ff.build(replace(bare.description, joints=joints))
+    x, a = np.array([0.3, -0.7]), np.array([2.0, -3.0])
+    added = S(armed, x, x, a) - S(bare, x, x, a)
+    assert float(added) == pytest.approx(0.5 * 0.3 * (a @ a), rel=1e-12)
     # Closed forms of a double pendulum, put in numbers; a derivative by a complex step
     sympy = pytest.importorskip("sympy")
     model, rng = ff.robots.chain(2), fresh("symbols")

@@ -10,12 +10,7 @@ from closeness import central, fresh
 from dataclasses import replace
 from freeflyer.linkages.closure import file_posture
 from freeflyer.linkages.rows import (
-    constraint_bias,
-    constraint_jacobian,
-    constraint_loops,
-    constraint_names,
-    constraint_residual,
-    constraints,
+    constraint_bias, constraint_jacobian, constraint_loops, constraint_names, constraint_residual, constraints,
 )  # fmt: skip
 from linkage_samples import MASKS, planar, random_linkage
 

@@ -107,6 +107,8 @@ def test_followers_lock_with_their_leader():
     close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
     again = ff.lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
+    again = ff.lock_joints(model, ["joint_1", "joint_5"], 0.4 * np.eye(model.nq)[0])
+    close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
     q, v = random_state(model)
     small = ff.lock_joints(model, ["joint_2"], q)
     in_q, in_v = kept(model, small)

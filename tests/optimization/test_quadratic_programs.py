@@ -9,17 +9,9 @@ from collections import Counter
 from freeflyer.errors import InputError
 from freeflyer.kernels import plain
 from freeflyer.optimization import (
-    InfeasibleError,
-    MissingSolverError,
-    NotConvergedError,
-    NumericalError,
-    SolverError,
-    UnboundedError,
-    nearest,
-    qpsolvers_solver,
-    solve_qp,
-    solvers,
-)
+    InfeasibleError, MissingSolverError, NotConvergedError, NumericalError, SolverError, UnboundedError, nearest,
+    qpsolvers_solver, solve_qp, solvers,
+)  # fmt: skip
 from freeflyer.optimization.dual_solvers import by_active_set, by_daqp
 from freeflyer.optimization.failures import proves_infeasible, proves_unbounded
 from freeflyer.optimization.problem import program_sizes, quadratic_program, residuals, squared_residuals

@@ -11,12 +11,7 @@ from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels.model import layout as L
 from freeflyer.spatial import dual_quaternion as D
 from freeflyer_papers import dual_quaternion
-from freeflyer_papers.dual_quaternion import (
-    agreements,
-    counts,
-    tables,
-    validation,
-)
+from freeflyer_papers.dual_quaternion import agreements, counts, tables, validation
 from freeflyer_papers.dual_quaternion.agreements import KINDS, serial_arm
 from freeflyer_papers.printed import newton_euler as printed
 from geometric_cases import state

@@ -5,14 +5,7 @@ import numpy as np
 import pytest
 import sympy as sp
 from closeness import close, close_to_rate, close_to_slopes, fresh, refused
-from freeflyer.symbolic import (
-    coefficient_matrix,
-    is_zero,
-    jacobian,
-    reduce_products,
-    time_derivative,
-    variables,
-)
+from freeflyer.symbolic import coefficient_matrix, is_zero, jacobian, reduce_products, time_derivative, variables
 from freeflyer_papers import planar
 
 a, b, c = ANGLES = sp.symbols("a b c", real=True)

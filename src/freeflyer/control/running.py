@@ -105,14 +105,12 @@ class ControlRun(RecordedRun):
     @property
     def stopped(self) -> tuple[str, ...]:
         """Joints that came within a hundredth of their range of a position limit, and did not begin there."""
-        model, found = self.stance.model, list[str]()
-        for joint in model.joints:
-            if joint.nq == joint.nv == 1 and joint.mimic is None:
-                low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
-                near = np.minimum(self.run.q[:, joint.iq] - low, high - self.run.q[:, joint.iq]) < NEAR * (high - low)
-                if near.any() and not near[0]:
-                    found.append(joint.name)
-        return tuple(found)
+        model = self.stance.model
+        joints = [joint for joint in model.joints if joint.nq == joint.nv == 1 and joint.mimic is None]
+        q, at = self.run.q[:, [joint.iq for joint in joints]], [joint.iv for joint in joints]
+        low, high = model.position_lower[at], model.position_upper[at]
+        near = np.minimum(q - low, high - q) < NEAR * (high - low)
+        return tuple([joint.name for joint, reached in zip(joints, near.any(axis=0) & ~near[0]) if reached])
 
     def largest_errors(self, start: int = 0) -> dict[str, LargestError]:
         """The largest norm of each task's error over the cycles from `start` on, its lengths (m) and angles (rad) apart."""
@@ -228,8 +226,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
-        simulated = simulate(model, stance.q, np.zeros(model.nv), _with_losses(model, loop), hold=True, ground=ground,
-                             contacts=feet, **common)  # fmt: skip
+        # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
+        inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
+        simulated = simulate(model, stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet, **common)
     torques, seconds, statuses = zip(*loop.cycles)
     errors = loop.errors(simulated.q)
     progress(1.0, what)
@@ -239,17 +238,6 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
         angles, type(made).pushes is not Scenario.pushes, plant,
     )  # fmt: skip
-
-
-def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
-    """The loop's forces with those of springs and damping of the joints, which the equations of motion leave out; dry friction is a
-    matter of the ground's steps."""
-
-    def inputs(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        tau = loop(t, q, v)
-        return tau + joint_losses(model, q, v, 0.0) if loop.passive else tau
-
-    return inputs
 
 
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:

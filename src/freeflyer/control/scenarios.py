@@ -259,6 +259,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = np.nan_to_num(most)  # the capture point is beside feet without area, by rounding
         impulses = along(angles, share * rng.uniform(0.3, 1.0, pushes) * most)
     return Stand(stance, shaped("impulses", impulses, ("n", 2), ", N s"), first)
 
@@ -285,17 +286,22 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     ahead = _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
-    if trunk:  # it turns about the centre of mass
+    times, shares = [0.5, 2.0, 3.0, 4.5], [0.0, 1.0, 1.0, 0.0]
+    if trunk:  # it turns about the centre of mass, on an arc
         lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
+        times, shares = [0.5, 1.25, 2.0, 3.0, 3.75, 4.5], [0.0, 0.5, 1.0, 1.0, 0.5, 0.0]
         if lever < LEVER:
             raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
         move -= (move @ ahead) * ahead
         move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
     low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
     low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
-    there = X[:3, 3] + move
-    way = WaypointReference([0.5, 2.0, 3.0, 4.5], [X[:3, 3], there, there, X[:3, 3]])
-    task = FramePositionTask(chosen, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
+    arms, weight = X[:3, 3] - c + np.multiply.outer(shares, move), np.ones(3)
+    if trunk:  # the distance from the centre of mass is not its choice
+        arms *= np.linalg.norm(arms[0]) / np.linalg.norm(arms, axis=1)[:, None]
+        weight[np.abs(arms[0]).argmax()] = 0.0
+    task = FramePositionTask(chosen, X[:3, 3], level=2, weight=weight, stiffness=HAND_STIFFNESS)
+    way = WaypointReference(times, c + arms)
     still = [stance.relaxed()] if trunk else [stance.upright(), stance.relaxed()]
     return Following(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
 

@@ -13,6 +13,7 @@ from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
 from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, robot_entry
+from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.plain_primitives import tile_at
@@ -108,15 +109,16 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
     refused: dict[int, str] = {}
     for entry in entries:
         shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
+        own = robot_entry(shared, robot)
         for lanes in (1, batch_lanes(shared)):
             place = number_of(shared), int(lanes > 1)
             try:
                 if not code.table[place]:
-                    own = robot_entry(shared, robot)
                     code.table[place] = build.separate_address(own, lanes)
                     code.entries[shared.name, lanes > 1] = own
             except Refused as error:
                 refused[lanes] = str(error)
+    formulas.cache_clear()
     one, many = refused.pop(1, ""), "".join(refused.values())
     if many:
         return f"general, as {many}"

@@ -140,7 +140,7 @@ class Problem(NamedTuple):
 
 
 def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
-    """held: the set that also holds, with the loops of its tree."""
+    """held: the set that also holds, with the loops of its tree. Points of equal names are those of one contact."""
     m, lists, numbers = held.model, [], [held.table.parameters]
     single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
@@ -151,7 +151,8 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
     elif callable(ground.height):
         surface = G.GIVEN
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    names = list(dict.fromkeys(p.name for p in points))
+    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1), names.index(p.name))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
@@ -160,7 +161,7 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(names), len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
     table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]

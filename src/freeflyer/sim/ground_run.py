@@ -107,10 +107,8 @@ class GroundStepper:
                             "look for the step that made it grow", t=t) from None  # fmt: skip
         q_next, v_next, kept, wrenches, facts = found
         q_next, v_next = self._settled(q_next, v_next)
-        sums: dict[str, np.ndarray] = {}
-        for k, point in enumerate(self.points):
-            sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
-        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept / h)
+        forces = {name: wrenches[..., k, :] for k, name in enumerate(dict.fromkeys(p.name for p in self.points))}
+        return Step(q_next, v_next, forces, {name: facts[..., k] for name, k in FACTS.items()}, kept / h)
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Without the drift of loops and of what holds; independent velocities leave loops closed whatever they are."""

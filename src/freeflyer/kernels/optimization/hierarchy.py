@@ -34,8 +34,9 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
+TOLERANCE, MORE_TOLERANT, TOLERANT = 1e-9, 2.0, 1e-6  # of a level's slope: what may be left at an optimum; more each time; the most
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
-INFINITE = float("inf")
+INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
@@ -111,10 +112,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    barred, sides = workspace(linear, m + 8), workspace(linear, m + 8)
+    sides = workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    for buffer in (barred, made, own):
+    for buffer in (made, own):
         clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -126,7 +127,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    way, length, known, proven = 0.0, 0.0, abs(load(start, 0)) < LARGEST, False
+    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
@@ -140,8 +141,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)))
         if single >= 0:
-            exchanged = True
-            if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+            exchanged = not fresh
+            if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
                 change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
         far = 0
@@ -182,16 +183,16 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
-                worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, LARGEST if proven else WRONG,
+                worst, change = wrong_row(
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else WRONG,
                     direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
                 started = True
                 if worst >= 0 and stalls >= PATIENCE:
                     put_sides(lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals, parts)
-                    level = steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multipliers, direction, parts)
-                    change, single, stalls = 0, -1, 0
+                    level = steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
@@ -205,9 +206,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
                 elif worst >= 0:
                     store(held, worst, FREE)
-                    single = worst
-                elif exchanged and not proven:  # factors that were exchanged row by row lose digits
-                    change, exchanged = 0, False
+                    single = worst if change == m else -1
+                elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
+                    change, exchanged, fresh = 0, False, True
                 else:
                     going = 0.0
         if starting or (rounds == late and going != 0.0 and not proven and attempt < STARTS):
@@ -215,7 +216,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
                 levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
-                residuals, multipliers, decided, barred, R, parts,
+                residuals, multipliers, decided, sides, R, parts,
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)

@@ -21,14 +21,14 @@ from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
-LEAST = 1e-9  # m/s: smaller residuals are none
-STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
+LEAST = 5e-9  # m/s: smaller residuals are none
+STEPS, POLISHING, POLISHED = 40, 1, 1e-6  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
 SLOW, LESS, STIFF = 0.1, 0.01, 1e6  # residuals that shrink by less ask for a new matrix with less added to it; of a gain: resistance to turns of friction that is next to nothing
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
-SWEEPS = 20
-PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
+SWEEPS = 20  # iterations of Gauss-Seidel where Newton's method fails
+SHRINK = 0.3  # how conditions sharpen along a path
 ROUND, SHARP, NEAR = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; of rounding: residuals on the path
 TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
 
@@ -67,13 +67,19 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
 
 @kernel
 def put_velocities(G, width, rows, y, b, u):
-    """u = G y + b."""
+    """u = G y + b, zero in columns of G that are."""
+    step = row_step(G)
     for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(rows):
-        if load(y, k) != 0.0:
-            add_scaled_row(u, 0, load(y, k), G, width * k, 0, width)
+    for k in range(0, width, step):
+        x, z = load_row(u, k), 0.0 * load_row(G, k)
+        for i in range(0, rows - 1, 2):
+            x = x + load(y, i) * load_row(G, width * i + k)
+            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
+        if rows % 2 == 1:
+            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
+        store_row(u, k, x + z)
 
 
 @inlined
@@ -192,10 +198,11 @@ def factor_rows(A, width, n, M, inverses):
         inverse, start = 1.0 / pivot, c + 1 - (c + 1) % step
         store(inverses, c, inverse)
         for i in range(c + 1, n):
-            s = inverse * load(A, width * i + c)
-            store(M, width * i + c, s)
-            for k in range(start, end, step):
-                store_row(A, width * i + k, load_row(A, width * i + k) - s * load_row(A, width * c + k))
+            store(M, width * i + c, inverse * load(A, width * i + c))
+        for k in range(start, end, step):
+            x = load_row(A, width * c + k)
+            for i in range(c + 1, n):
+                store_row(A, width * i + k, load_row(A, width * i + k) - load(M, width * i + c) * x)
     return True
 
 
@@ -394,7 +401,7 @@ def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, s
 
 
 @kernel
-def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink):
+def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size):
     """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b."""
     stride, eps, turn = row_width(G, rows + 1), ROUND * size, 0
     A, x, r = workspace(G, rows * stride + 8), workspace(G, stride + 8), workspace(G, rows + 8)
@@ -407,7 +414,7 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink):
     missing = smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r)
     while eps > SHARP * size and turn < TURNS:
         if missing < NEAR * NEAR * eps * eps:
-            eps = shrink * eps
+            eps = SHRINK * eps
         else:
             turn += 1
             share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x) else 0.0
@@ -426,7 +433,7 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink):
 @kernel
 def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy, polishing):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
-    counts as none, and how many paths were followed."""
+    counts as none, and whether a path was followed (1)."""
     size, count, room = 0.0, 0, taken(G)
     gains, kinds = workspace(G, rows + 8), workspace(G, rows + 8)
     put_own_gains(G, width, limits, boxes, cones, gains)
@@ -445,12 +452,11 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
         if missing < least:
             copy_entries(found, rows, y)
             least = missing
-    while least > enough and count < PATHS:
-        count += 1
-        shrink = SHRINK if count == 1 else sqrt(SHRINK)
+    if least > enough:
+        count = 1
         release(G, inner)
         found, left = workspace(G, rows + 8), workspace(G, width + 8)
-        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size, shrink)
+        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
         missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
         if missing < least:
             copy_entries(found, rows, y)

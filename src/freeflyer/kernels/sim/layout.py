@@ -11,16 +11,17 @@ PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
 # settings is, how many impulses are kept from step to step, points may touch, and rows there may be; behind its header more places
 # (_AT: of integers from the table's beginning, of NUMBERS in parameters), then the integers
 N_SETTINGS, N_KEPT, N_POINTS, MOST_ROWS = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS + 3
-N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER, SET_HEADER + 6)
-POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 6, SET_HEADER + 10)
-GRID_X, GRID_Y = SET_HEADER + 10, SET_HEADER + 11  # points of the grid of heights
-YIELDING = SET_HEADER + 12  # how the ground yields
-GROUND_HEADER = 13  # numbers behind the set's header
+N_CONTACTS = SET_HEADER  # of which points are part
+N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER + 1, SET_HEADER + 7)
+POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 7, SET_HEADER + 11)
+GRID_X, GRID_Y = SET_HEADER + 11, SET_HEADER + 12  # points of the grid of heights
+YIELDING = SET_HEADER + 13  # how the ground yields
+GROUND_HEADER = 14  # numbers behind the set's header
 
 RIGID, COMPLIANT, VISCOELASTIC, SOFT = 0, 1, 2, 3  # springs along the normal; along all axes; accelerations as MuJoCo's contacts
 LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings
-POINT_INTS = 3
-POINT_FRAME, POINT_KIND, POINT_LAST = 0, 1, 2  # the last of the coordinates that move it, or -1
+POINT_INTS = 4
+POINT_FRAME, POINT_KIND, POINT_LAST, POINT_CONTACT = 0, 1, 2, 3  # LAST: of the coordinates that move it, or -1
 TIP, BALL, DISC = 0, 1, 2  # kinds of points: itself; the lowest point of a ball about it, and of a disc's edge
 POINT_FLOATS = 9
 PLACE, RADIUS, AXIS, FRICTION, RESTITUTION = 0, 3, 4, 7, 8  # in the frame's axes

@@ -18,11 +18,14 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.math.spatial import accumulate_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_SET_ROWS, N_V
-from freeflyer.kernels.sim.ground import RECORD, put_point, put_wrench, world_force
-from freeflyer.kernels.sim.layout import DAMPING, GRAVITY, PENETRATION, STEP, STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING
+from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
+from freeflyer.kernels.sim.layout import (
+    DAMPING, GRAVITY, N_CONTACTS, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING,
+)
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
     GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, of_group, put_point_rates, put_rows, put_targets,
@@ -105,11 +108,11 @@ def put_changes(topology, L, X, groups, count, y, changes):
 
 @kernel
 def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches):
-    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push. springs: impulses y, those of
+    """Impulses for the next step, and the mean wrenches on the contacts' frames; how many points push. springs: impulses y, those of
     tangential springs without their dampers."""
     (limited, dry, points), touching, zero = group_counts(topology), 0.0 * h, 0.0 * h
     zero_entries(kept, limited + dry + 3 * points)
-    zero_entries(wrenches, 6 * points)
+    zero_entries(wrenches, 6 * table_int(topology, N_CONTACTS))
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
         if n < limited + dry:
@@ -117,7 +120,8 @@ def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenche
         else:
             p = n - limited - dry
             store3(kept, limited + dry + 3 * p, world_force(record, p, springs, row))
-            put_wrench(record, p, scale(1.0 / h, world_force(record, p, y, row)), wrenches)
+            wrench = point_wrench(record, p, scale(1.0 / h, world_force(record, p, y, row)))
+            accumulate_spatial(wrenches, 6 * point_int(topology, p, POINT_CONTACT), wrench)
             touching = touching + select_less(zero, load(y, row + 2), 1.0, zero)
     return touching
 
@@ -125,7 +129,7 @@ def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenche
 @kernel
 def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
     """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
-    wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
+    wrenches (contacts, 6): mean forces on the contacts' frames, in their axes at their origins."""
     nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
     h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))

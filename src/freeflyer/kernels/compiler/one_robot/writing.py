@@ -21,10 +21,10 @@ from freeflyer.kernels.compiler.one_robot.pairs import Pairs, Unit
 from freeflyer.kernels.compiler.one_robot.tracing import PARAMETERS, Formulas, angles
 from freeflyer.kernels.math import trig
 
-PART = 1500  # expressions of a function, or pairs
+PART = 800  # expressions of a function, or pairs
 TWO = K.pack(2)
 FLAGS = "nsz arcp contract "  # sums keep their order: other orders take half as much code again
-GROUPS = 4  # Packs that go through one part of the code before the next is read
+GROUPS = 2  # Packs that go through one part of the code before the next is read
 LOADED = ("input", "sin", "cos")  # operations whose results lie in memory
 Slots = dict[Expression, int]
 Here = dict[K.Buffer, K.Buffer]  # buffers of all Packs -> of one
