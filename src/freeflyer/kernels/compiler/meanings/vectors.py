@@ -122,6 +122,7 @@ means({
     backend.fma: lambda e, a, b, c: intrinsic(e, "fma", a, b, c),
     backend.rint: lambda e, a: intrinsic(e, "rint", a),
     backend.sqrt: lambda e, a: intrinsic(e, "sqrt", a),
+    backend.integer: lambda e, a: e.write(K.INT, f"fptosi double {e.name(a, K.FLOAT)} to i64"),
     backend.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
     backend.lanes: lambda e, a: lanes_of(a) or 1,
     backend.select_less: select_less, backend.all_below: all_below, backend.times_zero: times_zero, backend.lane: lane,
