@@ -131,7 +131,7 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
 
 
 class Problem(NamedTuple):
-    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
+    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the forces in them."""
 
     topology: np.ndarray
     parameters: np.ndarray
@@ -160,7 +160,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     elif callable(ground.height):
         surface = G.GIVEN
     names = list(dict.fromkeys(p.name for p in points))
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1), names.index(p.name))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    lasts = [max(path(m, p.frame), default=-1) for p in points]
+    lists += [[n for p, last in zip(points, lasts) for n in (m.frame(p.frame), p.kind, last, names.index(p.name))],
+              [n for j in limited for n in (j.iv, j.iq)], [*dry]]  # fmt: skip
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),

@@ -193,16 +193,9 @@ class OnGround(NamedTuple):
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
 
-    def several(self, state: EventState, most: int, between: int) -> list[EventState] | None:
-        """The state, and those after each `between` steps, at most so many; see GroundStepper.several."""
-        steps = self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
-        if steps is None:
-            return None
-        states = [state]
-        for k, step in enumerate(steps):
-            object.__setattr__(states[-1], "ground_step", step)
-            states.append(replace(state, t=state.t + (k + 1) * between * self.h, q=step.q, v=step.v, ground=self._replace(kept=step.kept)))
-        return states
+    def several(self, state: EventState, most: int, between: int) -> list[Step] | None:
+        """See GroundStepper.several."""
+        return self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
 
     def after(self, state: EventState, h: float) -> EventState:
         """The state a time h later."""
