@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from bisect import bisect
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -92,8 +94,7 @@ class FootstepPlan(Record):
 
     def phase(self, t: float) -> SupportPhase:
         """The phase at the time t (s); the first one before the plan begins, the last one after it ends."""
-        begins = [phase.begin for phase in self.phases]
-        return self.phases[max(0, int(np.searchsorted(begins, t, side="right")) - 1)]
+        return self.phases[max(0, bisect(self.phases, t, key=attrgetter("begin")) - 1)]
 
     def foot(self, name: str) -> FootReference:
         """Reference of a foot's pose at all times. Errors: UnknownNameError."""

@@ -40,11 +40,16 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         return project_forces(model, q, passive_forces(model.tree, q, motion(model, q, v)[0]))
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = leading_axes((q, v), (1, 1), ("q", "v"))
-    tau = np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v)
+    return add_spring_forces(model, q, np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v))
+
+
+def add_spring_forces(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
+    """tau (..., nv) of a tree, to which the forces of its springs at q (..., nq) are added."""
     springs = _springs(model)
-    way = springs.ratio * q[..., springs.positions] + springs.offset - springs.rest
-    for k, force in zip(springs.velocities.tolist(), np.moveaxis(-springs.ratio * springs.stiffness * way, -1, 0)):
-        tau[..., k] += force
+    if len(springs.velocities):
+        forces = -springs.ratio * springs.stiffness * (springs.ratio * q[..., springs.positions] + springs.offset - springs.rest)
+        for n, k in enumerate(springs.velocities.tolist()):
+            tau[..., k] += forces[..., n]
     for kind, iq, iv, stiffness, rest in springs.turned:
         now = q[..., iq : iq + TURNED[kind]]
         turn = quaternion.log(quaternion.multiply(quaternion.conjugate(rest[-4:]), now[..., -4:]))

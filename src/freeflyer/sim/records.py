@@ -79,7 +79,7 @@ class Recorder:
         if q[0].ndim > 1:  # forces may be the same for all
             tau = [np.broadcast_to(x, v[0].shape) for x in tau]
         return Run(
-            np.array(t), np.stack(q), np.stack(v), np.stack(tau),
+            np.array(t), np.array(q), np.array(v), np.array(tau),
             by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
         )  # fmt: skip
@@ -88,7 +88,7 @@ class Recorder:
 def _stacked(values: list[np.ndarray | None]) -> np.ndarray:
     """(T, 6), NaN where a constraint does not hold."""
     absent = np.full(6, np.nan)
-    return np.stack([absent if x is None else x for x in values])
+    return np.array([absent if x is None else x for x in values])
 
 
 def sample_count(dt: float, duration: float) -> int:
