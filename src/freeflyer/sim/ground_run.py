@@ -21,7 +21,7 @@ from freeflyer.kernels.sim import layout as G
 from freeflyer.model.inputs import instance, instances
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
-from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
+from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState
 from freeflyer.sim.stretch import fastest
 
@@ -66,6 +66,7 @@ class GroundStepper:
 
     @cached_property
     def problem(self) -> Problem:
+        refuse_held(self.held, self.contacts)
         return make_problem(self.held, self.points, self.ground)
 
     def settings(self, lead: tuple[int, ...]) -> np.ndarray:
