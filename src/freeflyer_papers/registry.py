@@ -49,7 +49,7 @@ def reproduce(key: str, *, progress: Progress = no_progress, **options: Path | N
         key: One of `names()`.
         progress: Called with the fraction done and the work of the moment.
         **options: As the paper's own `compute` takes them (`reproduction(key).options`).
-    Returns: a frozen dataclass, the paper's own, `reproduction(key).tables(result)` and `.pictures(result)` show it.
+    Returns: a record, the paper's own, `reproduction(key).tables(result)` and `.pictures(result)` show it.
     Raises: UnknownNameError for another key, with the known ones.
 
     Examples:
@@ -66,7 +66,7 @@ class Reproduction:
 
     Attributes:
         paper: The paper's title.
-        compute: compute(progress, **options) returns a result, a dataclass that JSON can hold.
+        compute: compute(progress, **options) returns a result, a named tuple that JSON can hold.
         tables: tables(result), a sequence of Table.
         pictures: pictures(result), matplotlib figures by the names of their files, without ending.
         options: Names of files that `compute` also takes, each a path or None.

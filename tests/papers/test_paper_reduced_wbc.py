@@ -1,6 +1,5 @@
 """Efficient Computation of Whole-Body Control, reproduced: rows of its tables, dynamics of the base, both methods in one motion."""
 
-import dataclasses
 import freeflyer as ff
 import numpy as np
 import pytest
@@ -63,16 +62,16 @@ def test_the_result(result):
         assert [t.method for t in pair] == ["conventional", "reduced"]
         assert all(t.unsolved == 0 and t.iterations >= 25.0 * t.programs and min(t.setup, t.solve) > 0.0 for t in pair)
     assert len(result.solver_times) == len(result.solver_sizes) == 2 * 2 * len(cycles.TOLERANCES)
-    first = dataclasses.replace(result.solver_times[0], setup=300.0, solve=100.0)
-    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
-    assert cycles.saving((first, dataclasses.replace(first, method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
+    first = result.solver_times[0]._replace(setup=300.0, solve=100.0)
+    assert cycles.saving((first, first._replace(method="reduced", setup=50.0, solve=50.0)), "total") == 0.75
+    assert cycles.saving((first, first._replace(method="reduced", setup=50.0, solve=50.0)), "solve") == 0.5
     conventional, reduced = result.runs
     assert cycles.agree(result.runs)
     assert not conventional.fell
     assert conventional.solved == reduced.solved == 1.0
     close(reduced.center, conventional.center, 1e-6, least=1e-3)
     close(reduced.hand, conventional.hand, 1e-6, least=1e-3)
-    worse = dataclasses.replace(reduced, largest=tuple(1.2 * x for x in conventional.largest))
+    worse = reduced._replace(largest=tuple(1.2 * x for x in conventional.largest))
     assert not cycles.agree((conventional, worse))
     made = reduced_wbc.REPRODUCTION.tables(result)
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)

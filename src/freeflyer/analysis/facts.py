@@ -3,6 +3,7 @@ matrix over many; its tree as lines of text."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -199,10 +200,11 @@ def _joint(j: JointRow) -> tuple[str, ...]:
     others = [[number(x, 3) for x in values] for values in (j.velocity, j.effort, j.armature, j.damping, j.friction)]
     role = f"follows {j.mimics}" if j.mimics else "" if j.actuated else "passive"
     once = (texts[0] if len(set(texts)) == 1 else " ".join(texts) for texts in (position, *others))  # one text for all, or each
-    return (j.name, j.kind, _span(j.iq, j.nq), _span(j.iv, j.nv), *once, role)
+    return (j.name, j.kind, span(j.iq, j.nq), span(j.iv, j.nv), *once, role)
 
 
-def _span(first: int, size: int) -> str:
+def span(first: int, size: int) -> str:
+    """Coordinates in a table, first…last."""
     return "" if size == 0 else str(first) if size == 1 else f"{first}…{first + size - 1}"
 
 
@@ -290,12 +292,8 @@ def _condition(M: np.ndarray) -> np.ndarray:
     return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)
 
 
-@dataclass(frozen=True)
-class TreeLine:
+class TreeLine(namedtuple("TreeLine", "guides link")):
     """One link: the guides to its left, and its row."""
-
-    guides: str
-    link: LinkRow
 
 
 def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:

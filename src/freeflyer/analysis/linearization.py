@@ -3,6 +3,7 @@ attitude by a regulator on the group, beside the same on roll, pitch and yaw."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -16,14 +17,17 @@ from freeflyer.control.inputs import Inputs, coordinate_names, describe_directio
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
 from freeflyer.dynamics import difference, integrate, mass_matrix
 from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.linkages.closure import position_limits
 from freeflyer.model import JointInfo, Model
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
+from freeflyer.text import listed
 from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, RECOVERED_RATIO, ZERO_RATE
 
 
-@dataclass(frozen=True, eq=False)
-class LinearStudy:
+class LinearStudy(namedtuple("LinearStudy", (
+    "robot q coordinates inputs u missing moved found held A B poles modes states rank uncontrollable "
+    "unstabilizable distance mass_condition eigenvector_condition bandwidth closed refusal notes"))):  # fmt: skip
     """x_dot = A x + B u about q at rest, x = [eta; dv] on the group.
 
     q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the coordinates'
@@ -32,31 +36,6 @@ class LinearStudy:
     not steer, over the size of A and B (0: some motion is out of reach). Conditions: of the mass matrix without units, and of A's
     eigenvectors (infinite: it has too few). closed (2 nv, 2): poles under the regulator of `bandwidth` (rad/s), empty where there
     is none, for the reason `refusal`."""
-
-    robot: str
-    q: np.ndarray
-    coordinates: tuple[str, ...]
-    inputs: tuple[str, ...]
-    u: np.ndarray
-    missing: np.ndarray
-    moved: float
-    found: str
-    held: str
-    A: np.ndarray
-    B: np.ndarray
-    poles: np.ndarray
-    modes: tuple[Mode, ...]
-    states: int
-    rank: int
-    uncontrollable: tuple[str, ...]
-    unstabilizable: tuple[str, ...]
-    distance: float
-    mass_condition: float
-    eigenvector_condition: float
-    bandwidth: float
-    closed: np.ndarray
-    refusal: str
-    notes: tuple[str, ...]
 
 
 def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
@@ -73,22 +52,21 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     M = mass_matrix(model, at.q)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
-    values, vectors = np.linalg.eig(As)
+    rounding = np.finfo(float).eps * np.abs(As).max(initial=0.0)  # entries below it would lead LAPACK's balancing to wrong vectors
+    values, vectors = np.linalg.eig(np.where(np.abs(As) > rounding, As, 0.0))
     steering = controllability(model, M, A, B)
-    regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
+    regulator: Regulator | None = None
+    refusal = ""
+    try:
+        regulator = lqr(model, at.q, inputs, bandwidth=bandwidth)
+    except FreeflyerError as error:
+        refusal = str(error)
     d = np.sqrt(np.diagonal(M))
     return LinearStudy(model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
         _describe_holding(model, at), A, B, _pairs(values), modes_of(model, As, values, vectors), steering.states,
         steering.rank, steering.uncontrollable, steering.unstabilizable, _distance(As, Bs, values, steering),
         _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
-        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator))  # fmt: skip
-
-
-def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
-    try:
-        return lqr(model, at.q, inputs, bandwidth=bandwidth), ""
-    except FreeflyerError as error:
-        return None, str(error)
+        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, at.q, regulator))  # fmt: skip
 
 
 def _describe_holding(model: Model, at: Equilibrium) -> str:
@@ -99,10 +77,17 @@ def _describe_holding(model: Model, at: Equilibrium) -> str:
         "coordinates' own axes; the inputs hold the rest")  # fmt: skip
 
 
-def _notes(model: Model, regulator: Regulator | None) -> tuple[str, ...]:
-    found = []
+def _notes(model: Model, q: np.ndarray, regulator: Regulator | None) -> tuple[str, ...]:
+    found, (lower, upper) = [], position_limits(model.tree)
+    beyond = (q < lower - 1e-6) | (q > upper + 1e-6)
+    outside = [j.name for j in model.tree.joints if beyond[j.iq : j.iq + j.nq].any()]
+    if outside:
+        found.append(f"the posture is outside the limits of {listed(outside)}")
+    yielding = [j.name for j in model.description.joints if any((*j.stiffness, *j.damping))]
+    if yielding:
+        found.append(f"springs and damping of the file are left out (freeflyer.passive_forces): {listed(yielding)}")
     if model.loops:
-        found.append(f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
+        found.append(f"its loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
     if regulator is not None and regulator.left_out:
         found.append(f"free spins that the regulator leaves out: {', '.join(regulator.left_out)}")
     return tuple(found)
@@ -128,15 +113,8 @@ def _distance(A: np.ndarray, B: np.ndarray, values: NDArray[np.complex128], stee
     return float(least / np.linalg.norm(np.hstack([A, B]), 2))
 
 
-@dataclass(frozen=True)
-class Mode:
+class Mode(namedtuple("Mode", "real imaginary count behaviour motion")):
     """`count` eigenvalues real +- i imaginary (1/s): `behaviour` in a word, and the `motion` that they are of."""
-
-    real: float
-    imaginary: float
-    count: int
-    behaviour: str
-    motion: str
 
     @property
     def period(self) -> float:
@@ -190,23 +168,13 @@ def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
 PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
 
 
-@dataclass(frozen=True, eq=False)
-class Recovery:
+class Recovery(namedtuple("Recovery",
+    "robot pitches time group euler group_distance euler_distance group_effort euler_effort")):  # fmt: skip
     """Motions from rest at `pitches` (P,) degrees away from the regulator's posture, sampled at `time` (T,) s.
 
     Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of the base
     (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`, `euler_effort`
     (P,), N or N m. NaN from the time on at which a state became non-finite."""
-
-    robot: str
-    pitches: np.ndarray
-    time: np.ndarray
-    group: np.ndarray
-    euler: np.ndarray
-    group_distance: np.ndarray
-    euler_distance: np.ndarray
-    group_effort: np.ndarray
-    euler_effort: np.ndarray
 
     @property
     def group_recovers(self) -> np.ndarray:

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 import os
-from dataclasses import dataclass
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import typer
 
@@ -27,7 +27,7 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.",
     show_default=False)]  # fmt: skip
 BaseOption = Annotated[Base | None, option("--base",
-    help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]")]  # fmt: skip
+    help="How the root of a file's robot is held.", show_default="free for URDF, as in the file for MJCF")]  # fmt: skip
 LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A YAML file with the loop constraints.")]
 JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.")]
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
@@ -37,11 +37,8 @@ ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the br
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
-@dataclass(frozen=True)
-class Robot:
+class Robot(namedtuple("Robot", "model path")):
     """A loaded robot, and the file it came from, if any."""
-    model: Any
-    path: Path | None
 
 
 def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:

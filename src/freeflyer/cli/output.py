@@ -106,11 +106,12 @@ def write_json(file: Path | None, command: str, data: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON's types: dataclasses with their properties, arrays as lists, null for what is not finite."""
-    if dataclasses.is_dataclass(value) and not isinstance(value, type):
-        names = [f.name for f in dataclasses.fields(value)]
-        names += [n for n, x in vars(type(value)).items() if isinstance(x, property)]
-        return {n: plain(getattr(value, n)) for n in names}
+    """A result as JSON's types: records (dataclasses, named tuples) with their properties, arrays as lists, null for what is not
+    finite."""
+    fields = [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else [*getattr(value, "_fields", ())]
+    if fields and not isinstance(value, type):
+        fields += [n for n, x in vars(type(value)).items() if isinstance(x, property)]
+        return {n: plain(getattr(value, n)) for n in fields}
     if callable(of_numpy := getattr(value, "tolist", None)):
         return plain(of_numpy())
     if isinstance(value, dict):

@@ -259,6 +259,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = np.nan_to_num(most)  # the capture point is beside feet without area, by rounding
         impulses = along(angles, share * rng.uniform(0.3, 1.0, pushes) * most)
     return Stand(stance, shaped("impulses", impulses, ("n", 2), ", N s"), first)
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -76,7 +77,10 @@ def _made(kinds: dict[str, Callable[..., Any]], what: str, entry: Any, where: st
         if isinstance(arguments, dict):
             return kinds[kind](*given, **{name: _value(x) for name, x in arguments.items()})
         return kinds[kind](*given, _value(arguments))
-    except (FreeflyerError, TypeError) as error:
+    except TypeError as error:  # of the call: an argument that is unknown, missing or given twice
+        text = re.sub(r"^\S+ ", "", str(error)).replace("keyword argument", "key").replace("required positional argument", "key")
+        raise FileError(f"{where}, {what} {kind!r}: {text}") from error
+    except FreeflyerError as error:
         raise FileError(f"{where}, {what} {kind!r}: {error}") from error
 
 

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -72,18 +73,8 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
     return figure
 
 
-class _Strip(NamedTuple):
+class _Strip(namedtuple("_Strip", "shifts floors floor_rise middles left right low high inch")):
     """Where things are on the page, m. shifts: of each posture; floors: place, left and right end, shift; inch: m an inch."""
-
-    shifts: list[np.ndarray]
-    floors: list[tuple[np.ndarray, float, float, np.ndarray]]
-    floor_rise: float
-    middles: list[float]
-    left: float
-    right: float
-    low: float
-    high: float
-    inch: float
 
     @property
     def size(self) -> tuple[float, float]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import datetime
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeVar
@@ -106,7 +107,8 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
             return None
 
     progress(0.0, f"checks of {model.name}")
-    small, drawn = len(tree.description.links) <= MOST_DRAWN, _drawn_posture(model)
+    small = len(tree.description.links) <= MOST_DRAWN
+    drawn = model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))  # neutral closes loops
     return Report(
         robot=model.name, version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
@@ -122,29 +124,13 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
     )
 
 
-def _drawn_posture(model: Model) -> np.ndarray:
-    """The neutral posture; without loops, which it closes, joints are moved within their limits."""
-    return model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))
-
-
 BATCH = 4096
 
 
-@dataclass(frozen=True)
-class Tour:
+class Tour(namedtuple("Tour", (
+    "robot nq nv mass com round_trip momentum inverse_dynamics_call inverse_dynamics_batch "
+    "forward_dynamics_batch batch_size"))):  # fmt: skip
     """Sizes, where the robot's centre of mass is (m, neutral), residuals (relative) and times (us)."""
-
-    robot: str
-    nq: int
-    nv: int
-    mass: float
-    com: np.ndarray
-    round_trip: float
-    momentum: float
-    inverse_dynamics_call: float
-    inverse_dynamics_batch: float
-    forward_dynamics_batch: float
-    batch_size: int
 
 
 def tour(model: Model, batch: int = BATCH) -> Tour:

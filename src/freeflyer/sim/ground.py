@@ -10,10 +10,10 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.contacts.sets.tables import surface_points, widen
+from freeflyer.contacts.sets.tables import path, surface_points, widen
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
-from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
+from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
@@ -134,13 +134,21 @@ class Problem(NamedTuple):
     """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
 
     topology: np.ndarray
+    parameters: np.ndarray
     handle: Any
     settings: int
     kept: int
 
+    def of_steps(self, samples: int, between: int) -> Problem:
+        """For calls of several steps: how many samples, and steps from one to the next."""
+        topology = np.array(self.topology)
+        at = int(topology[TABLE_AT])
+        topology[at + G.N_TAKEN], topology[at + G.N_BETWEEN] = samples, between
+        return self._replace(topology=frozen_array(topology), handle=handle(topology, self.parameters))
+
 
 def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
-    """held: the set that also holds, with the loops of its tree."""
+    """held: the set that also holds, with the loops of its tree. Points of equal names are those of one contact."""
     m, lists, numbers = held.model, [], [held.table.parameters]
     single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
@@ -151,7 +159,8 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
     elif callable(ground.height):
         surface = G.GIVEN
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind)], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    names = list(dict.fromkeys(p.name for p in points))
+    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1), names.index(p.name))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
@@ -160,9 +169,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(names), 1, 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
     table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
-    return Problem(topology, handle(topology, parameters), settings, kept)
+    return Problem(topology, parameters, handle(topology, parameters), settings, kept)

@@ -30,7 +30,8 @@ from freeflyer.model.model import Model
 from freeflyer.model.placements import rigid_groups
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.states.mujoco import Places, configuration_to_mujoco, mujoco_places
+from freeflyer.model.states.matching import Places
+from freeflyer.model.states.mujoco import configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
@@ -274,7 +275,7 @@ def _places(model: Model, mj: Any, where: str) -> Places:
         places = mujoco_places(model, mj)
     except InputError:
         places = None
-    if places is None or (places.q_from < 0).any() or (places.qpos_from < 0).any():
+    if places is None or (places.q_from < 0).any() or (places.theirs_from < 0).any():
         raise InputError(f"{where} has other joints than the model of {model.name!r}: give the file that the model was read from")
     return places
 

@@ -16,19 +16,7 @@ from freeflyer.spatial import quaternion
 from freeflyer.viewer.camera import Camera
 from freeflyer.viewer.raster import TILE
 from freeflyer.viewer.scene import (
-    INERTIA,  # fmt: skip
-    INK,
-    LAYERS,
-    LOOP,
-    OPEN,
-    ORANGE,
-    RED,
-    force_arrows,
-    inertia_half_axes,
-    link_poses,
-    loop_lines,
-    robot_size,
-)
+    INERTIA, INK, LAYERS, LOOP, OPEN, ORANGE, RED, force_arrows, inertia_half_axes, link_poses, loop_lines, robot_size)
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255

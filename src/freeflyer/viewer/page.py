@@ -19,13 +19,14 @@ from freeflyer.files import check_target, write_atomically
 from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import choice, number, one_row
 from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.text import visible
 from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
 from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
 from freeflyer.viewer.picture import default_posture, floor_under, mesh_notes, picture, png
-from freeflyer.viewer.scene import LAYERS, all_corners, robot_pieces
-from freeflyer.viewer.server import address_of, open_browser, open_server, stop_server
+from freeflyer.viewer.scene import LAYERS, SHOWN, all_corners, robot_pieces
+from freeflyer.viewer.server import LOOPBACK, address_of, in_notebook, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
 
@@ -36,8 +37,7 @@ class Viewer:
     Attributes:
         url: Its address.
         model: The robot.
-        camera: Of the first view.
-    """
+        camera: Of the first view."""
 
     def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
                  feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
@@ -202,10 +202,22 @@ class PosturePage(Viewer):
                 handle.value = float(np.clip(value_of(slider, posture), handle.min, handle.max))
 
 
-def show_page(model: Model, q: ArrayLike | None, layers: Sequence[str], host: str, port: int | None) -> PosturePage:
-    """The page of a robot at a posture. Errors: InputError for a posture of another robot, and for what cannot be served."""
+@public
+def show(model: Model, q: ArrayLike | None = None, *, layers: Sequence[str] = SHOWN, host: str = LOOPBACK,
+         port: int | None = None, browser: bool = True) -> PosturePage:  # fmt: skip
+    """Page in the browser with a robot and a slider for each coordinate; of a closed robot for each motor, the linkage following.
+
+    Args:
+        q: (nq,) array; by default the posture in which the file draws the robot.
+        layers: Things that are drawn beside the links: "com", "loops", "forces", "frames", "inertias".
+        host: Address at which the page is served; another one than the loopback address lets other machines in, with a warning.
+        port: By default the first that is free from 8080 on.
+        browser: Whether a browser is opened; a notebook shows the page inline.
+    Raises: MissingExtraError without viser. InputError for a port that is taken."""
     posture = default_posture(model) if q is None else one_row(model, "q", q, "q")
-    return PosturePage(model, np.array(posture), layers, host, port)
+    page = PosturePage(model, np.array(posture), layers, host, port)
+    tell(page, browser)
+    return page
 
 
 def opened(page: Viewer, browser: bool) -> str:
@@ -213,3 +225,9 @@ def opened(page: Viewer, browser: bool) -> str:
     if browser and open_browser(page.url):
         return f"{page.model.name} is shown at {page.url}"
     return f"no browser was opened: give one the address {page.url}" if browser else f"{page.model.name} is at {page.url}"
+
+
+def tell(page: Viewer, browser: bool) -> None:
+    """Opens the browser and prints where the page is; not in notebooks, which show pages inline."""
+    if browser and not in_notebook():
+        print(opened(page, browser))

@@ -9,11 +9,15 @@ from typing import Any
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
 from freeflyer.model.inputs import MANY, whole_number
-from freeflyer.viewer.motions import FRAMES, Motion, floor_of
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
+from freeflyer.viewer.motions import FRAMES, Motion, floor_of, motion
 from freeflyer.viewer.nodes import RobotNodes
-from freeflyer.viewer.page import Viewer
-from freeflyer.viewer.scene import robot_size
+from freeflyer.viewer.page import Viewer, tell
+from freeflyer.viewer.scene import SHOWN, robot_size
+from freeflyer.viewer.server import LOOPBACK
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")
 BESIDE = 16  # robots at most
@@ -35,8 +39,7 @@ class RunPage(Viewer):
 
     Attributes:
         motion: What is played.
-        frame, frames: Number of the frame on the page, and of all.
-    """
+        frame, frames: Number of the frame on the page, and of all."""
 
     def __init__(self, motion: Motion, layers: Sequence[str], host: str, port: int | None, rate: float = FRAMES) -> None:
         self.motion, self._rate = motion, rate
@@ -205,3 +208,19 @@ class RunPage(Viewer):
         super().close()
         self._playing.clear()
         self._thread.join(timeout=2.0)
+
+
+@public
+def play(run: object, model: Model | None = None, *, feet: Sequence[Contact] | None = None, layers: Sequence[str] = SHOWN,
+         host: str = LOOPBACK, port: int | None = None, browser: bool = True) -> RunPage:  # fmt: skip
+    """Page that plays a run of any kind: timeline, speed, steps, curves, one robot of several or sixteen side by side.
+
+    Args:
+        run: Run of sim.simulate, sim.simulate_in_mujoco, control.run_scenario, hopping.hop, or a study of a swing.
+        model: Robot of a run that was loaded from a file.
+        feet: Contacts whose forces are drawn; by default those of the run's names.
+        layers, host, port, browser: Arguments of show.
+    Raises: InputError for runs of another robot; otherwise as show."""
+    page = RunPage(motion(run, model, feet), layers, host, port)
+    tell(page, browser)
+    return page

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -17,23 +18,21 @@ AMBIENT, SKY, DIFFUSE = 0.42, 0.18, 0.52
 BACKGROUND, FLOOR, FLOOR_LINE, SHADE = (
     np.array(x, np.float32) for x in ((1, 1, 1), (0.955,) * 3, (0.87,) * 3, (0.80, 0.81, 0.83))
 )
+BEHIND = 0.5  # share of the colour of arrows that other things hide
 TILE, LINE = 0.25, 0.006  # m: of the floor; width of its lines
 CHUNK = 1_000_000  # samples at once
 
 
 class Piece(NamedTuple):
-    """Triangles in the world in one colour."""
+    """Triangles in the world in one colour; `through`: seen faintly behind others."""
 
     mesh: Mesh
     colour: Colour
+    through: bool = False
 
 
-class Triangles(NamedTuple):
+class Triangles(namedtuple("Triangles", "x y w")):
     """On the page: x, y (m, 3), samples; inverse distance (m, 3), 1/m."""
-
-    x: np.ndarray
-    y: np.ndarray
-    w: np.ndarray
 
 
 def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, floor: float | None = 0.0) -> np.ndarray:
@@ -41,7 +40,8 @@ def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, flo
 
     Transparent pieces are drawn after the others, all at once."""
     w, h = FINENESS * width, FINENESS * height
-    picture, near = map(_finer, _background(camera, width, height, floor))
+    picture, near = (x.repeat(FINENESS, axis=0).repeat(FINENESS, axis=1).reshape(-1, *x.shape[2:])
+        for x in _background(camera, width, height, floor))  # fmt: skip
     solid, clear = [p for p in pieces if p.colour[3] > 0.99], [p for p in pieces if p.colour[3] <= 0.99]
     if floor is not None and camera.position[2] > floor:
         shaded = np.zeros(h * w, bool)
@@ -52,12 +52,13 @@ def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, flo
         picture[shaded & (near > 0.0)] = SHADE
     near[:] *= 0.999  # what lies on the floor is seen
     _draw(picture, near, solid, camera, (w, h))
-    if clear:
-        over, before = picture.copy(), near.copy()
-        _draw(over, near, clear, camera, (w, h))
-        alpha = np.float32(np.mean([p.colour[3] for p in clear]))
-        changed = near > before
-        picture[changed] = alpha * over[changed] + (1 - alpha) * picture[changed]
+    behind = [p for p in solid if p.through]
+    for some, alpha in ((behind, BEHIND), (clear, np.mean([p.colour[3] for p in clear] or [1.0]))):
+        if some:
+            over, before = picture.copy(), near.copy() if some is clear else np.zeros_like(near)
+            _draw(over, before, some, camera, (w, h))
+            changed = before > near if some is clear else (before > 0.0) & (before < near)
+            picture[changed] = np.float32(alpha) * over[changed] + np.float32(1 - alpha) * picture[changed]
     samples = picture.reshape(height, FINENESS, width, FINENESS, 3)
     small = sum(samples[:, i, :, j] for i in range(FINENESS) for j in range(FINENESS)) / FINENESS**2
     return np.asarray((255.0 * np.clip(small, 0.0, 1.0) + 0.5).astype(np.uint8))
@@ -153,7 +154,3 @@ def _background(camera: Camera, w: int, h: int, floor: float | None) -> tuple[np
     picture[rows] = BACKGROUND + fade * (colour - BACKGROUND)
     near[rows] = 1.0 / depth
     return picture, near
-
-
-def _finer(x: np.ndarray) -> np.ndarray:
-    return x.repeat(FINENESS, axis=0).repeat(FINENESS, axis=1).reshape(-1, *x.shape[2:])

@@ -8,42 +8,47 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from freeflyer.contacts.description import Contact
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
 from freeflyer.model.inputs import number
+from freeflyer.model.model import Model
+from freeflyer.model.public import public
 from freeflyer.viewer.camera import Camera, camera_around
-from freeflyer.viewer.motions import Motion, floor_of
+from freeflyer.viewer.motions import Motion, floor_of, motion
 from freeflyer.viewer.picture import warn_of_meshes
 from freeflyer.viewer.player import BESIDE, grid_offsets
 from freeflyer.viewer.raster import Piece, render
-from freeflyer.viewer.scene import all_corners, overlay, robot_pieces, robot_size
+from freeflyer.viewer.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size
 
 RATES = {".gif": 12.0, ".html": 30.0}
 SIZE = 420  # pixels of a GIF
 MOST_FRAMES = 3000
 
 
-def record_motion(m: Motion, path: str | os.PathLike[str], layers: Sequence[str], rate: float | None, overwrite: bool) -> None:
-    """The file. Errors: FileError."""
-    kind = check_target(path, RATES, overwrite)
+@public
+def record(run: object, path: str | os.PathLike[str], model: Model | None = None, *, feet: Sequence[Contact] | None = None,
+           layers: Sequence[str] = SHOWN, rate: float | None = None, overwrite: bool = False) -> None:  # fmt: skip
+    """Film of a run as a GIF, drawn without a browser, or as one HTML page that needs nothing else and can be turned.
+
+    Args:
+        run: Run as for play, which explains model, feet and layers.
+        path: File; its ending, .gif or .html, says which.
+        layers: Things that are drawn beside the links.
+        rate: Frames a second; by default 12 of a GIF, 30 of a page.
+    Raises: FileError for a file that is there, and other endings. MissingExtraError for a page without viser."""
+    m, kind = motion(run, model, feet), check_target(path, RATES, overwrite)
     frames = m.sampled(RATES[kind] if rate is None else number("rate", rate, 0.1, 240.0))
     if len(frames) > MOST_FRAMES:
         raise FileError(f"the film would have {len(frames)} frames, more than {MOST_FRAMES}: pass a lower rate=", path=str(path))
     warn_of_meshes(m.model)
-    made = gif(m, frames, layers) if kind == ".gif" else page(m, frames, layers)
-    write_atomically(path, made, overwrite)
+    write_atomically(path, gif(m, frames, layers) if kind == ".gif" else page(m, frames, layers), overwrite)
 
 
-def frame_pieces(m: Motion, k: int, layers: Sequence[str], robot: int = 0) -> list[Piece]:
-    """Triangles of one robot at sample k."""
-    q, forces = m.at(k, [robot])
-    return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor_of(m))
-
-
-def camera_over(m: Motion, frames: np.ndarray, aspect: float = 1.0) -> Camera:
+def camera_over(m: Motion, frames: np.ndarray) -> Camera:
     """Camera that shows the first robot in all frames."""
     some = frames[np.linspace(0, len(frames) - 1, min(9, len(frames))).astype(int)]
-    return camera_around(np.vstack([all_corners(robot_pieces(m.model, m.q[k, 0])) for k in some]), aspect=aspect)
+    return camera_around(np.vstack([all_corners(robot_pieces(m.model, m.q[k, 0])) for k in some]))
 
 
 def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) -> bytes:
@@ -51,7 +56,12 @@ def gif(m: Motion, frames: np.ndarray, layers: Sequence[str], size: int = SIZE) 
     from PIL import Image
 
     camera, floor = camera_over(m, frames), floor_of(m)
-    images = [Image.fromarray(render(frame_pieces(m, int(k), layers), camera, size, size, floor)) for k in frames]
+
+    def pieces(k: int) -> list[Piece]:
+        q, forces = m.at(k, [0])
+        return robot_pieces(m.model, q[0]) + overlay(m.model, q[0], layers, forces[0], m.feet, floor)
+
+    images = [Image.fromarray(render(pieces(int(k)), camera, size, size, floor)) for k in frames]
     palette = images[len(images) // 2].quantize(128)
     images = [x.quantize(palette=palette, dither=Image.Dither.NONE) for x in images]
     shown = np.diff(np.append(m.t[frames], m.t[frames[-1]] + 1.0))

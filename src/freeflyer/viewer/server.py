@@ -32,11 +32,10 @@ def open_server(host: str, port: int | None, label: str) -> Any:
     """A running viser.ViserServer. Errors: MissingExtraError; InputError for what is no address, and for a port that is taken."""
     viser = import_viser()
     address = _address(host)
-    chosen = _free_port(address) if port is None else whole_number("port", port, 0, LAST_PORT)
-    if port is not None and not _is_free(address, chosen):
-        raise InputError(
-            f"port {chosen} of {address} is taken by another program: leave out port=, or give another one", port=port
-        )
+    if port is None:
+        chosen = next((free for free in range(FIRST_PORT, FIRST_PORT + PORTS) if _is_free(address, free)), 0)
+    elif not _is_free(address, chosen := whole_number("port", port, 0, LAST_PORT)):
+        raise InputError(f"port {chosen} of {address} is taken by another program: leave out port=, or give another one", port=port)
     if not ipaddress.ip_address(address).is_loopback:
         warnings.warn(f"the viewer listens on {address}: whoever reaches this machine can see and move the robot", stacklevel=4)
     with redirect_stdout(io.StringIO()):  # viser prints a banner
@@ -70,10 +69,6 @@ def _is_free(address: str, port: int) -> bool:
         if port and error.errno not in (98, 48, 13):  # in use, in use (macOS), not permitted
             raise InputError(f"host is {address!r}, which is no address of this machine: {error.strerror}") from None
         return False
-
-
-def _free_port(address: str) -> int:
-    return next((port for port in range(FIRST_PORT, FIRST_PORT + PORTS) if _is_free(address, port)), 0)
 
 
 def open_browser(url: str) -> bool:

@@ -22,7 +22,7 @@ SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
 
 def hop(
     experiment: ExperimentArgument = None,
-    duration: Annotated[float | None, typer.Option("--duration", help="s. [default: the experiment's]", show_default=False)] = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the experiment's")] = None,
     settings: SetOption = None,
     folder: Annotated[
         Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write figure, film strip and animation there.",

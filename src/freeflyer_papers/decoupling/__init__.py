@@ -6,24 +6,16 @@ external and internal motion regulated apart; all experiments of the hopping leg
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 from freeflyer.progress import Progress
 from freeflyer_papers.decoupling import appendix, hopping, hopping_shown, theory
-from freeflyer_papers.decoupling.appendix import AppendixResult
-from freeflyer_papers.decoupling.hopping import HoppingResult
-from freeflyer_papers.decoupling.theory import TheoryResult
 from freeflyer_papers.registry import Reproduction
 
 
-@dataclass(frozen=True)
-class DecouplingResult:
+class DecouplingResult(namedtuple("DecouplingResult", "theory hopping appendix")):
     """theory: chapters 2 and 3; hopping: chapter 4; appendix: A.2."""
-
-    theory: TheoryResult
-    hopping: HoppingResult
-    appendix: AppendixResult
 
 
 __all__ = ["REPRODUCTION", "DecouplingResult", "compute"]

@@ -4,8 +4,8 @@ batch of states of the revolute hopper."""
 from __future__ import annotations
 
 import time
+from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -25,54 +25,26 @@ STATES = 100
 BOUND = 1e-12  # relative to the largest entry over all states
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(namedtuple("Function", "thesis ours residual beside")):
     """A function of table A.1, ours, and its largest difference from a numeric function; None where there is nothing to compare."""
 
-    thesis: str
-    ours: str
-    residual: float | None
-    beside: str
 
-
-@dataclass(frozen=True)
-class Output:
+class Output(namedtuple("Output", "name shape error")):
     """An output of the sample program: shape, and its relative difference from the kernels over all states."""
 
-    name: str
-    shape: tuple[int, ...]
-    error: float
 
-
-@dataclass(frozen=True)
-class Integrability:
+class Integrability(namedtuple("Integrability", "robot joints integrable")):
     """Whether (3.73) holds in symbols for a robot."""
 
-    robot: str
-    joints: int
-    integrable: bool
 
-
-@dataclass(frozen=True)
-class AppendixResult:
+class AppendixResult(namedtuple("AppendixResult", (
+    "functions outputs tests integrability rate_is_printed angle_error angle_jump momentum_error radial_error "
+    "steps program_time printing_time"))):  # fmt: skip
     """Functions, outputs and tests of the sample program, what the thesis prints, and times (s).
 
     `rate_is_printed`: whether w_bc has the thesis's form; `angle_error`: of its closed form (line 228), within half a turn;
     `angle_jump`: its jump at half a turn, ours has none. `momentum_error`, `radial_error`: of h_inertc by line 287 and of the
     radial Jacobian by (4.24) as printed."""
-
-    functions: tuple[Function, ...]
-    outputs: tuple[Output, ...]
-    tests: tuple[tuple[str, bool], ...]
-    integrability: tuple[Integrability, ...]
-    rate_is_printed: bool
-    angle_error: float
-    angle_jump: float
-    momentum_error: float
-    radial_error: float
-    steps: int
-    program_time: float
-    printing_time: float
 
 
 def compute(progress: Progress) -> AppendixResult:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -38,51 +38,23 @@ class Drawn:
         return f"{len(self.runs)} runs, a map of {self.basins.gait.size} starts"
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(namedtuple("Statement", "experiment figure thesis seen reason", defaults=("",))):
     """What the thesis says of an experiment, what was seen, and why it differs where it does."""
 
-    experiment: str
-    figure: str
-    thesis: str
-    seen: str
-    reason: str = ""
 
-
-@dataclass(frozen=True)
-class Works:
+class Works(namedtuple("Works", "what thesis ours")):
     """Energy of experiment VI over 20 s, J: the thesis's number, ours, and what it is."""
 
-    what: str
-    thesis: float
-    ours: float
 
-
-@dataclass(frozen=True)
-class Tuning:
+class Tuning(namedtuple("Tuning", "knee momentum turn")):
     """Fig 4.7, over first knee angles (rad): angular momentum (N m s) behind the first lift-off, and the turn (rad/s) that it means
     for the locked leg."""
 
-    knee: np.ndarray
-    momentum: np.ndarray
-    turn: np.ndarray
 
-
-@dataclass(frozen=True)
-class HoppingResult:
+class HoppingResult(namedtuple("HoppingResult",
+    "statements works tuning noise gaits locked alone commands basin_shares drawn")):  # fmt: skip
     """statements: beside the figures. noise: first tilt (rad) and hops of prismatic-I before 10 deg. commands: of the polar
     controller (deg), and how each of COMMANDED ends."""
-
-    statements: tuple[Statement, ...]
-    works: tuple[Works, ...]
-    tuning: Tuning
-    noise: tuple[tuple[float, int], ...]
-    gaits: tuple[tuple[str, HopGait], ...]
-    locked: tuple[tuple[str, str], ...]
-    alone: tuple[tuple[str, int], ...]
-    commands: tuple[tuple[float, tuple[str, ...]], ...]
-    basin_shares: tuple[tuple[str, float], ...]
-    drawn: Drawn
 
 
 def compute(progress: Progress) -> HoppingResult:

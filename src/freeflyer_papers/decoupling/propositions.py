@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from functools import partial
 from time import perf_counter
 
@@ -21,14 +21,8 @@ STATES, BOUND = 5, 1e-10
 ROBOTS = ("space_manipulator", "aerial_manipulator", "quadruped", "humanoid")
 
 
-@dataclass(frozen=True)
-class Statement:
+class Statement(namedtuple("Statement", "source text residual robot")):
     """A statement of the paper, its largest residual relative to the size of its terms, and where."""
-
-    source: str
-    text: str
-    residual: float
-    robot: str
 
 
 def models() -> tuple[ff.Model, ...]:
@@ -132,17 +126,8 @@ def _external(model: ff.Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> I
 BLOCKS, CALLS, TIME_BOUND = 21, 200, 2.0
 
 
-@dataclass(frozen=True)
-class Time:
+class Time(namedtuple("Time", "robot nv mass coriolis coriolis_hamel decoupled decoupled_passive")):
     """Medians, us."""
-
-    robot: str
-    nv: int
-    mass: float
-    coriolis: float
-    coriolis_hamel: float
-    decoupled: float
-    decoupled_passive: float
 
     @property
     def ratio(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 
 import numpy as np
 
@@ -18,20 +18,8 @@ SWING = 0.9  # rad, of the arm's joints, every second one the other way
 OFFSET, TURN = 0.05, 0.1  # what the run begins away from its reference: m, rad and rad/s
 
 
-@dataclass(frozen=True)
-class Regulated:
+class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque joint_torque base")):
     """A run: centre of mass, locked angular velocity and joints in time; largest force, torque on the base and of the joints."""
-
-    robot: str
-    case: str
-    t: tuple[float, ...]
-    center: tuple[tuple[float, ...], ...]
-    spin: tuple[tuple[float, ...], ...]
-    joints: tuple[tuple[float, ...], ...]
-    force: float
-    torque: float
-    joint_torque: float
-    base: tuple[tuple[float, ...], ...]
 
 
 def runs() -> tuple[Regulated, ...]:
@@ -92,16 +80,8 @@ def _apart(a: np.ndarray, b: np.ndarray | float) -> float:
 FLIGHT_DURATION, FLIGHT_STEP, BOUND = 10.0, 0.01, 1e-9
 
 
-@dataclass(frozen=True)
-class Flight:
+class Flight(namedtuple("Flight", "robot frame conserved change t changes")):
     """Largest change of the momentum in a frame over the flight, relative to its norm, and the change of it in time."""
-
-    robot: str
-    frame: str
-    conserved: bool
-    change: float
-    t: tuple[float, ...]
-    changes: tuple[float, ...]
 
 
 def flights() -> tuple[Flight, ...]:
@@ -130,29 +110,12 @@ def flights() -> tuple[Flight, ...]:
 POSTURES = 20
 
 
-@dataclass(frozen=True)
-class Frames:
+class Frames(namedtuple("Frames", "robot joints angular linear slope integrable worst")):
     """Of a robot whose other joints are locked: the largest entry of (3.72), the largest of T's slopes, and the worst pair."""
 
-    robot: str
-    joints: int
-    angular: float
-    linear: float
-    slope: float
-    integrable: bool
-    worst: str
 
-
-@dataclass(frozen=True)
-class Path:
+class Path(namedtuple("Path", "robot way integrable share angle error")):
     """Angle along a way through postures of two joints, to the same end."""
-
-    robot: str
-    way: str
-    integrable: bool
-    share: tuple[float, ...]
-    angle: tuple[float, ...]
-    error: float
 
 
 def with_joints(model: ff.Model, count: int) -> ff.Model:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -15,17 +15,9 @@ from freeflyer_papers.decoupling import propositions, regulation
 from freeflyer_papers.decoupling.regulation import MOVES
 
 
-@dataclass(frozen=True)
-class TheoryResult:
+class TheoryResult(namedtuple("TheoryResult", "statements flights frames paths times runs")):
     """statements: propositions and equations, as residuals. flights: momentum in free flight. frames: integrability, by the number
     of joints. paths: two ways to one posture. times: of a call. runs: external and internal motion regulated."""
-
-    statements: tuple[propositions.Statement, ...]
-    flights: tuple[regulation.Flight, ...]
-    frames: tuple[regulation.Frames, ...]
-    paths: tuple[regulation.Path, ...]
-    times: tuple[propositions.Time, ...]
-    runs: tuple[regulation.Regulated, ...]
 
 
 def compute(progress: Progress) -> TheoryResult:

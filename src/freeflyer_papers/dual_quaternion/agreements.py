@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -244,39 +244,17 @@ def serial_arm(n: int, kind: str = "revolute", seed: int = 0) -> ff.Model:
     return ff.build(Description(f"{n} {kind} joints", tuple(links), tuple(joints)))
 
 
-@dataclass(frozen=True)
-class Twist:
+class Twist(namedtuple("Twist", "joint formula velocities error")):
     """A joint of Table 1: the paper's twist, and the largest error of ours against the rate of the joint's pose, (4)."""
 
-    joint: str
-    formula: str
-    velocities: int
-    error: float
+
+class Agreement(namedtuple("Agreement", "robots states newton_euler printed gauss gibbs_appell kane skew")):
+    """Largest relative distance of forces and matrices from the library's other algorithms, over `states` states of robots.
+
+    skew: (52), M's rate, by differences, less C + C^T; relative to M."""
 
 
-@dataclass(frozen=True)
-class Agreement:
-    """Largest relative distance of forces and matrices from the library's other algorithms, over `states` states of robots."""
-
-    robots: str
-    states: int
-    newton_euler: float
-    printed: float
-    gauss: float
-    gibbs_appell: float
-    kane: float
-    skew: float  # (52): M's rate, by differences, less C + C^T; relative to M
-
-
-@dataclass(frozen=True)
-class Remark:
+class Remark(namedtuple("Remark", "robots states least largest whole skew")):
     """Remark 4.1: distance from Mdot / 2 - C, relative to its norm, over `states` states of an arm.
 
     least, largest: of A as printed; whole: the largest of A with the term that it lacks; skew: the largest of A + A^T."""
-
-    robots: str
-    states: int
-    least: float
-    largest: float
-    whole: float
-    skew: float

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
@@ -28,30 +29,15 @@ PAPER = {
 Counter = Callable[[int], Operations]
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(namedtuple("Count", "line algorithm joints multiplications additions paper")):
     """Operations of an algorithm for a serial arm of n joints: coefficients of n^3, n^2, n, 1, exact for all n from 3 on.
 
     `line`: of Table 3; `paper`: what it prints there, (multiplications, additions), empty for our own lines."""
 
-    line: str
-    algorithm: str
-    joints: str
-    multiplications: tuple[float, ...]
-    additions: tuple[float, ...]
-    paper: tuple[str, str]
 
-
-@dataclass(frozen=True)
-class Timing:
-    """us for one state of a serial arm of n joints; None: not measured. Pinocchio's is its inverse dynamics."""
-
-    n: int
-    newton_euler: float
-    rnea: float
-    pinocchio: float | None
-    gauss: float
-    batch: float  # us a state of a batch of dqNE, one thread
+class Timing(namedtuple("Timing", "n newton_euler rnea pinocchio gauss batch")):
+    """us for one state of a serial arm of n joints; None: not measured. Pinocchio's is its inverse dynamics.
+    batch: of a batch of dqNE, a state, one thread."""
 
 
 def counts() -> tuple[Count, ...]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from fractions import Fraction
 from typing import Any
 
@@ -11,24 +11,14 @@ import numpy as np
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
-from freeflyer_papers.dual_quaternion.agreements import Agreement, Remark, Twist
-from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE, Count, Timing
+from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE, Count
 from freeflyer_papers.dual_quaternion.validation import SOFTNESS, Validation
 from freeflyer_papers.dual_quaternion.validation_robots import HOLONOMIC, NONHOLONOMIC, SERIAL
 
 
-@dataclass(frozen=True)
-class DualQuaternionResult:
+class DualQuaternionResult(namedtuple("DualQuaternionResult",
+    "twists agreements remarks counts timings machine peer validation")):  # fmt: skip
     """Everything that the reproduction computes."""
-
-    twists: tuple[Twist, ...]
-    agreements: tuple[Agreement, ...]
-    remarks: tuple[Remark, ...]
-    counts: tuple[Count, ...]
-    timings: tuple[Timing, ...]
-    machine: str
-    peer: str
-    validation: Validation
 
 
 def tables(result: DualQuaternionResult) -> tuple[Table, ...]:

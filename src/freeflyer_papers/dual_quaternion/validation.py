@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
@@ -18,73 +18,32 @@ from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer_papers.dual_quaternion import validation_robots as robots
 
 
-@dataclass(frozen=True)
-class Correlation:
+class Correlation(namedtuple("Correlation", "robot method minimum mean deviation maximum names each")):
     """CMC between a method's accelerations of one robot and those of the simulator, over its coordinates.
 
     names, each: of all coordinates; the others sum them up."""
 
-    robot: str
-    method: str
-    minimum: float
-    mean: float
-    deviation: float
-    maximum: float
-    names: tuple[str, ...]
-    each: np.ndarray
 
-
-@dataclass(frozen=True)
-class Waveform:
+class Waveform(namedtuple("Waveform", "name cmc time simulated computed")):
     """Fig 3: one coordinate's acceleration (n,) in the simulator and by the method, at times (n,); m/s^2 or rad/s^2."""
 
-    name: str
-    cmc: float
-    time: np.ndarray
-    simulated: np.ndarray
-    computed: np.ndarray
 
-
-@dataclass(frozen=True)
-class Integration:
+class Integration(namedtuple("Integration", "motion integrator drift_control seconds violation energy")):
     """A motion of the differential drive under its constraint, by one integrator.
 
     violation: the largest sideways velocity, m/s. energy: the largest change of the total energy, relative to the range of the
     kinetic one; None where forces act."""
 
-    motion: str
-    integrator: str
-    drift_control: str
-    seconds: float
-    violation: float
-    energy: float | None
 
-
-@dataclass(frozen=True)
-class Sideways:
+class Sideways(namedtuple("Sideways", "time computed softness simulated errors extrapolated error")):
     """Sideways force on the wheels, N, at times (n,): `computed` (n,) by the equations, `simulated` (k, n) at `softness` (k,), of
     which 1 is the simulator's default, and `extrapolated` (n,) to none.
 
     errors (k,), error: root mean squares of the differences, relative."""
 
-    time: np.ndarray
-    computed: np.ndarray
-    softness: tuple[float, ...]
-    simulated: np.ndarray
-    errors: tuple[float, ...]
-    extrapolated: np.ndarray
-    error: float
 
-
-@dataclass(frozen=True)
-class Validation:
+class Validation(namedtuple("Validation", "correlations samples waveforms integrations sideways")):
     """Table 2, Fig 3, the nonholonomic constraint over 20 s, the wheels' forces."""
-
-    correlations: tuple[Correlation, ...]
-    samples: int
-    waveforms: tuple[Waveform, ...]
-    integrations: tuple[Integration, ...]
-    sideways: Sideways
 
 
 def validate(progress: Progress) -> Validation:

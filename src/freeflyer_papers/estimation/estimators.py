@@ -3,6 +3,7 @@ Fig 19); motors calibrated from many starts (Fig 18); times."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -40,31 +41,15 @@ class Encoder:
             number(name, getattr(self, name), 0.0)
 
 
-@dataclass(frozen=True)
-class Tracking:
+class Tracking(namedtuple("Tracking", (
+    "names encoder alpha beta rate t actual estimated actual_rates estimated_rates closure redundant "
+    "passive_names passive_error passive_rate_error settled"))):  # fmt: skip
     """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
 
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
     passive_error (n, p): estimated minus actual position of the passive joints, rad or m; passive_rate_error (n, p). settled: first
     sample of the sinusoids proper, after the way there from the drawn posture."""
-
-    names: tuple[str, ...]
-    encoder: Encoder
-    alpha: float
-    beta: float
-    rate: float
-    t: np.ndarray
-    actual: np.ndarray
-    estimated: np.ndarray
-    actual_rates: np.ndarray
-    estimated_rates: np.ndarray
-    closure: np.ndarray
-    redundant: np.ndarray
-    passive_names: tuple[str, ...]
-    passive_error: np.ndarray
-    passive_rate_error: np.ndarray
-    settled: int
 
     def errors(self) -> dict[str, Any]:
         """Of the settled samples: root mean squares of the measured and of the passive joints' errors, the largest of a passive
@@ -175,18 +160,10 @@ def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: flo
 TOLERANCE = 1e-4  # m and rad, Kangaroo paper
 
 
-@dataclass(frozen=True)
-class Calibrations:
+class Calibrations(namedtuple("Calibrations", "robot encoders errors offset_errors lost motors")):
     """encoders: joints with absolute encoders. errors: for each start, the norm of closure and encoders' errors before the first
     step and after each one, m and rad. offset_errors: of these, the largest error of a motor's offset that is left, m or rad. lost:
     starts from which no posture was found that agrees. motors: those calibrated."""
-
-    robot: str
-    encoders: tuple[str, ...]
-    errors: tuple[np.ndarray, ...]
-    offset_errors: np.ndarray
-    lost: int
-    motors: tuple[str, ...]
 
     @property
     def starts(self) -> int:
@@ -241,18 +218,10 @@ def _with_known(s: Sensors, q: np.ndarray, truth: np.ndarray, known: list[int]) 
 BLOCKS, BLOCK_SECONDS = 15, 0.04
 
 
-@dataclass(frozen=True)
-class Times:
+class Times(namedtuple("Times", "tree step closed_torques contact_update contact_wrenches contact_balanced")):
     """Microseconds a call: step of the passive state; closed_torques, inverse dynamics with the model's update in it;
     contact_update of a posture and contact_wrenches ("motors", "balanced") from motor forces, NaN without feet. tree: inverse
     dynamics of the tree alone, for scale."""
-
-    tree: float
-    step: float
-    closed_torques: float
-    contact_update: float
-    contact_wrenches: float
-    contact_balanced: float
 
     @property
     def state_and_torques(self) -> float:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -59,7 +58,7 @@ def tracking(
 
 
 LIGHT_GREY = "#b4b9c0"
-LET_DOWN = 0.4  # s
+LET_DOWN = 0.4  # s: the first moments, when the robot is let down on its feet, are not drawn
 LINES = {"simulator": ("#1d232b", "-", 2.6, 0.35), "motors": (BLUE, "-", 1.2, 1.0), "balanced": (ORANGE, "--", 1.2, 1.0),
          "moving": (GREEN, ":", 1.6, 1.0)}  # fmt: skip
 
@@ -70,7 +69,7 @@ ARROWS = {"simulator": (LIGHT_GREY, 0.42), "moving": (ORANGE, 0.18)}  # colour, 
 def forces(swing: Swing) -> Any:
     """Fig 22 (a): vertical forces of the feet and their sum, above; sideways and forward forces below."""
     figure, (up, side, ahead) = new_figure(7.6, 7.2, 3, 1, sharex=True, height_ratios=(2, 1, 1))
-    swing = _standing(swing)
+    swing = swing.subsample(first=int(np.argmax(swing.t >= LET_DOWN)))
     for name, w in swing.wrenches.items():
         colour, style, width, alpha = LINES[name]
         look = {"color": colour, "ls": style, "lw": width, "alpha": alpha}
@@ -93,18 +92,10 @@ def forces(swing: Swing) -> Any:
     return figure
 
 
-def _standing(swing: Swing) -> Swing:
-    """Without the first moments, when the robot is let down on its feet."""
-    first = int(np.argmax(swing.t >= LET_DOWN))
-    arrays = {n: getattr(swing, n)[first:] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}
-    wrenches = {name: w[first:] for name, w in swing.wrenches.items()}
-    return replace(swing, wrenches=wrenches, settled=swing.settled - first, **arrays)
-
-
 def balance(swing: Swing) -> Any:
     """Fig 22 (b): zero-moment point and centres of pressure, in time and on the floor."""
     figure, (left, right) = new_figure(10.4, 4.4, 1, 2, width_ratios=(1, 1))
-    swing = _standing(swing)
+    swing = swing.subsample(first=int(np.argmax(swing.t >= LET_DOWN)))
     late = slice(swing.settled, None)
     for name in swing.wrenches:
         colour, style, width, alpha = LINES[name]

@@ -8,8 +8,9 @@ they are measured against."""
 from __future__ import annotations
 
 import os
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -33,8 +34,9 @@ from freeflyer.sim.run import Run
 from freeflyer.spatial.polygons import convex_polygon, inner_height
 
 
-@dataclass(frozen=True)
-class Swing:
+class Swing(namedtuple("Swing", (
+    "robot feet sway servos weight t offset pelvis wrenches soles extremes extreme_samples passive_error "
+    "base_error gap settled run"), defaults=(None,))):  # fmt: skip
     """What is compared, at the times t (n,), s; everything below the low-pass of `sway.cutoff`.
 
     offset (n,): the pelvis's wanted offset; pelvis (n, 3): its position, m. wrenches: by source, "simulator", "motors", "balanced",
@@ -44,31 +46,14 @@ class Swing:
     (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts. run: of the
     simulator."""
 
-    robot: str
-    feet: tuple[str, ...]
-    sway: Sway
-    servos: Servos
-    weight: float
-    t: np.ndarray
-    offset: np.ndarray
-    pelvis: np.ndarray
-    wrenches: dict[str, np.ndarray]
-    soles: tuple[np.ndarray, ...]
-    extremes: np.ndarray
-    extreme_samples: tuple[int, ...]
-    passive_error: np.ndarray
-    base_error: np.ndarray
-    gap: np.ndarray
-    settled: int
-    run: Run | None = None
-
-    def subsample(self, every: int) -> Swing:
-        """One in `every` samples, without the simulator's run."""
-        keep = slice(None, None, every)
+    def subsample(self, every: int = 1, first: int = 0) -> Swing:
+        """One in `every` samples from `first` on, without the simulator's run."""
+        keep = slice(first, None, every)
         arrays = {n: getattr(self, n)[keep] for n in ("t", "offset", "pelvis", "passive_error", "base_error", "gap")}
         wrenches = {name: w[keep] for name, w in self.wrenches.items()}
-        extremes = tuple(k // every for k in self.extreme_samples)
-        return replace(self, wrenches=wrenches, settled=-(-self.settled // every), extreme_samples=extremes, run=None, **arrays)
+        extremes = tuple((k - first) // every for k in self.extreme_samples)
+        settled = -((first - self.settled) // every)
+        return self._replace(wrenches=wrenches, settled=settled, extreme_samples=extremes, run=None, **arrays)
 
     def vertical(self, source: str) -> np.ndarray:
         """(n, f): vertical force on each foot, N."""
@@ -120,17 +105,9 @@ COLUMNS = ("wrenches from", "sum off by", "inside mm", "force x, y, z rms N", "l
     "ZMP x, y rms mm")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Line:
+class Line(namedtuple("Line", "source weight_error inside force center zmp")):
     """Of one source: weight_error, share of the weight; inside, m; errors against the simulator: force (2, 3) N, center (2, 2), zmp
     (2, 2) m, root mean square and largest."""
-
-    source: str
-    weight_error: float
-    inside: float
-    force: tuple[tuple[float, ...], ...]
-    center: tuple[tuple[float, ...], ...]
-    zmp: tuple[tuple[float, ...], ...]
 
     @property
     def cells(self) -> tuple[str, ...]:

@@ -5,8 +5,8 @@ there is something to draw, pictures_X(result); without "_X" in a module of one 
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
 from typing import Any
@@ -68,12 +68,8 @@ OWN_DIMENSIONS = ("These are our own dimensions, chosen near the paper's figures
     "is neither given (--robot kangaroo.xml) nor in the folder FREEFLYER_MODELS.")
 
 
-@dataclass(frozen=True)
-class KangarooResult:
+class KangarooResult(namedtuple("KangarooResult", "robot parts")):
     """robot: where the numbers come from. parts: the result of each part, by its name in PARTS."""
-
-    robot: str
-    parts: dict[str, Any]
 
 
 def compute(progress: Progress, robot: Path | None = None, peer: Path | None = None) -> KangarooResult:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
@@ -22,22 +22,11 @@ FITTED_LENGTH = 0.0125  # m: with the middle of the foot's box as the sole's ori
 WORDS = {HOME_LENGTH: ", home posture", FITTED_LENGTH: ", origin in the middle of the foot"}
 
 
-@dataclass(frozen=True)
-class Comparison:
+class Comparison(namedtuple("Comparison",
+    "robot mass lengths inertia momentum com peer peer_mass peer_inertia peer_momentum")):  # fmt: skip
     """lengths (n,): m of the length motors; the last is FITTED_LENGTH, with the middle of the foot as the sole's origin, others
     with the point below the ankle. inertia (n, 6): column norms of (31). momentum (n, 3): of the base's angular columns of (33), kg
     m^2. com (n, 3): m, from the base. peer: its name ("" for none), with the same numbers (6,), (3,)."""
-
-    robot: str
-    mass: float
-    lengths: np.ndarray
-    inertia: np.ndarray
-    momentum: np.ndarray
-    com: np.ndarray
-    peer: str
-    peer_mass: float
-    peer_inertia: np.ndarray
-    peer_momentum: np.ndarray
 
     @property
     def chi(self) -> np.ndarray:
@@ -107,16 +96,10 @@ EPSILON = 1e-5  # of the Kangaroo paper, Table III
 DIRECTIONS = ("x", "y", "z")
 
 
-@dataclass(frozen=True)
-class CartesianInertia:
+class CartesianInertia(namedtuple("CartesianInertia", "frame Lambda singular_values epsilon")):
     """Equivalent inertia at a frame, its base held. Lambda (6, 6) [linear; angular], along the base's axes at the frame's origin,
     kg, kg m, kg m^2. singular_values: of J, largest first (the last small: the leg is nearly stretched). epsilon: the
     regularisation. columns (6,): norms of Lambda's columns."""
-
-    frame: str
-    Lambda: np.ndarray
-    singular_values: np.ndarray
-    epsilon: float
 
     @property
     def columns(self) -> np.ndarray:
@@ -124,17 +107,11 @@ class CartesianInertia:
         return np.linalg.norm(self.Lambda, axis=0)
 
 
-@dataclass(frozen=True)
-class AngularMomentum:
+class AngularMomentum(namedtuple("AngularMomentum", "A locked mass com")):
     """The angular part of the centroidal momentum matrix, world axes. A (3, nu): of the independent velocities, kg m^2 (times
     1/m for motors that slide). locked (3, 3): the robot's rotational inertia about its com, all joints
     held, along the base's axes. mass (kg). com
     (3,): m, from the base. columns (3,): norms of the base's angular columns. rows (3,): of the rows of the joints' columns."""
-
-    A: np.ndarray
-    locked: np.ndarray
-    mass: float
-    com: np.ndarray
 
     @property
     def columns(self) -> np.ndarray:

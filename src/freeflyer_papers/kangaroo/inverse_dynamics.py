@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from functools import partial
 from itertools import product
 from typing import NamedTuple
@@ -34,8 +35,9 @@ AGREED = 1e-9  # of the largest entry
 FORMULATIONS: tuple[Formulation, ...] = ("three-step", "full")
 
 
-@dataclass(frozen=True)
-class Result:
+class Result(namedtuple("Result", (
+    "robot states solved sizes accelerations forces torques base loops multipliers third_step written_out "
+    "joint_space base_accelerations held_back motors feet lengths motor_forces shares times"))):  # fmt: skip
     """One robot. sizes: by form, unknown accelerations and contact forces, rows of the base, loops and contacts, inequalities.
 
     Largest relative differences over all states: accelerations, forces, torques of the two forms; base (62), loops (25c);
@@ -44,28 +46,6 @@ class Result:
     lengths (k,): m; motor_forces
     (k, m): of `motors`, at rest, N; shares (k, f): of the weight on each of `feet`. times: by form,
     microseconds from state to torques, and of it until the program is set up."""
-
-    robot: str
-    states: int
-    solved: bool
-    sizes: dict[str, tuple[int, ...]]
-    accelerations: float
-    forces: float
-    torques: float
-    base: float
-    loops: float
-    multipliers: float
-    third_step: float
-    written_out: float
-    joint_space: float
-    base_accelerations: np.ndarray
-    held_back: tuple[tuple[str, ...], ...]
-    motors: tuple[str, ...]
-    feet: tuple[str, ...]
-    lengths: tuple[float, ...]
-    motor_forces: np.ndarray
-    shares: np.ndarray
-    times: dict[str, tuple[float, float]]
 
 
 def compute(robot: Kangaroo, progress: Progress) -> tuple[Result, ...]:

@@ -3,9 +3,9 @@ limits of hip and ankle as regions, and the singularities that section IV names.
 
 from __future__ import annotations
 
+from collections import namedtuple
 import math
 import re
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -29,31 +29,14 @@ WRITTEN = "U-2(RRRP-RRR-UU)"  # the ankle's type in the paper's text
 SAME_PLACE = 2e-4  # m: pins nearer than this are one
 
 
-@dataclass(frozen=True)
-class Mechanism:
+class Mechanism(namedtuple("Mechanism", "name active passive pins rows stroke joints limits")):
     """A sub-mechanism of the left leg. passive: joint coordinates of the tree; pins: joints that were opened, those that share a
     place or a pair of links counted once; rows: independent constraints. stroke (m); limits (deg) of `joints`."""
 
-    name: str
-    active: int
-    passive: int
-    pins: int
-    rows: int
-    stroke: tuple[float, float]
-    joints: tuple[str, ...]
-    limits: tuple[tuple[float, float], ...]
 
-
-@dataclass(frozen=True)
-class Mechanisms:
+class Mechanisms(namedtuple("Mechanisms", "robot mechanisms passive_in_a_leg by_freedom motors")):
     """Table II of a robot's left leg, and Table I's row. by_freedom: number of the robot's sub-mechanisms for each number of
     motors. motors: of the robot, those in no loop included."""
-
-    robot: str
-    mechanisms: tuple[Mechanism, ...]
-    passive_in_a_leg: int
-    by_freedom: dict[int, int]
-    motors: int
 
 
 def compute_mechanisms(robot: Kangaroo, progress: Progress) -> Mechanisms:
@@ -150,24 +133,12 @@ def _spans(limits: tuple[tuple[float, float], ...]) -> str:
 SEARCHED = 0.12  # m
 
 
-@dataclass(frozen=True)
-class Place:
+class Place(namedtuple("Place", "mechanism motion paper found")):
     """A singularity: sub-mechanism, what moves, where the paper puts it (m, or in words), and what was found."""
 
-    mechanism: str
-    motion: str
-    paper: str
-    found: Singularity
 
-
-@dataclass(frozen=True)
-class Regions:
+class Regions(namedtuple("Regions", "robot hip ankle places")):
     """Figs 7 and 11, and the singularities of a leg."""
-
-    robot: str
-    hip: ReachableSet
-    ankle: ReachableSet
-    places: tuple[Place, ...]
 
 
 def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:

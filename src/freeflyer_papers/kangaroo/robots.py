@@ -3,6 +3,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -21,23 +22,10 @@ HOME_LENGTH, HOME_ANKLE = 0.0004, -0.001  # m: length and ankle motors in the pu
 HALF_SITTING = {"3": -0.411354, "4": 0.859395, "5": -0.448041}  # rad: TALOS's usual standing posture, joints leg_*_N_joint
 
 
-@dataclass(frozen=True)
-class Names:
+class Names(namedtuple("Names", (
+    "hip_link sole yaw_motor hip_motors length_motor ankle_motors yaw roll pitch thigh knee ankle_roll "
+    "ankle_pitch"))):  # fmt: skip
     """Joints and frames of a leg; motors are given in the order of Table II."""
-
-    hip_link: str
-    sole: str
-    yaw_motor: str
-    hip_motors: tuple[str, str]
-    length_motor: str
-    ankle_motors: tuple[str, str]
-    yaw: str
-    roll: str
-    pitch: str
-    thigh: str
-    knee: str
-    ankle_roll: str
-    ankle_pitch: str
 
     @property
     def foot_middle(self) -> str:

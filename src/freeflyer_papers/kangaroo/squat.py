@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -66,8 +66,9 @@ RATE, THIN = 1000.0, 20  # Hz of the samples; one in so many is kept
 POSTURES = 7  # drawn
 
 
-@dataclass(frozen=True)
-class Squat:
+class Squat(namedtuple("Squat", (
+    "robot length tilt pitch stop last ahead force by_ratio weight low high t moved height soles others ankle "
+    "pushing feet slid shown bones ends pressure places"))):  # fmt: skip
     """length (n,): m of both length motors, all others at rest. Standing at rest there: tilt (n,), rad, of the soles against the
     base; pitch (n,): of the ankle, rad, whose stop is at `stop` and is reached at the length `last`, m; ahead (n,): m by which the
     centre of mass is in front of the ankles; force (n,): of a length motor, N, and by_ratio (n,): half the weight over the ratio of
@@ -78,33 +79,6 @@ class Squat:
     length motor, N; feet (k, f): vertical forces, N; slid: m that a sole moved on the floor. shown (p,): samples drawn; bones (p,
     n, 2, 3): the robot there, m; ends (p, f, 2, 3): rear and front of its soles, m; pressure (p, f, 3): the feet's forces there, N;
     places (p, f, 3): where they act, m."""
-
-    robot: str
-    length: np.ndarray
-    tilt: np.ndarray
-    pitch: np.ndarray
-    stop: float
-    last: float
-    ahead: np.ndarray
-    force: np.ndarray
-    by_ratio: np.ndarray
-    weight: float
-    low: float
-    high: float
-    t: np.ndarray
-    moved: np.ndarray
-    height: np.ndarray
-    soles: np.ndarray
-    others: np.ndarray
-    ankle: np.ndarray
-    pushing: np.ndarray
-    feet: np.ndarray
-    slid: float
-    shown: tuple[int, ...]
-    bones: np.ndarray
-    ends: np.ndarray
-    pressure: np.ndarray
-    places: np.ndarray
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Squat:

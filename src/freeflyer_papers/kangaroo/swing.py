@@ -3,14 +3,15 @@ closed model as a mechanical system: energy and angular momentum over ten second
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from collections import namedtuple
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import COLUMNS, Line, Sway, Swing, lateral_swing, lines, settings
+from freeflyer_papers.estimation.swing import COLUMNS, Sway, Swing, lateral_swing, lines, settings
 from freeflyer_papers.estimation.pictures import bones
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -23,19 +24,10 @@ NUMERIC = tuple(range(1, len(COLUMNS)))
 THIN = 20  # of the samples, one in so many is kept
 
 
-@dataclass(frozen=True)
-class SwingResult:
+class SwingResult(namedtuple("SwingResult", "robot lines smooth light shown bones settings")):
     """lines: errors of each estimate of the wrenches, from all samples; smooth: the same without the joints' friction and damping,
     where there are any; light: the same with MASS kg, as in the paper's experiment, on the real robot. shown: the swing at 50 Hz.
     bones (3, n, 2, 3): the robot at its three extremes, m. settings: how it was done."""
-
-    robot: str
-    lines: tuple[Line, ...]
-    smooth: tuple[Line, ...]
-    light: tuple[Line, ...]
-    shown: Swing
-    bones: np.ndarray
-    settings: str
 
 
 def compute_swing(robot: Kangaroo, progress: Progress) -> SwingResult:
@@ -104,21 +96,9 @@ FREE: dict[str, Any] = {"spin": 0.07}  # rad/s: the legs swing out, but reach no
 SPRUNG: dict[str, Any] = {"spin": 1.4, "speed": 0.05, "stiffness": STIFFNESS}
 
 
-@dataclass(frozen=True)
-class Row:
+class Row(namedtuple("Row", "dt stiffness flown drift momentum_drift energy turned joints stroke gap")):
     """One flight: dt (s), stiffness (N/m), seconds flown, drifts of energy and of angular momentum (relative), J at the start, how
     far the base turned, how far passive joints moved (rad), the largest stroke (m), the largest gap (m or rad)."""
-
-    dt: float
-    stiffness: float
-    flown: float
-    drift: float
-    momentum_drift: float
-    energy: float
-    turned: float
-    joints: float
-    stroke: float
-    gap: float
 
 
 def compute_flight(robot: Kangaroo, progress: Progress) -> tuple[Row, ...]:

@@ -3,7 +3,7 @@ state estimated from the motors' encoders on sinusoids, and the time that it tak
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -23,36 +23,15 @@ THIN = 5  # of the samples, one in so many is kept for the picture
 HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for timings only
 
 
-@dataclass(frozen=True)
-class Run:
+class Run(namedtuple("Run",
+    "encoders alpha measured_rms passive_rms passive_largest bias worst_joint closure redundant")):  # fmt: skip
     """One way of estimating: the numbers of Tracking (estimation/estimators.py), m and rad."""
 
-    encoders: str
-    alpha: float
-    measured_rms: float
-    passive_rms: float
-    passive_largest: float
-    bias: float
-    worst_joint: str
-    closure: float
-    redundant: float
 
-
-@dataclass(frozen=True)
-class TrackingResult:
+class TrackingResult(namedtuple("TrackingResult",
+    "robot runs names t actual estimated actual_rates estimated_rates closures times")):  # fmt: skip
     """runs: by encoder and alpha. Of the run with ideal encoders and the paper's gains, the left leg's motors: names, t (n,);
     actual, estimated (n, m), m; actual_rates, estimated_rates, m/s. closures: norm of the residual (n,), of each run."""
-
-    robot: str
-    runs: tuple[Run, ...]
-    names: tuple[str, ...]
-    t: np.ndarray
-    actual: np.ndarray
-    estimated: np.ndarray
-    actual_rates: np.ndarray
-    estimated_rates: np.ndarray
-    closures: tuple[np.ndarray, ...]
-    times: estimators.Times
 
 
 def compute_tracking(robot: Kangaroo, progress: Progress) -> TrackingResult:
@@ -112,14 +91,9 @@ SAID = {"motors calibrated": "10", "starts that come below 1e-4": "6 of 6 shown"
         "error after, largest": "< 1e-4"}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Calibrated:
+class Calibrated(namedtuple("Calibrated", "robot paper rotary")):
     """paper: with the paper's encoders, rotary ones on five passive joints a leg, absolute length motors, which are not calibrated.
     rotary: with six rotary ones a leg, on the joints of a serial leg, all motors calibrated."""
-
-    robot: str
-    paper: estimators.Calibrations
-    rotary: estimators.Calibrations
 
 
 def compute_calibration(robot: Kangaroo, progress: Progress) -> Calibrated:

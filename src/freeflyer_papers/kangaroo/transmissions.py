@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
 
 from freeflyer.linkages import Keep, extract_limb, follow, force_curve, transmission_curve
-from freeflyer.linkages.following import Curve, ForceCurve
 from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, new_figure
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -20,16 +19,9 @@ STROKE = (-0.02, 0.02)  # m: of the ankle's motors (Table II)
 SHOWN = ("thigh", "knee", "ankle pitch")
 
 
-@dataclass(frozen=True)
-class Retraction:
+class Retraction(namedtuple("Retraction", "length joints motors outside stop")):
     """A retraction of the leg: length (n,) m of the leg's motor; joints: positions (n,) in rad of the passive ones, m of the
     ankle's motors; outside: motors that leave their stroke, and between which lengths."""
-
-    length: np.ndarray
-    joints: dict[str, np.ndarray]
-    motors: dict[str, np.ndarray]
-    outside: dict[str, tuple[float, float]]
-    stop: float
 
     @property
     def last(self) -> float | None:
@@ -38,15 +30,8 @@ class Retraction:
         return float(np.interp(self.stop, pitch, self.length)) if pitch[-1] > self.stop else None
 
 
-@dataclass(frozen=True)
-class Transmissions:
+class Transmissions(namedtuple("Transmissions", "robot knee level fixed force")):
     """Fig 12 (knee), Fig 13 (constant orientation of the foot), Fig 14 (constant ankle), Fig 15 (force)."""
-
-    robot: str
-    knee: Curve
-    level: Retraction
-    fixed: Retraction
-    force: ForceCurve
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Transmissions:

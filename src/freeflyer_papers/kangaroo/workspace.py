@@ -4,7 +4,7 @@ hip does not."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from time import perf_counter
 from typing import Any
 
@@ -20,23 +20,11 @@ PER_AXIS = 47  # positions of each of three motors: 103 823 postures
 DRAWN = 8000  # states kept for pictures
 
 
-@dataclass(frozen=True)
-class Workspace:
+class Workspace(namedtuple("Workspace",
+    "robot count impossible outside seconds position linear angular peak_linear peak_angular highest")):  # fmt: skip
     """count, impossible, outside: all postures, those without assembly, those beyond a joint's stop. seconds: it took. position (n,
     3): of the sole in the base, m, for n states drawn evenly. linear, angular (n,): normalised manipulability there. peak_linear,
     peak_angular: what 1 stands for. highest: of the sole in the base with the shortest leg, no joint's stop kept, m."""
-
-    robot: str
-    count: int
-    impossible: int
-    outside: int
-    seconds: float
-    position: np.ndarray
-    linear: np.ndarray
-    angular: np.ndarray
-    peak_linear: float
-    peak_angular: float
-    highest: float
 
 
 def compute_workspace(robot: Kangaroo, progress: Progress) -> Workspace:
@@ -111,18 +99,10 @@ LEAST = 1e-9  # relative to the largest singular value: smaller ones are roundin
 NOTICED = 1e-5  # m: gaps below are the file's digits
 
 
-@dataclass(frozen=True)
-class Closure:
+class Closure(namedtuple("Closure", "name postures independent redundant least_squares moved")):
     """A sub-mechanism over its motors' strokes, within the stops of all joints. postures: how many. independent, redundant: largest
     gaps, m or rad, of the rows that are solved and of the others; least_squares: of all rows, where all are fitted; moved: by how
     much joints then stand elsewhere, m or rad."""
-
-    name: str
-    postures: int
-    independent: float
-    redundant: float
-    least_squares: float
-    moved: float
 
 
 def compute_closure(robot: Kangaroo, progress: Progress) -> tuple[Closure, ...]:

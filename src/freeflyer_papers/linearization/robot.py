@@ -6,6 +6,7 @@ base that moves, is the state of all checks. Below it what is computed: plain da
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
 from dataclasses import dataclass
 
@@ -147,16 +148,10 @@ def distance(actual: np.ndarray, expected: np.ndarray) -> float:
     return float(np.abs(actual - expected).max() / np.abs(expected).max())
 
 
-@dataclass(frozen=True)
-class Check:
-    """One executed check: `value`, which must be at most `bound`, of the quantity `what`, about `requirement`.
+class Check(namedtuple("Check", "requirement what value bound")):
+    """One executed check: `value`, which must be at most `bound`, of the quantity `what`, about `requirement` (SF, MB, RF or ED).
 
     A `bound` of None makes it a comparison: what another approach gives, which is not ours to pass."""
-
-    requirement: str  # SF, MB, RF or ED
-    what: str
-    value: float
-    bound: float | None
 
     @property
     def holds(self) -> bool | None:
@@ -164,18 +159,11 @@ class Check:
         return None if self.bound is None else bool(self.value <= self.bound)
 
 
-@dataclass(frozen=True)
-class Approach:
+class Approach(namedtuple("Approach", "name worst typical base operations")):
     """A way to the derivatives, measured: errors relative to the largest entry, over base attitudes of any pitch.
 
     `worst` and `typical` (median) error of d tau / dq and dv; `base`: typical error of the base's rows; `operations`:
     multiplications and additions an entry, on the longest chain that was counted."""
-
-    name: str
-    worst: float
-    typical: float
-    base: float
-    operations: float
 
     @property
     def singularity_free(self) -> bool:
@@ -193,20 +181,12 @@ class Approach:
         return bool(self.typical < 1e-12)
 
 
-@dataclass(frozen=True)
-class Differences:
+class Differences(namedtuple("Differences", "kind delta maximal average evaluations fall rise")):
     """Fig 5: errors of geometric finite differences of the forward dynamics against the step `delta` (n,), rad or m.
 
     `maximal` and `average` (n,) are over all entries of [da/dq, da/dv, da/dtau], divided by the largest of them. `evaluations`: how
-    many forward dynamics one linearisation takes."""
-
-    kind: str
-    delta: np.ndarray
-    maximal: np.ndarray
-    average: np.ndarray
-    evaluations: int
-    fall: float  # slope of log error over log delta where truncation rules
-    rise: float  # and where rounding does
+    many forward dynamics one linearisation takes. `fall`, `rise`: slopes of log error over log delta where truncation and where
+    rounding rules."""
 
     @property
     def best(self) -> int:
@@ -214,22 +194,13 @@ class Differences:
         return int(np.argmin(self.maximal))
 
 
-@dataclass(frozen=True)
-class Counts:
+class Counts(namedtuple("Counts", (
+    "bodies entries eidamb eidamb_as_printed by_pose by_shape by_shape_through_wrenches by_base_velocity "
+    "by_joint_velocity"))):  # fmt: skip
     """Multiplications and additions of the algorithms on a chain of `bodies`, base not counted; every joint revolute.
 
     `entries`: of the derivatives by H, s, v and r together. `eidamb`: Table 4 without its table of wrenches, which results do not
     need."""
-
-    bodies: int
-    entries: int
-    eidamb: int
-    eidamb_as_printed: int
-    by_pose: int
-    by_shape: int
-    by_shape_through_wrenches: int
-    by_base_velocity: int
-    by_joint_velocity: int
 
     @property
     def derivatives(self) -> int:
@@ -237,53 +208,23 @@ class Counts:
         return self.by_pose + self.by_shape + self.by_base_velocity + self.by_joint_velocity
 
 
-@dataclass(frozen=True)
-class Cost:
-    """Microseconds for all derivatives of the inverse dynamics of a chain on a floating base; None: not run at that size."""
-
-    bodies: int
-    nv: int
-    tables: float | None  # the paper's tables, NumPy
-    compiled: float
-    differences: float
+class Cost(namedtuple("Cost", "bodies nv tables compiled differences")):
+    """Microseconds for all derivatives of the inverse dynamics of a chain on a floating base; None: not run at that size.
+    `tables`: the paper's, in NumPy."""
 
 
-@dataclass(frozen=True)
-class Sweep:
+class Sweep(namedtuple("Sweep", "pitch error condition")):
     """Over base pitches (n,), rad: the error of Tables 5 to 8, and the condition number of roll, pitch and yaw's rates."""
 
-    pitch: np.ndarray
-    error: np.ndarray
-    condition: np.ndarray
 
-
-@dataclass(frozen=True)
-class Prediction:
+class Prediction(namedtuple("Prediction", "duration size remainder order")):
     """Linear prediction of a motion beside the motion: `remainder` is their distance after `duration` seconds.
 
     `size` (n,) of the perturbation, rad, m, rad/s, m/s and N m alike; `order` is the slope of their logarithms."""
 
-    duration: float
-    size: np.ndarray
-    remainder: np.ndarray
-    order: float
 
-
-@dataclass(frozen=True)
-class LinearizationResult:
+class LinearizationResult(namedtuple("LinearizationResult", (
+    "robot nv bodies checks approaches differences exact_error sweep prediction counts costs machine "
+    "skeletons"))):  # fmt: skip
     """Everything that the reproduction of the geometric linearisation paper computes. `exact_error`: of the tables against complex
-    steps."""
-
-    robot: str
-    nv: int
-    bodies: int
-    checks: tuple[Check, ...]
-    approaches: tuple[Approach, ...]
-    differences: tuple[Differences, ...]
-    exact_error: float
-    sweep: Sweep
-    prediction: Prediction
-    counts: tuple[Counts, ...]
-    costs: tuple[Cost, ...]
-    machine: str
-    skeletons: tuple[np.ndarray, np.ndarray]  # (bodies + 1, 2, 3) joint and far end in the world, reference and perturbed
+    steps. `skeletons`: of the reference and the perturbed posture, (bodies + 1, 2, 3), joint and far end in the world."""

@@ -208,15 +208,7 @@ def _refuse(symbols: set[sp.Symbol], what: str, *formulas: sp.Expr | float) -> N
 def prismatic_hopper() -> PlanarRobot:
     """Prismatic hopping leg: point masses m_01 on the base and m_11 on the foot, q1 the leg's length (tables 4.4 and 4.5).
 
-    Returns: PlanarRobot with symbols m_01, m_11 and g; `ff.robots.prismatic_hopper` is the leg in numbers.
-
-    Examples:
-        >>> robot = freeflyer_papers.planar.prismatic_hopper()
-        >>> freeflyer_papers.planar.mass_matrix(robot)[2:, 2:]
-        Matrix([
-        [m_11*q1**2,    0],
-        [         0, m_11]])
-    """
+    Returns: PlanarRobot with symbols m_01, m_11 and g; `ff.robots.prismatic_hopper` is the leg in numbers."""
     state, (trunk, foot, g) = variables(1), sp.symbols("m_01 m_11 g", positive=True)
     frames = [("1", state.position[3], 0, 0), ("foot", 0, 0, 0)]
     return robot(state, frames, [("base", trunk, 0, 0, 0), ("1", foot, 0, 0, 0)], gravity=g)

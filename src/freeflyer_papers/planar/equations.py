@@ -27,13 +27,7 @@ class Equations:
         gravity_forces: G (nv, 1), N and N m.
         kinetic_energy, potential_energy: expression, J.
         center_of_mass: (2, 1), in the world, m.
-        momentum: (3, 1) about the base's origin, in its axes: [linear; angular].
-
-    Examples:
-        >>> e = freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper())
-        >>> ff.symbolic.is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
-        True
-    """
+        momentum: (3, 1) about the base's origin, in its axes: [linear; angular]."""
 
     mass_matrix: sp.ImmutableMatrix
     mass_matrix_rate: sp.ImmutableMatrix
@@ -105,12 +99,7 @@ def coriolis_matrix(robot: PlanarRobot, *, form: Literal["passive", "hamel"] = "
 def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Forces that hold a planar robot at rest, matrix, (nv, 1): base wrench in its own axes and joint forces, N and N m.
 
-    Source: decoupling thesis, (4.12).
-
-    Examples:
-        >>> freeflyer_papers.planar.gravity_forces(freeflyer_papers.planar.prismatic_hopper())[1]
-        g*(m_01 + m_11)*cos(theta)
-    """
+    Source: decoupling thesis, (4.12)."""
     U = sp.Matrix([potential_energy(robot)])
     return reduce_products((U.jacobian(robot.variables.position) * robot.variables.rates).T)
 
@@ -119,13 +108,7 @@ def gravity_forces(robot: PlanarRobot) -> sp.ImmutableMatrix:
 def kinetic_energy(robot: PlanarRobot) -> sp.Expr:
     """Kinetic energy of a planar robot.
 
-    Returns: expression, J.
-
-    Examples:
-        >>> robot = freeflyer_papers.planar.prismatic_hopper()
-        >>> freeflyer_papers.planar.kinetic_energy(robot).coeff(robot.variables.velocity[3], 2)
-        m_11/2
-    """
+    Returns: expression, J."""
     M = mass_matrix(robot)
     v = sp.Matrix(robot.variables.velocity)
     return sp.expand((v.T * M * v)[0] / 2)
@@ -136,12 +119,7 @@ def potential_energy(robot: PlanarRobot) -> sp.Expr:
     """Potential energy of a planar robot, zero at the world's origin.
 
     Returns: expression, J.
-    Source: decoupling thesis, (4.11).
-
-    Examples:
-        >>> freeflyer_papers.planar.potential_energy(freeflyer_papers.planar.revolute_hopper())
-        g*l*m_11*sin(q1 + theta)/2 + g*l*(m_02/2 + m_11)*sin(theta) + g*o_y*(m_01 + m_02 + m_11)
-    """
+    Source: decoupling thesis, (4.11)."""
     height = robot.variables.position[1]
     above = (frame_pose(robot, BASE, reference="world").rotation * _moments(robot))[1]
     return robot.gravity * robot.mass * height + reduce_products(robot.gravity * above)
@@ -152,14 +130,7 @@ def center_of_mass(robot: PlanarRobot, *, reference: Literal["base", "world"] = 
     """Centre of mass of a planar robot, matrix, (2, 1), m.
 
     Args:
-        reference: "base" or "world". Frame of expression, o_bc or o_ic of the decoupling thesis.
-
-    Examples:
-        >>> freeflyer_papers.planar.center_of_mass(freeflyer_papers.planar.prismatic_hopper(), reference="base")
-        Matrix([
-        [m_11*q1/(m_01 + m_11)],
-        [                    0]])
-    """
+        reference: "base" or "world". Frame of expression, o_bc or o_ic of the decoupling thesis."""
     base = frame_pose(robot, BASE, reference=reference)
     return sp.ImmutableMatrix(base.origin + reduce_products(base.rotation * _moments(robot)) / robot.mass)
 
@@ -169,12 +140,7 @@ def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Momentum h_b of a planar robot about the base's origin, in the base's axes.
 
     Returns: matrix, (3, 1): [linear; angular], kg m/s and kg m^2/s.
-    Source: decoupling thesis, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69).
-
-    Examples:
-        >>> freeflyer_papers.planar.momentum(freeflyer_papers.planar.prismatic_hopper())[0]
-        m_01*v_x + m_11*qdot1 + m_11*v_x
-    """
+    Source: decoupling thesis, (3.65). In a frame c it is adjoint(H_cb)^-T times this (3.69)."""
     return reduce_products(mass_matrix(robot)[:3, :] * sp.Matrix(robot.variables.velocity))
 
 
@@ -182,15 +148,7 @@ def momentum(robot: PlanarRobot) -> sp.ImmutableMatrix:
 def inverse_mass_matrix(robot: PlanarRobot) -> sp.ImmutableMatrix:
     """Inverse of the mass matrix of a planar robot, matrix, (nv, nv).
 
-    Raises: InputError for mass matrices that are singular in every posture.
-
-    Examples:
-        >>> import sympy
-        >>> robot = freeflyer_papers.planar.prismatic_hopper()
-        >>> M, Minv = freeflyer_papers.planar.mass_matrix(robot), freeflyer_papers.planar.inverse_mass_matrix(robot)
-        >>> ff.symbolic.is_zero(M * Minv - sympy.eye(4))
-        True
-    """
+    Raises: InputError for mass matrices that are singular in every posture."""
     M = mass_matrix(robot)
     determinant = reduce_products(M.det(method="berkowitz"))
     if determinant == 0:
@@ -275,12 +233,7 @@ def integrability_residuals(robot: PlanarRobot) -> dict[tuple[int, int], sp.Immu
 
     Returns: dict, (i, j) of joints, from 0, to (3, 1), rows [v; omega]: zero everywhere where the frame exists. Empty for one
     joint.
-    Source: decoupling thesis, (3.73).
-
-    Examples:
-        >>> freeflyer_papers.planar.integrability_residuals(freeflyer_papers.planar.revolute_hopper())
-        {}
-    """
+    Source: decoupling thesis, (3.73)."""
     return {pair: reduce_products(residual) for pair, residual in _residuals(robot).items()}
 
 
@@ -289,12 +242,7 @@ def is_integrable(robot: PlanarRobot) -> bool:
     """Whether a centre-of-mass frame aligned with the locked velocity is a function of the posture.
 
     Returns: bool, always True for one joint; for more, generally False.
-    Source: decoupling thesis, lemma 3.4.
-
-    Examples:
-        >>> freeflyer_papers.planar.is_integrable(freeflyer_papers.planar.revolute_hopper())
-        True
-    """
+    Source: decoupling thesis, lemma 3.4."""
     return all(is_zero(residual) for residual in _residuals(robot).values())
 
 

@@ -72,14 +72,7 @@ def rotation_matrix(angle: sp.Expr) -> sp.ImmutableMatrix:
     """Rotation R_xy of a frame y in a frame x of the plane, matrix, (2, 2).
 
     Args:
-        angle: expression or number, rad.
-
-    Examples:
-        >>> freeflyer_papers.planar.rotation_matrix(0)
-        Matrix([
-        [1, 0],
-        [0, 1]])
-    """
+        angle: expression or number, rad."""
     angle = formula("angle", angle)
     c, s = sp.cos(angle), sp.sin(angle)
     return sp.ImmutableMatrix([[c, -s], [s, c]])
@@ -115,15 +108,7 @@ def pose_of(H: sp.MatrixBase) -> Pose:
 def adjoint(pose: Pose) -> sp.ImmutableMatrix:
     """Adjoint A_xy of a pose: it takes twists of frame y to those of frame x; matrix, (3, 3), of [linear; angular].
 
-    Source: decoupling thesis, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn.
-
-    Examples:
-        >>> freeflyer_papers.planar.adjoint(freeflyer_papers.planar.Pose(0, (1, 2)))
-        Matrix([
-        [1, 0,  2],
-        [0, 1, -1],
-        [0, 0,  1]])
-    """
+    Source: decoupling thesis, 4.1.1: [[R, -S o], [0, 1]] with S a quarter turn."""
     _check(pose)
     top = pose.rotation.row_join(-S * pose.origin)
     return sp.ImmutableMatrix(sp.Matrix.vstack(top, sp.Matrix([[0, 0, 1]])))
@@ -135,16 +120,7 @@ def twist_adjoint(twist: Iterable[sp.Expr]) -> sp.ImmutableMatrix:
 
     Args:
         twist: row of three, [vx, vy, omega].
-    Source: decoupling thesis, 4.1.1: [[omega S, -S v], [0, 0]].
-
-    Examples:
-        >>> import sympy
-        >>> freeflyer_papers.planar.twist_adjoint(sympy.symbols("v_x v_y omega"))
-        Matrix([
-        [    0, -omega,  v_y],
-        [omega,      0, -v_x],
-        [    0,      0,    0]])
-    """
+    Source: decoupling thesis, 4.1.1: [[omega S, -S v], [0, 0]]."""
     found = matrix("twist", twist)
     if len(found) != 3 or 1 not in found.shape:
         raise InputError(f"twist must be [vx, vy, omega], got a matrix of shape {found.shape}")

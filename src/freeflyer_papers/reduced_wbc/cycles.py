@@ -6,6 +6,7 @@ call."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
@@ -126,19 +127,9 @@ THIN = 5  # of the samples, one in so many is kept for the picture
 SAME = 0.1  # of an error: a difference that counts as none
 
 
-@dataclass(frozen=True)
-class Tracked:
+class Tracked(namedtuple("Tracked", "method t center hand largest torque solved fell")):
     """One run. Errors (n,) at the times t (n,) s, thinned: of the centre of mass and the hand, m. largest: of these and of the
     hand's orientation, m, m, rad, over all samples. torque: the largest, N m; solved: share of cycles that were."""
-
-    method: str
-    t: np.ndarray
-    center: np.ndarray
-    hand: np.ndarray
-    largest: tuple[float, float, float]
-    torque: float
-    solved: float
-    fell: bool
 
 
 def track(r: Robot, progress: Progress) -> tuple[Tracked, ...]:
@@ -193,25 +184,10 @@ SIZES = (20, 25, 30, 35, 40, 45)
 FIRST = 3  # cycles that do not count: caches, compiled functions
 
 
-@dataclass(frozen=True)
-class Timing:
+class Timing(namedtuple("Timing",
+    "support joints method way cycles mean largest terms dynamics first second programs again base")):  # fmt: skip
     """One method, solved in one way: mean and largest us of a cycle; means of its parts, as in Cycle; quadratic programs a cycle;
     `again`: cycles in which LQP 1 was solved twice; `base`: the largest base row of M a + h - J^T F over the weight."""
-
-    support: str
-    joints: int
-    method: str
-    way: str
-    cycles: int
-    mean: float
-    largest: float
-    terms: float
-    dynamics: float
-    first: float
-    second: float
-    programs: float
-    again: int
-    base: float
 
     @property
     def solving(self) -> float:
@@ -277,21 +253,10 @@ MOST_ITERATIONS = 20000
 RECORDED = Way("daqp, level by level", "daqp")
 
 
-@dataclass(frozen=True)
-class SolverTiming:
+class SolverTiming(namedtuple("SolverTiming",
+    "support joints method tolerance states programs iterations setup solve unsolved")):  # fmt: skip
     """OSQP alone for one method at one tolerance: sums over the programs of a cycle, means over states. Times in us; unsolved:
     programs of all states that OSQP did not solve to the tolerance."""
-
-    support: str
-    joints: int
-    method: str
-    tolerance: float
-    states: int
-    programs: float
-    iterations: float
-    setup: float
-    solve: float
-    unsolved: int
 
     @property
     def total(self) -> float:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections import namedtuple
 from typing import Any
 
 import numpy as np
@@ -10,9 +10,8 @@ import numpy as np
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us, number
-from freeflyer_papers.reduced_wbc import cycles
 from freeflyer_papers.reduced_wbc.cycles import METHODS, REPEATS, SAME, TOLERANCES, WAYS, Timing, agree, saving
-from freeflyer_papers.reduced_wbc.two_programs import VARIABLES, Count
+from freeflyer_papers.reduced_wbc.two_programs import VARIABLES
 
 # us of Table 3: total mean, total largest, dynamics, LQP 1, LQP 2
 PAPER_TIMES = {("double", "conventional"): (2176, 2473, None, None, None), ("double", "reduced"): (981, 1203, 34, 579, 273),
@@ -177,19 +176,9 @@ def _base(r: ReducedResult) -> Table:
         "M a + h by inverse dynamics, which shares no code with the solution; all cycles of Table 3 and Fig 5.")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class ReducedResult:
+class ReducedResult(namedtuple("ReducedResult", "robot counts times sizes solver_times solver_sizes runs machine")):
     """counts: Tables 1 and 2. times: Table 3. sizes: Fig 5, the same for our humanoid with more and more joints. runs: Fig 4.
     solver_times, solver_sizes: OSQP alone, for the robots of times and sizes; empty if it is not installed."""
-
-    robot: str
-    counts: tuple[Count, ...]
-    times: tuple[Timing, ...]
-    sizes: tuple[Timing, ...]
-    solver_times: tuple[cycles.SolverTiming, ...]
-    solver_sizes: tuple[cycles.SolverTiming, ...]
-    runs: tuple[cycles.Tracked, ...]
-    machine: str
 
 
 COLOURS = {"conventional": ORANGE, "reduced": BLUE}

@@ -7,6 +7,7 @@ conventional program whose part over a_u is a row of A belongs to LQP 1, over (a
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass, replace
 from typing import NamedTuple
 
@@ -199,20 +200,9 @@ PAPER = {
 }  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Count:
+class Count(namedtuple("Count", "support program rows level ours equations paper_level formula paper")):
     """Rows of one kind in one program, inequalities by their finite sides; levels from 1 on, 0 for variables. `formula`: the
     paper's, `paper` its number for this robot; `equations`: whether ours are."""
-
-    support: str
-    program: str
-    rows: str
-    level: int
-    ours: int
-    equations: bool
-    paper_level: int
-    formula: str
-    paper: int
 
 
 def counts(st: Stance) -> tuple[Count, ...]:

@@ -3,6 +3,7 @@ beside peers if some are given."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields, replace
 from functools import lru_cache, partial
@@ -43,15 +44,8 @@ class Contestant:
     states: Sequence[tuple[Any, ...]]
 
 
-@dataclass(frozen=True)
-class CycleTiming:
+class CycleTiming(namedtuple("CycleTiming", "name cycles median slow slowest")):
     """Of one contestant: us a cycle, the median, the 99.9th percentile and the slowest of so many cycles."""
-
-    name: str
-    cycles: int
-    median: float
-    slow: float
-    slowest: float
 
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,
@@ -107,12 +101,8 @@ def _cycle(problem: WholeBodyProblem, weighted: bool, formulation: Formulation) 
     return cycle
 
 
-@dataclass(frozen=True)
-class ControlTimings:
+class ControlTimings(namedtuple("ControlTimings", "humanoid limited")):
     """Cycles on the built-in humanoid, also with limited torques."""
-
-    humanoid: tuple[CycleTiming, ...]
-    limited: tuple[CycleTiming, ...]
 
     def tables(self) -> list[Table]:
         """One for each of them."""

@@ -7,9 +7,9 @@ import gc
 import math
 import os
 import platform
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from importlib import metadata
 from pathlib import Path
 from statistics import median
@@ -20,39 +20,18 @@ import numpy as np
 from freeflyer.dynamics import get_threads, set_threads
 
 
-@dataclass(frozen=True)
-class Machine:
+class Machine(namedtuple("Machine", "cpu cores architecture system python versions")):
     """Where the timings were taken."""
 
-    cpu: str
-    cores: int
-    architecture: str
-    system: str
-    python: str
-    versions: dict[str, str]
 
-
-@dataclass(frozen=True)
-class Timing:
+class Timing(namedtuple("Timing", (
+    "algorithm call call_out batch batch_fresh batch_threads peer peer_call peer_batch peer_batch_means "
+    "difference special_call special_batch"), defaults=(None, None))):  # fmt: skip
     """One algorithm on one robot: us a call for one state, us a state in a batch; medians over interleaved blocks.
 
     `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses one
     thread, `batch_threads` all `threads`. `difference` is the largest difference between our result and the peer's at the same
     state, relative to the largest entry. `special_call`, `special_batch`: by code for the robot alone, as `call_out`, `batch`."""
-
-    algorithm: str
-    call: float
-    call_out: float | None
-    batch: float
-    batch_fresh: float
-    batch_threads: float | None
-    peer: str | None
-    peer_call: float | None
-    peer_batch: float | None
-    peer_batch_means: str | None
-    difference: float | None
-    special_call: float | None = None
-    special_batch: float | None = None
 
     @property
     def gain_call(self) -> float | None:
@@ -76,88 +55,36 @@ class Timing:
         return None if self.batch_threads is None else self.batch / self.batch_threads
 
 
-@dataclass(frozen=True)
-class PeerTiming:
+class PeerTiming(namedtuple("PeerTiming", "peer call difference means")):
     """A peer beside one row: us a call (None: not timed), the largest difference relative to its largest entry, by what."""
 
-    peer: str
-    call: float | None
-    difference: float | None
-    means: str
 
-
-@dataclass(frozen=True)
-class ClosedTiming:
+class ClosedTiming(namedtuple("ClosedTiming", "quantity call batch peers")):
     """One quantity of a closed robot: us a call, us a state in a batch on one thread; medians over interleaved blocks."""
 
-    quantity: str
-    call: float
-    batch: float
-    peers: tuple[PeerTiming, ...]
 
-
-@dataclass(frozen=True)
-class ClosedTimings:
+class ClosedTimings(namedtuple("ClosedTimings", "nu constraints rank residual batch_size blocks rows softness notes")):
     """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad).
 
     `softness`: pairs of a softness of a peer's constraints (1 - impedance) and how far its accelerations then are from the rigid
     ones, relative to the largest. `notes`: why peers are missing."""
 
-    nu: int
-    constraints: int
-    rank: int
-    residual: float
-    batch_size: int
-    blocks: int
-    rows: tuple[ClosedTiming, ...]
-    softness: tuple[tuple[float, float], ...]
-    notes: tuple[str, ...]
 
-
-@dataclass(frozen=True)
-class RobotTimings:
+class RobotTimings(namedtuple("RobotTimings",
+    "robot nq nv bodies batch_size threads blocks batch_blocks rows note closed", defaults=(None,))):  # fmt: skip
     """All algorithms on one robot; medians over so many blocks. `note`: why it has no peer."""
 
-    robot: str
-    nq: int
-    nv: int
-    bodies: int
-    batch_size: int
-    threads: int
-    blocks: int
-    batch_blocks: int
-    rows: tuple[Timing, ...]
-    note: str | None
-    closed: ClosedTimings | None = None
 
-
-@dataclass(frozen=True)
-class StepTiming:
+class StepTiming(namedtuple("StepTiming", "robot integrator step peer peer_step")):
     """One integrator on a robot: us a step of a whole run, and of the peer's."""
 
-    robot: str
-    integrator: str
-    step: float
-    peer: str | None
-    peer_step: float | None
 
-
-@dataclass(frozen=True)
-class FirstCall:
+class FirstCall(namedtuple("FirstCall", "algorithm cold cached")):
     """The first call of one algorithm in a fresh process, s: compiling (`cold`) and from the cache (`cached`)."""
 
-    algorithm: str
-    cold: float
-    cached: float
 
-
-@dataclass(frozen=True)
-class Start:
+class Start(namedtuple("Start", "import_cold import_warm first_calls")):
     """Seconds to `import freeflyer`: `cold` without compiled bytecode, `warm` with it; and the first calls."""
-
-    import_cold: float
-    import_warm: float
-    first_calls: tuple[FirstCall, ...]
 
 
 def by_algorithm(robots: Sequence[RobotTimings]) -> list[tuple[RobotTimings, Timing]]:

@@ -12,7 +12,8 @@ path of rounded conditions, y u = eps^2 and friction against u_t / sqrt(u_t^2 + 
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, row_width, sqrt, store, times_zero, workspace, zero_entries,
+    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, row_width, sqrt, store, store_row,
+    taken, times_zero, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -20,11 +21,14 @@ from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
-LEAST = 1e-9  # m/s: smaller residuals are none
-STEPS, POLISHING, POLISHED = 20, 1, 1e-5  # most steps of Newton's method; those that go on to this share of what counts as none
+LEAST = 5e-9  # m/s: smaller residuals are none
+STEPS, POLISHING, POLISHED = 40, 1, 1e-6  # most steps of Newton's method; those that go on to this share of what counts as none
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, and where it polishes
-PATHS, SHRINK = 2, 0.1  # most paths; how conditions sharpen along the first one
+SLOW, LESS, STIFF = 0.1, 0.01, 1e6  # residuals that shrink by less ask for a new matrix with less added to it; of a gain: resistance to turns of friction that is next to nothing
+OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
+SWEEPS = 20  # iterations of Gauss-Seidel where Newton's method fails
+SHRINK = 0.3  # how conditions sharpen along a path
 ROUND, SHARP, NEAR = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; of rounding: residuals on the path
 TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
 
@@ -50,140 +54,243 @@ def tangential_gain(G, width, k):
     return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
-@inlined
-def velocities(G, width, rows, y, b, u):
-    """u = G y + b."""
-    for k in range(width):
+@kernel
+def put_own_gains(G, width, limits, boxes, cones, gains):
+    """gains (rows,): of each row by its own impulse, of both tangents of a point the largest."""
+    for k in range(limits + boxes + 3 * cones):
+        store(gains, k, load(G, width * k + k))
+    for k in range(limits + boxes, limits + boxes + 3 * cones, 3):
+        own = tangential_gain(G, width, k)
+        store(gains, k, own)
+        store(gains, k + 1, own)
+
+
+@kernel
+def put_velocities(G, width, rows, y, b, u):
+    """u = G y + b, zero in columns of G that are."""
+    step = row_step(G)
+    for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(rows):
-        if load(y, k) != 0.0:
-            add_scaled_row(u, 0, load(y, k), G, width * k, 0, width)
+    for k in range(0, width, step):
+        x, z = load_row(u, k), 0.0 * load_row(G, k)
+        for i in range(0, rows - 1, 2):
+            x = x + load(y, i) * load_row(G, width * i + k)
+            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
+        if rows % 2 == 1:
+            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
+        store_row(u, k, x + z)
+
+
+@inlined
+def mark(kinds, aims, k, kind, aim):
+    """Row k gets a kind, and what its impulse becomes if it is open. Whether it had another kind."""
+    other = load(kinds, k) != kind
+    store(kinds, k, kind)
+    store(aims, k, aim)
+    return other
 
 
 @kernel
-def residual(G, width, y, u, limits, boxes, cones, bounds):
-    """The largest miss of all conditions, as a velocity."""
-    worst, at = 0.0, limits
-    for k in range(limits):
-        worst = max(worst, abs(min(load(u, k), load(G, width * k + k) * load(y, k))))
-    for n in range(boxes):
-        k = at + n
-        own, x = load(G, width * k + k), load(y, k)
-        worst = max(worst, own * abs(x - clamped(x - load(u, k) / own, load(bounds, n))))
+def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
+    """kinds (rows,) of the conditions that y and u are next to, by the natural map; aims (rows,): impulses of open rows, directions
+    of friction. Returns the largest miss of all conditions, as a velocity, and whether a row has another kind than before."""
+    worst, changed, first = 0.0, False, limits + boxes
+    for k in range(first):
+        own, x = load(gains, k), load(y, k)
+        aim = x - load(u, k) / own
+        nearest = max(aim, 0.0) if k < limits else clamped(aim, load(bounds, k - limits))
+        worst = max(worst, own * abs(x - nearest))
+        firm = aim > 0.0 if k < limits else nearest == aim
+        changed |= mark(kinds, aims, k, FIRM if firm else OPEN, nearest)
     for n in range(cones):
-        k = at + boxes + 3 * n
-        x, w, normal = load(y, k), load(y, k + 1), load(y, k + 2)
-        worst = max(worst, abs(min(load(u, k + 2), load(G, width * (k + 2) + k + 2) * normal)))
-        own, radius = tangential_gain(G, width, k), load(bounds, boxes + n) * max(normal, 0.0)
-        g, h = x - load(u, k) / own, w - load(u, k + 1) / own
-        length = sqrt(g * g + h * h)
-        share = radius / length if length > radius else 1.0
-        g, h = x - share * g, w - share * h
-        worst = max(worst, own * sqrt(g * g + h * h))
-    for k in range(at + boxes + 3 * cones):
+        k, mu = first + 3 * n, load(bounds, boxes + n)
+        x, w, normal, own = load(y, k), load(y, k + 1), load(y, k + 2), load(gains, k)
+        aim, g, h = normal - load(u, k + 2) / load(gains, k + 2), x - load(u, k) / own, w - load(u, k + 1) / own
+        square, radius, most = g * g + h * h, mu * max(normal, 0.0), mu * max(aim, 0.0)
+        share = radius / sqrt(square) if square > radius * radius else 1.0
+        a, b = x - share * g, w - share * h
+        worst = max(worst, load(gains, k + 2) * abs(normal - max(aim, 0.0)), own * sqrt(a * a + b * b))
+        kind = OPEN if not aim > 0.0 else (FIRM if square <= most * most else SLIDING)
+        inverse = 1.0 / sqrt(square) if kind == SLIDING else 0.0
+        changed |= mark(kinds, aims, k, kind, inverse * g)
+        changed |= mark(kinds, aims, k + 1, kind, inverse * h)
+        changed |= mark(kinds, aims, k + 2, min(kind, FIRM), 0.0)
+    for k in range(first + 3 * cones):
         worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
-    return worst
+    return worst, changed
 
 
 @inlined
-def put_equation(A, stride, k, G, width, rows, value, more):
-    """Row k of Newton's equations: u_k + its change = 0."""
-    for j in range(rows):
-        store(A, stride * k + j, load(G, width * k + j))
-    store(A, stride * k + k, load(G, width * k + k) + more)
-    store(A, stride * k + rows, -value)
+def list_unknowns(kinds, first, cones, places, turns):
+    """places (unknowns,): rows of the unknowns of Newton's equations, those that are firm; of sliding points the first tangent, for
+    turns of friction, and the normal. turns (points,): unknowns that turn friction. Returns how many of both there are."""
+    count, slid = 0, 0
+    for k in range(first + 3 * cones):
+        kind, tangent = load(kinds, k), (k - first) % 3 if k >= first else -1
+        if kind == SLIDING and tangent == 0:
+            store(turns, slid, 1.0 * count)
+            slid += 1
+        if kind == FIRM or (kind == SLIDING and tangent == 0):
+            store(places, count, 1.0 * k)
+            count += 1
+    return count, slid
 
 
 @inlined
-def put_value(A, stride, k, rows, change):
-    """Row k of Newton's equations: y_k changes by `change`."""
-    for j in range(rows):
-        store(A, stride * k + j, 0.0)
-    store(A, stride * k + k, 1.0)
-    store(A, stride * k + rows, change)
+def put_unknowns(t, aims, places, count, turns, slid, out, at):
+    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: those of the
+    unknowns' rows; of sliding points those across friction."""
+    for a in range(count):
+        store(out, at + a, load(t, integer(load(places, a))))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        store(out, at + a, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
+
+
+@inlined
+def put_combined(G, width, k, r, s, t, out):
+    """out (width,): rows k, k + 1, k + 2 of G, r, s and t times."""
+    for i in range(0, width, row_step(G)):
+        x = r * load_row(G, width * k + i) + s * load_row(G, width * (k + 1) + i)
+        store_row(out, i, x + t * load_row(G, width * (k + 2) + i))
 
 
 @kernel
-def put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h):
-    """Rows k, k + 1 of Newton's equations: y_t = mu y_n e, e the direction of (g, h) = y_t - u_t / gain."""
-    own = tangential_gain(G, width, k)
-    along, across, length = unit2(g, h)
-    normal = max(load(y, k + 2), 0.0)
-    turn = min(mu * normal / length, 1.0)  # how far y_t turns with (g, h)
-    for j in range(rows):
-        sway = turn / own * (along * load(G, width * (k + 1) + j) - across * load(G, width * k + j))
-        store(A, stride * k + j, -across * sway)
-        store(A, stride * (k + 1) + j, along * sway)
-    for i in range(2):
-        row, e, s = stride * (k + i), along, -across
-        if i == 1:
-            e, s = across, along
-        store(A, row + k + i, load(A, row + k + i) + 1.0)
-        store(A, row + k, load(A, row + k) + turn * s * across)
-        store(A, row + k + 1, load(A, row + k + 1) - turn * s * along)
-        store(A, row + k + 2, load(A, row + k + 2) - mu * e)
-        store(A, row + rows, mu * normal * e - load(y, k + i))
-
-
-@kernel
-def newton_step(G, width, y, u, rows, limits, boxes, cones, bounds, share, A, stride, x):
-    """The step x (rows,) of Newton's method; whether its equations have an answer. A: room."""
-    at = limits
-    for k in range(rows):
-        for j in range(rows, stride):
-            store(A, stride * k + j, 0.0)
-    for k in range(at):
-        if load(y, k) - load(u, k) / load(G, width * k + k) > 0.0:
-            put_equation(A, stride, k, G, width, rows, load(u, k), share * load(G, width * k + k))
+def put_matrix(G, width, y, u, first, bounds, gains, kinds, aims, places, count, turns, slid, share, A):
+    """The transpose of Newton's matrix A (unknowns, width). An unknown of a sliding point turns its friction y_t = mu y_n e, the
+    other is its normal impulse with the friction that goes with it. bounds: of points."""
+    t = workspace(G, width + 8)
+    for n in range(count):
+        k, at, resistance = integer(load(places, n)), width * n, 0.0
+        own = share * load(gains, k)
+        if k < first or (load(kinds, k) == FIRM and ((k - first) % 3 != 2 or load(kinds, k - 1) == FIRM)):
+            put_unknowns(from_entry(G, width * k), aims, places, count, turns, slid, A, at)
         else:
-            put_value(A, stride, k, rows, -load(y, k))
-    for n in range(boxes):
-        k = at + n
-        aim, bound = load(y, k) - load(u, k) / load(G, width * k + k), load(bounds, n)
-        if abs(aim) > bound:
-            put_value(A, stride, k, rows, clamped(aim, bound) - load(y, k))
-        else:
-            put_equation(A, stride, k, G, width, rows, load(u, k), share * load(G, width * k + k))
-    for n in range(cones):
-        k, mu = at + boxes + 3 * n, load(bounds, boxes + n)
-        aim = load(y, k + 2) - load(u, k + 2) / load(G, width * (k + 2) + k + 2)
-        if not aim > 0.0:
-            for i in range(3):
-                put_value(A, stride, k + i, rows, -load(y, k + i))
-        else:
-            own = tangential_gain(G, width, k)
-            g, h = load(y, k) - load(u, k) / own, load(y, k + 1) - load(u, k + 1) / own
-            put_equation(A, stride, k + 2, G, width, rows, load(u, k + 2), share * load(G, width * (k + 2) + k + 2))
-            if g * g + h * h <= mu * mu * aim * aim:
-                put_equation(A, stride, k, G, width, rows, load(u, k), share * own)
-                put_equation(A, stride, k + 1, G, width, rows, load(u, k + 1), share * own)
+            point = (k - first) // 3
+            k, normal, mu = first + 3 * point, k == first + 3 * point + 2, load(bounds, point)
+            e, f, most = load(aims, k), load(aims, k + 1), mu * max(load(y, k + 2), 0.0)
+            if normal:
+                put_combined(G, width, k, mu * e, mu * f, 1.0, t)
             else:
-                put_sliding(A, stride, k, G, width, rows, y, u, mu, g, h)
-    return solve_one(A, rows, stride, x)
+                put_combined(G, width, k, -f, e, 0.0, t)
+                slip, stiff = max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
+                resistance = min(slip, stiff * most) / most if most > 0.0 else stiff
+            put_unknowns(t, aims, places, count, turns, slid, A, at)
+        store(A, at + n, load(A, at + n) + own + resistance)
 
 
 @kernel
-def newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w):
+def factor_rows(A, width, n, M, inverses):
+    """A (n, width) becomes its upper factor; M (n, width): the lower one below its diagonal, zero beside it; inverses of pivots.
+    Whether A is regular."""
+    step = row_step(A)
+    end = (n + step - 1) // step * step
+    for i in range(n):
+        for k in range(n, end):
+            store(A, width * i + k, 0.0)
+        store_row(M, width * i + i - i % step, 0.0 * load_row(A, width * i))
+    for c in range(n):
+        pivot = load(A, width * c + c)
+        if pivot == 0.0:
+            return False
+        inverse, start = 1.0 / pivot, c + 1 - (c + 1) % step
+        store(inverses, c, inverse)
+        for i in range(c + 1, n):
+            store(M, width * i + c, inverse * load(A, width * i + c))
+        for k in range(start, end, step):
+            x = load_row(A, width * c + k)
+            for i in range(c + 1, n):
+                store_row(A, width * i + k, load_row(A, width * i + k) - load(M, width * i + c) * x)
+    return True
+
+
+@kernel
+def solve_transposed(A, width, n, M, inverses, r, x):
+    """x (n,) of A^T x = r for factors of A; r is overwritten."""
+    end = (n + row_step(A) - 1) // row_step(A) * row_step(A)
+    for c in range(n):
+        f = load(inverses, c) * load(r, c)
+        store(x, c, f)
+        add_scaled_row(r, 0, -f, A, width * c, c + 1, end)
+    for k in range(n, end):
+        store(x, k, 0.0)
+    for c in range(n - 1, 0, -1):
+        add_scaled_row(x, 0, -load(x, c), M, width * c, 0, c)
+
+
+@inlined
+def subtract_unknowns(x, first, bounds, aims, places, count, turns, slid, y):
+    """y (rows,) becomes less by what the unknowns x stand for."""
+    for a in range(count):
+        k = integer(load(places, a))
+        store(y, k, load(y, k) - load(x, a))
+    for n in range(slid):
+        a = integer(load(turns, n))
+        k = integer(load(places, a))
+        e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, a), load(bounds, (k - first) // 3) * load(x, a + 1)
+        store(y, k, load(y, k) + turn + turn * f - push * e)
+        store(y, k + 1, load(y, k + 1) - turn * e - push * f)
+
+
+@inlined
+def change(G, width, k, x, y, u):
+    """y_k becomes x; so do the velocities u."""
+    difference = x - load(y, k)
+    if difference != 0.0:
+        store(y, k, x)
+        add_scaled_row(u, 0, difference, G, width * k, 0, width)
+
+
+@inlined
+def take_aims(G, width, y, u, rows, first, bounds, kinds, aims):
+    """Impulses y of open rows become their aims, those of sliding points friction along theirs; so do the velocities u."""
+    for k in range(rows):
+        aim = load(aims, k)
+        if load(kinds, k) == SLIDING:
+            aim = aim * load(bounds, (k - first) // 3) * max(load(y, k + 2 - (k - first) % 3), 0.0)
+        if load(kinds, k) != FIRM:
+            change(G, width, k, aim, y, u)
+
+
+@kernel
+def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough, polishing):
     """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
-    is returned. The last `polishing` steps polish what counts as none. A, x, z, w: room."""
-    stride, turn, polished = row_width(G, rows + 1), 0, 0
+    is returned. The last `polishing` steps polish what counts as none. A matrix serves as long as its conditions are those that y
+    is next to, and residuals shrink."""
+    A, M, first = workspace(G, rows * width + 8), workspace(G, rows * width + 8), limits + boxes
+    kinds, aims, inverses = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8)
+    z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
+    of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
+    places, turns = workspace(G, rows + 8), workspace(G, cones + 8)
+    for k in range(rows):
+        store(kinds, k, OPEN)
     copy_entries(y, rows, z)
-    velocities(G, width, rows, y, b, u)
+    put_velocities(G, width, rows, y, b, u)
     copy_entries(u, width, w)
-    missing = residual(G, width, y, u, limits, boxes, cones, bounds)
+    missing, _ = find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims)
     least = missing
     while missing > (POLISHED * enough if polished < polishing else enough) and turn < STEPS:
         turn += 1
-        share = PROXIMAL
+        take_aims(G, width, z, w, rows, first, of_points, kinds, aims)
         if missing <= enough:
             polished += 1
-            share = FINE
-        if newton_step(G, width, z, w, rows, limits, boxes, cones, bounds, share, A, stride, x):
-            for k in range(rows):
-                store(z, k, load(z, k) + load(x, k))
-            velocities(G, width, rows, z, b, w)
-            missing = residual(G, width, z, w, limits, boxes, cones, bounds)
+        if fresh:
+            room = taken(G)
+            count, slid = list_unknowns(kinds, first, cones, places, turns)
+            put_matrix(G, width, z, w, first, of_points, gains, kinds, aims, places, count, turns, slid, share, A)
+            release(G, room)
+            regular = factor_rows(A, width, count, M, inverses)
+        before = missing
+        if regular:
+            put_unknowns(w, aims, places, count, turns, slid, r, 0)
+            solve_transposed(A, width, count, M, inverses, r, x)
+            subtract_unknowns(x, first, of_points, aims, places, count, turns, slid, z)
+            put_velocities(G, width, rows, z, b, w)
+        missing, changed = find_set(z, w, limits, boxes, cones, bounds, gains, kinds, aims)
+        fresh = changed or not missing < SLOW * before
+        share = PROXIMAL if changed else (max(LESS * share, FINE) if fresh else share)
         if missing < least:
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
@@ -210,6 +317,23 @@ def project(y, limits, boxes, cones, bounds):
             store(y, k, mu * normal * along)
             store(y, k + 1, mu * normal * across)
             store(y, k + 2, normal)
+
+
+@kernel
+def sweep(G, width, y, u, limits, boxes, cones, bounds, gains, times):
+    """Projected Gauss-Seidel iterations: row after row, y becomes what its own conditions ask."""
+    first = limits + boxes
+    for _ in range(times):
+        for k in range(first):
+            aim = load(y, k) - load(u, k) / load(gains, k)
+            change(G, width, k, max(aim, 0.0) if k < limits else clamped(aim, load(bounds, k - limits)), y, u)
+        for n in range(cones):
+            k = first + 3 * n
+            change(G, width, k + 2, max(load(y, k + 2) - load(u, k + 2) / load(gains, k + 2), 0.0), y, u)
+            along, across, length = unit2(load(y, k) - load(u, k) / load(gains, k), load(y, k + 1) - load(u, k + 1) / load(gains, k))
+            length = min(length, load(bounds, boxes + n) * load(y, k + 2))
+            change(G, width, k, length * along, y, u)
+            change(G, width, k + 1, length * across, y, u)
 
 
 @kernel
@@ -277,17 +401,20 @@ def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, s
 
 
 @kernel
-def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, A, x, r, z, w):
-    """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b. A, x, r, z, w: room."""
+def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size):
+    """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b."""
     stride, eps, turn = row_width(G, rows + 1), ROUND * size, 0
+    A, x, r = workspace(G, rows * stride + 8), workspace(G, stride + 8), workspace(G, rows + 8)
+    z, w = workspace(G, width + 8), workspace(G, width + 8)
+    zero_entries(x, stride)
     for k in range(rows):
         normal = k < limits or (k >= limits + boxes and (k - limits - boxes) % 3 == 2)
         store(y, k, eps / load(G, width * k + k) if normal else 0.0)
-    velocities(G, width, rows, y, b, u)
+    put_velocities(G, width, rows, y, b, u)
     missing = smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r)
     while eps > SHARP * size and turn < TURNS:
         if missing < NEAR * NEAR * eps * eps:
-            eps = shrink * eps
+            eps = SHRINK * eps
         else:
             turn += 1
             share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x) else 0.0
@@ -295,7 +422,7 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, 
             while share > LEAST_SHARE and not found < (1.0 - LEAST_SHARE * share) * missing:
                 for k in range(rows):
                     store(z, k, load(y, k) + share * load(x, k))
-                velocities(G, width, rows, z, b, w)
+                put_velocities(G, width, rows, z, b, w)
                 found = smoothed(G, width, z, w, limits, boxes, cones, bounds, eps, r)
                 share = 0.5 * share
             copy_entries(z, rows, y)
@@ -306,26 +433,39 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size, shrink, 
 @kernel
 def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy, polishing):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
-    counts as none, and how many paths were followed."""
-    A, size, count = workspace(G, rows * row_width(G, rows + 1) + 8), 0.0, 0
-    z, w, r = workspace(G, width + 8), workspace(G, width + 8), workspace(G, rows + 8)
-    found, left, x = workspace(G, rows + 8), workspace(G, width + 8), workspace(G, row_width(G, rows + 1) + 8)
-    zero_entries(x, row_width(G, rows + 1))
+    counts as none, and whether a path was followed (1)."""
+    size, count, room = 0.0, 0, taken(G)
+    gains, kinds = workspace(G, rows + 8), workspace(G, rows + 8)
+    put_own_gains(G, width, limits, boxes, cones, gains)
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough = accuracy * size + LEAST
-    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
-    while least > enough and count < PATHS:
-        count += 1
-        shrink = SHRINK if count == 1 else sqrt(SHRINK)
-        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size, shrink, A, x, r, z, w)
-        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, b, enough, polishing, A, x, z, w)
+    enough, inner = accuracy * size + LEAST, taken(G)
+    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+    if least > enough:
+        release(G, inner)
+        found, left = workspace(G, rows + 8), workspace(G, width + 8)
+        copy_entries(y, rows, found)
+        project(found, limits, boxes, cones, bounds)
+        put_velocities(G, width, rows, found, b, left)
+        sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+        if missing < least:
+            copy_entries(found, rows, y)
+            least = missing
+    if least > enough:
+        count = 1
+        release(G, inner)
+        found, left = workspace(G, rows + 8), workspace(G, width + 8)
+        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
         if missing < least:
             copy_entries(found, rows, y)
             least = missing
     project(y, limits, boxes, cones, bounds)  # what rounding left outside
-    velocities(G, width, rows, y, b, u)
-    return residual(G, width, y, u, limits, boxes, cones, bounds), enough, count
+    put_velocities(G, width, rows, y, b, u)
+    least, _ = find_set(y, u, limits, boxes, cones, bounds, gains, kinds, workspace(G, rows + 8))
+    release(G, room)
+    return least, enough, count
 
 
 @kernel

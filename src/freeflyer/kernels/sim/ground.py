@@ -9,7 +9,7 @@ from freeflyer.kernels.contacts.rows import add_power, table_int
 from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
 )
-from freeflyer.kernels.math.spatial import spatial_of, store_spatial
+from freeflyer.kernels.math.spatial import spatial_of
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation
 from freeflyer.kernels.sim.layout import (
@@ -155,23 +155,6 @@ def put_point(topology, parameters, work, settings, n, record):
 TOUCH, NORMAL, FIRST, SECOND, ORIGIN, TURN, RECORD = 1, 4, 7, 10, 13, 16, 25
 
 
-@kernel
-def put_point_rows(topology, work, n, record, tall, X, width, row):
-    """Columns of the rows `row`, `row` + 1, `row` + 2: velocities of point n along its tangents and its normal."""
-    at, i = RECORD * n, frame_body(topology, point_int(topology, n, POINT_FRAME))
-    c = load3(record, at + TOUCH)
-    for k in range(3):
-        g = load3(record, at + (FIRST if k == 0 else (SECOND if k == 1 else NORMAL)))
-        put_column(tall, 0, LANES, k, (g, cross(c, g)))
-    for k in range(3, LANES):
-        put_column(tall, 0, LANES, k, (ZERO, ZERO))
-    while i > 0:
-        first, end = column_range(topology, i)
-        for d in range(first, end):
-            add_power(tall, 3, root_direction(topology, work, i, d), X, width * coordinate(topology, d) + row)
-        i = parent_of(topology, i)
-
-
 @inlined
 def world_force(record, n, y, k):
     """The impulse of point n, whose rows begin at k, in world axes."""
@@ -181,8 +164,8 @@ def world_force(record, n, y, k):
 
 
 @inlined
-def put_wrench(record, n, f, wrenches):
-    """Wrench n: of the force f (world axes) on point n's frame, in its axes at its origin."""
+def point_wrench(record, n, f):
+    """Wrench of the force f (world axes) of point n on its frame, in the frame's axes at its origin."""
     at = RECORD * n
     R, arm = tuple(load(record, at + TURN + k) for k in range(9)), subtract(load3(record, at + TOUCH), load3(record, at + ORIGIN))
-    store_spatial(wrenches, 6 * n, spatial_of((*rotate_back(R, f), *rotate_back(R, cross(arm, f)))))
+    return spatial_of((*rotate_back(R, f), *rotate_back(R, cross(arm, f))))
