@@ -6,7 +6,8 @@ import pytest
 from closeness import close, refused
 from dataclasses import replace
 from freeflyer import control
-from freeflyer.control.running import SLOW_JOINT, joint_losses, stance_of
+from freeflyer.control.running import stance_of
+from freeflyer.dynamics.passive import SLOW_JOINT, joint_losses
 from freeflyer.control.scenarios import SCENARIOS
 from problems import POINT_FEET, humanoid, on_disk, played
 from robots_on_disk import EXAMPLES, needs_examples

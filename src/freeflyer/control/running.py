@@ -20,8 +20,8 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import changed
-from freeflyer.dynamics import center_of_mass, frame_pose, integrate, velocity_map
-from freeflyer.dynamics.passive import add_spring_forces
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate
+from freeflyer.dynamics.passive import joint_losses
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
@@ -38,7 +38,6 @@ Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
-SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
@@ -261,13 +260,3 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
-
-
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
-    """Forces (nv,) of the joints' springs, damping and a share of their dry friction, which motors make up for; friction of joints
-    slower than SLOW_JOINT is in proportion to v."""
-    tree, G = model.tree, velocity_map(model, q) if model.reduction else None
-    w = v if G is None else G @ v
-    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
-    lost = add_spring_forces(tree, q, -tree.damping * w - friction)
-    return lost if G is None else G.T @ lost
