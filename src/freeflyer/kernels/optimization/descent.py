@@ -79,12 +79,14 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     balancing, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     sizes, low, high, softness = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    previous = workspace(T, m + 8)
     norms, signs, d, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(W, 0, n * width)
     for j in range(n):
         store(W, width * j + j, 1.0)
     for i in range(m):
         side = load(sides, i)
+        store(previous, i, load(held, i))
         store(held, i, side if side == EQUAL or load(residuals, i) != 0.0 else FREE)
         store(places, i, -1.0)
         store(sizes, i, 0.0)
@@ -146,5 +148,10 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
                 put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
         begin = end
+    for i in range(m):
+        if found <= levels and load(held, i) == FREE and load(previous, i) == load(sides, i) and load(sides, i) != FREE:
+            rate = load(sides, i) * dot(T, width * i, direction, 0, width)
+            if rate > -RESTING * load(sizes, i) * sqrt(dot(direction, 0, direction, 0, width)):
+                store(held, i, load(sides, i))
     release(T, before)
     return found

@@ -184,7 +184,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst, change = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else WRONG,
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else 0.1 * tolerance,
                     direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
