@@ -13,7 +13,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import path, surface_points, widen
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
-from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
+from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
@@ -134,9 +134,17 @@ class Problem(NamedTuple):
     """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
 
     topology: np.ndarray
+    parameters: np.ndarray
     handle: Any
     settings: int
     kept: int
+
+    def of_steps(self, samples: int, between: int) -> Problem:
+        """For calls of several steps: how many samples, and steps from one to the next."""
+        topology = np.array(self.topology)
+        at = int(topology[TABLE_AT])
+        topology[at + G.N_TAKEN], topology[at + G.N_BETWEEN] = samples, between
+        return self._replace(topology=frozen_array(topology), handle=handle(topology, self.parameters))
 
 
 def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
@@ -161,9 +169,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(names), len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(names), 1, 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
     table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
-    return Problem(topology, handle(topology, parameters), settings, kept)
+    return Problem(topology, parameters, handle(topology, parameters), settings, kept)

@@ -20,6 +20,7 @@ from freeflyer.kernels.backend import copy_entries
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
 from freeflyer.kernels.compiler.meanings.memory import plus, times
+from freeflyer.kernels.compiler.one_robot import tracing
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
@@ -51,7 +52,7 @@ class Robot:
     def digest(self) -> str:
         kept = np.array(self.parameters)
         kept[[i for i, _ in self.free]] = 0.0
-        facts = self.topology, kept.tobytes(), self.free, self.frames
+        facts = self.topology, kept.tobytes(), self.free, self.frames, MOST_BY_ROWS, tracing.MOST
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def with_frames(self) -> tuple[int, ...]:
