@@ -1,8 +1,11 @@
 """`freeflyer control`."""
 
+import freeflyer as ff
 import json
 import pytest
 from command import printed, refusal
+from dataclasses import replace
+from freeflyer.cli.control import verdict
 from robots_on_disk import example, needs_examples
 
 pytestmark = pytest.mark.slow
@@ -63,6 +66,12 @@ def test_four_feet_walk_by_gaits():
     for options, words in ((("--gait", "gallop"), "Known gaits: crawl, trot"), (("--speed", "4"), "cannot go so fast"),
                            (("--step-length", "0.1"), "--step-length is for two feet")):  # fmt: skip
         assert words in refusal(*walk, *options)
+
+
+def test_the_reason_of_an_end_is_said():
+    run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
+    ends = [verdict(replace(run, run=replace(run.run, failure=f"at 0.006 s: {x}"))) for x in ("the robot fell", "the motion blows up")]
+    assert ends == ["it fell after 0.02 s", "the run ended at 0.006 s: the motion blows up"]
 
 
 def test_scenarios_in_a_table(tmp_path):

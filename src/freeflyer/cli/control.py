@@ -163,6 +163,9 @@ def summary(result: ControlRun) -> dict[str, Any]:
 
 def verdict(result: ControlRun) -> str:
     """Whether the robot stands and keeps its tasks."""
+    failure = result.run.failure or ""
+    if failure and not failure.endswith("the robot fell"):
+        return f"the run ended {failure}"
     if result.fell:
         return f"it fell after {result.run.t[-1]:.2f} s"
     errors = result.largest_errors()
