@@ -70,7 +70,8 @@ def test_four_feet_walk_by_gaits():
 
 def test_the_reason_of_an_end_is_said():
     run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
-    ends = [verdict(replace(run, run=replace(run.run, failure=f"at 0.006 s: {x}"))) for x in ("the robot fell", "the motion blows up")]
+    failed = [replace(run.run, failure=f"at 0.006 s: {why}") for why in ("the robot fell", "the motion blows up")]
+    ends = [verdict(replace(run, run=x)) for x in failed]
     assert ends == ["it fell after 0.02 s", "the run ended at 0.006 s: the motion blows up"]
 
 
