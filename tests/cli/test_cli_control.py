@@ -14,7 +14,9 @@ pytestmark = pytest.mark.slow
 def test_a_squat_with_pictures_and_numbers(tmp_path):
     numbers = tmp_path / "numbers.json"
     arguments = ("control", "squat", "--dt", "0.002", "--duration", "0.1", "-o", tmp_path / "out", "--json", numbers)
-    assert "it stands and keeps its tasks" in printed(*arguments)
+    shown = printed(*arguments)
+    assert "it stands and keeps its tasks" in shown
+    assert "stands on left_sole (surface), right_sole (surface)" in shown
     found = json.loads(numbers.read_text())["data"]
     assert (found["scenario"], found["cycles"]) == ("squat", 51)
     assert not found["fell"]
@@ -26,7 +28,8 @@ def test_a_squat_with_pictures_and_numbers(tmp_path):
 
 def test_robots_from_files(models_folder):
     tocabi = ("--robot", models_folder / "tocabi" / "tocabi.urdf", "--dt", "0.002", "--duration", "0.02")
-    assert "Pelvis_Link" in printed("control", "squat", *tocabi)
+    assert "Pelvis_Link" in (shown := printed("control", "squat", *tocabi))
+    assert "stands on " in shown
     feet = ("--feet", "left_sole,right_sole", "--sole", "0.2x0.1")
     printed("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet)
     file = models_folder / "kangaroo" / "kangaroo.xml"
