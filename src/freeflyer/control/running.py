@@ -26,11 +26,13 @@ from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, positive, public, whole_number
+from freeflyer.model.build import compile_description
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
 from freeflyer.sim import Ground, Run, Sensing, mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer.sim.run import digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.text import short_repr
 
@@ -227,7 +229,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
         # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
         inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
-        simulated = simulate(model, stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet, **common)
+        simulated = simulate(_damped(model, dt), stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet,
+                             **common)  # fmt: skip
+        simulated = replace(simulated, model=model, digest=digest(model))
     torques, seconds, statuses = zip(*loop.cycles)
     errors = loop.errors(simulated.q)
     progress(1.0, what)
@@ -237,6 +241,16 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
         angles, type(made).pushes is not Scenario.pushes, plant,
     )  # fmt: skip
+
+
+def _damped(model: Model, dt: float) -> Model:
+    """The model with dt times its damping added to its armature: explicit damping forces in its steps are implicit ones of the
+    robot, as in MuJoCo. Explicit ones of light links grow without bounds."""
+    joints = tuple([
+        replace(j, armature=tuple((j.armature or np.zeros(len(j.damping))) + dt * np.array(j.damping))) if any(j.damping) else j
+        for j in model.description.joints
+    ])
+    return model.like(compile_description(replace(model.description, joints=joints)))
 
 
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
