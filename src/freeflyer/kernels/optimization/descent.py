@@ -8,7 +8,9 @@ level improves, whichever limits were held before.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row
@@ -17,6 +19,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
 RESTING = 1e-8  # of a row: one of which less is left does not change
+FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
 
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
 
@@ -128,8 +131,8 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
             for i in range(m):
                 store(places, i, -1.0)
             keep_limits(
-                0, width, P, P, Q, rank, low, high, softness, sizes, 0.01 * gradient, begin, m, n, width, W, direction, signs, multipliers, L, S,
-                wide, places, balancing, slots, norms, step, d, parts,
+                0, width, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
+                multipliers, L, S, wide, places, balancing, slots, norms, step, d, parts,
             )  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
                 found = k
