@@ -1,7 +1,16 @@
 """`freeflyer hop`: experiments, settings, pictures and what is refused."""
 
+import numpy as np
 import pytest
 from command import json_of, run
+from freeflyer.cli import output
+
+
+def test_slow_work_says_in_a_pipe_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(output, "QUIET", 0.0)
+    with output.status() as progress:
+        progress(np.float64(0.25), "hopping")
+    assert "hopping: 25%" in capsys.readouterr().err
 
 
 @pytest.mark.slow
