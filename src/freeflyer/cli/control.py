@@ -11,6 +11,7 @@ import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
 from freeflyer.cli.output import console, draw_all, output, status, table, write_json
+from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value
 from freeflyer.text import listed, number, visible
 
@@ -135,8 +136,6 @@ def control(
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
     if view:
-        from freeflyer.cli.view import play_run
-
         play_run(out, found[-1])
 
 
