@@ -1,7 +1,7 @@
 """TSID beside us: its weighted inverse dynamics of a robot on two feet (`standing`), as one call for each control cycle.
 
 `tsid` is optional, and its solvers are those of its Python bindings. Tasks are in world axes at the frame's origin, contacts in the
-foot's axes, as TSID has them. `tests/control/tsid_problem.py` states the quadratic program."""
+foot's axes, as TSID has them. The tests compare what both make of the weighted tasks."""
 
 from __future__ import annotations
 

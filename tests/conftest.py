@@ -37,7 +37,7 @@ def pytest_sessionstart(session: pytest.Session) -> None:
     """Before a whole run, everything is compiled on all cores: tests that start processes with a time limit then find it made."""
     whole = list(session.config.args) == list(session.config.getini("testpaths"))
     if whole and not hasattr(session.config, "workerinput") and not session.config.option.collectonly:
-        from freeflyer.dynamics.warming import warm
+        from freeflyer.cli.warming import warm
 
         warm(progress=lambda fraction, what: print(f"\rcompiling: {fraction:4.0%}", end="", flush=True))
         print()

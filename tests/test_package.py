@@ -55,8 +55,7 @@ def opened(tmp_path_factory):
 
 
 def test_exports_and_completion():
-    assert ff.__all__ == sorted(ff.__all__)
-    assert len(set(ff.__all__)) == len(ff.__all__)
+    assert (ff.__all__, len(set(ff.__all__))) == (sorted(ff.__all__), len(ff.__all__))
     assert {*DESIGNED} <= {*ff.__all__}
     for name in ff.__all__:
         assert getattr(ff, name) is not None
@@ -126,8 +125,7 @@ def test_importing_is_light_and_does_nothing_else(opened):
     assert opened["threads"] == 0
     assert opened["folder"]
     assert opened["environment"]
-    assert opened["handlers"] == 0
-    assert opened["compiled"] == []
+    assert (opened["handlers"], opened["compiled"]) == (0, [])
 
 
 @pytest.fixture(scope="module")

@@ -19,8 +19,7 @@ def test_control_characters_are_spelt_out(bad):
 
 
 def test_names_are_shown_and_cut():
-    assert visible("x" * 500, 10) == "x" * 9 + "…"
-    assert visible("左腕_ß") == "左腕_ß"
+    assert (visible("x" * 500, 10), visible("左腕_ß")) == ("x" * 9 + "…", "左腕_ß")
     for room in (ff, ff.linkages, ff.report, ff.sim, ff.estimation, ff.control, ff.analysis):
         for name in room.__all__:
             if inspect.isfunction(getattr(room, name)):
@@ -86,8 +85,7 @@ def cells(*tables: Table) -> list[list[str]]:
 def test_hostile_text_is_text_everywhere(name):
     table = Table(name, (name, "n"), ((name, "1"), ("2", name)), (1,), name)
     read = Reader(table._repr_html_())
-    assert read.rows == cells(table)
-    assert read.words == visible(name) * 2
+    assert (read.rows, read.words) == (cells(table), visible(name) * 2)
     assert Reader(html_tables(name, [table, table])).rows == 2 * cells(table)
 
 

@@ -1,4 +1,6 @@
-"""The check as a whole: laws hold on sound robots, planted defects end as findings, and wrong dynamics are caught."""
+"""The check as a whole: laws hold on sound robots, planted defects end as findings, and wrong dynamics are caught. Each planted
+defect of a link is found, with its severity, on that link; a sound robot raises nothing. Limits: degrees,
+inverted, equal, missing, negative, neutral outside."""
 
 import freeflyer as ff
 import numpy as np
@@ -6,15 +8,26 @@ import pytest
 from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis import check, identities
-from freeflyer.analysis.checks import laws
-from freeflyer.analysis.checks.checking import check_description
-from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Site
+from freeflyer.analysis.checks import checking, inertias, laws
+from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, Site
 from planted import arm, shifted, solid, with_inertia, with_joint
 from types import SimpleNamespace
 
 
+def triples(findings):
+    return [(f.severity, f.code, f.subject) for f in findings]
+
+
 def codes(result):
-    return [(f.severity, f.code, f.subject) for f in result.findings]
+    return triples(result.findings)
+
+
+def inertia_findings(description):
+    return triples(inertias.inertia_findings(description))
+
+
+def limit_findings(description):
+    return triples(checking.limit_findings(description))
 
 
 def floating(description):
@@ -74,18 +87,17 @@ def test_loops_couplings_and_notes():
     loop = Loop("four_bar", "end_a", "end_b", POINT)
     result = check(ff.build(replace(d, links=links, joints=joints, sites=sites, loops=(loop,))))
     (gap,) = [f for f in result.findings if f.code == "open-loop"]
-    assert gap.subject == "four_bar"
-    assert gap.values["position"] == pytest.approx(0.003, abs=1e-9)
+    assert (gap.subject, gap.values["position"]) == ("four_bar", pytest.approx(0.003, abs=1e-9))
     assert "3 mm" in gap.sentence
     assert "loops-not-closed" in [f.code for f in result.findings]  # by 0.01 mm: it is drawn stretched
     sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0, 0, 0.4)))
     d = replace(d, links=links, joints=joints, sites=sites, loops=(Loop("four_bar", "end_a", "end_b", POINT),))
     assert "open-loop" not in [f.code for f in check(ff.build(d)).findings]
     d = replace(arm(), couplings=(Coupling("gear", "elbow", "shoulder", (0.0, 1.0, 0.5)),), notes=("meshes were left out",))
-    found = [(f.severity, f.code, f.subject) for f in check_description(d)]
+    found = [(f.severity, f.code, f.subject) for f in checking.check_description(d)]
     assert found == [("warning", "coupling", "gear"), ("note", "reader", "arm")]
     d = with_joint(with_inertia(arm(), "upper", solid(moments=(0.01, 0.01, 0.03))), "shoulder", effort=())
-    assert [f.severity for f in check_description(d)] == ["error", "note"]
+    assert [f.severity for f in checking.check_description(d)] == ["error", "note"]
 
 
 @pytest.mark.parametrize(("function", "spoil", "law"), [
@@ -134,3 +146,83 @@ def test_flight_that_is_not_straight_breaks_a_law_of_its_own(monkeypatch):
     }
     replace_functions(monkeypatch, wrong)
     assert [x.law for x in identities(with_heavy_base()) if not x.holds] == ["d(X M v)/dt = 0"]
+
+
+def test_sound_inertias_have_no_findings():
+    assert inertia_findings(arm()) == []
+    plate = with_inertia(arm(), "upper", solid(moments=(0.01, 0.01, 0.02)))
+    rod = with_inertia(plate, "lower", solid(moments=(0.02, 0.02, 0.0)))
+    assert inertia_findings(rod) == []
+    a = np.deg2rad(40)
+    R = np.array([[np.cos(a), -np.sin(a), 0], [np.sin(a), np.cos(a), 0], [0, 0, 1]])
+    turned = Inertia(2.0, np.zeros(3), R @ np.diag([0.04, 0.01, 0.01]) @ R.T)
+    assert ("error", "triangle-inequality", "upper") in inertia_findings(with_inertia(arm(), "upper", turned))
+    assert inertia_findings(with_inertia(arm(), "upper", Inertia())) == []
+    assert inertias.reach(arm()) == pytest.approx(0.2 + 0.3 + 0.1)
+
+
+@pytest.mark.parametrize(("inertia", "severity", "code"), [
+    (solid(moments=(0.01, 0.01, 0.03)), "error", "triangle-inequality"),
+    (solid(moments=(0.01, 0.01, 0.0200005)), "warning", "triangle-inequality"),  # rounding in a file
+    (solid(moments=(-0.01, 0.02, 0.02)), "error", "negative-inertia"),
+    (solid(mass=-1.0), "error", "negative-mass"),
+    (solid(mass=np.nan), "error", "not-finite"),
+    (
+        Inertia(2.0, np.zeros(3), np.diag([1.0, 1, 1]) * 0.02 + np.triu(np.ones((3, 3)), 1) * 0.01),
+        "error",
+        "unsymmetric-inertia",
+    ),
+    (solid(mass=0.0), "error", "inertia-without-mass"),
+    (solid(mass=2e4, moments=(200, 200, 100)), "warning", "mass-unit"),
+    (solid(mass=1e-7, moments=(1e-9, 1e-9, 1e-9)), "warning", "mass-unit"),
+    (solid(moments=(2e4, 2e4, 1e4)), "warning", "inertia-unit"),  # kg mm^2
+    (solid(moments=(2e-9, 2e-9, 1e-9)), "warning", "inertia-unit"),
+    (solid(moments=(0, 0, 0)), "note", "point-mass"),
+    (solid(com=(0, 0, 100.0)), "warning", "far-centre"),  # mm
+])  # fmt: skip
+def test_a_planted_defect_is_found_on_its_link(inertia, severity, code):
+    assert (severity, code, "upper") in inertia_findings(with_inertia(arm(), "upper", inertia))
+
+
+def test_findings_of_links_together():
+    d = with_inertia(arm(), "lower", solid(moments=(-0.001, 0.01, 0.01)))
+    assert ("error", "negative-inertia", "lower") in inertia_findings(d)
+    assert ("warning", "negative-inertia", "lower") in inertia_findings(with_joint(d, "elbow", kind="fixed"))
+    bare = with_inertia(arm(), "lower", Inertia())
+    assert inertia_findings(bare) == [("error", "massless-leaf", "lower")]
+    assert inertia_findings(with_joint(bare, "elbow", armature=(0.1,))) == [("note", "massless-leaf", "lower")]
+    assert inertia_findings(with_joint(bare, "elbow", kind="fixed")) == []
+    tip = Joint("wrist", "revolute", "lower", "hand", shifted(0, 0, 0.3))
+    d = with_inertia(arm(), "lower", Inertia())
+    d = replace(d, links=(*d.links, Link("hand")), joints=(*d.joints, tip))
+    assert inertia_findings(d) == [("error", "massless-leaf", "hand")]
+    d = with_joint(arm(), "elbow", placement=shifted(0, 0, 300.0))
+    assert ("warning", "long-robot", "arm") in inertia_findings(d)
+
+
+INF = np.inf
+
+
+def test_sound_limits_have_no_findings():
+    assert limit_findings(arm()) == []
+    assert limit_findings(with_joint(arm(), "elbow", kind="prismatic", lower=(-90.0,), upper=(90.0,))) == []
+    assert limit_findings(with_joint(arm(), "elbow", lower=(-4 * np.pi,), upper=(4 * np.pi,))) == []
+    assert limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), mimic=Mimic("shoulder"))) == []
+    assert limit_findings(with_joint(arm(), "elbow", kind="continuous", lower=(), upper=())) == []
+    (finding,) = limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
+    assert finding.sentence == "it has no position, velocity and effort limits"
+
+
+@pytest.mark.parametrize(("changes", "expected"), [
+    ({"lower": (-90.0,), "upper": (90.0,)}, ("warning", "limits-in-degrees")),
+    ({"lower": (0.0,), "upper": (135.0,)}, ("warning", "limits-in-degrees")),
+    ({"lower": (1.0,), "upper": (-1.0,)}, ("error", "limits-inverted")),
+    ({"lower": (0.5,), "upper": (0.5,)}, ("warning", "limits-equal")),
+    ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
+    ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
+    ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
+    ({"effort": (0.0,)}, ("warning", "effort-limit-zero")), ({"lower": (), "upper": ()}, ("note", "limits-missing")),
+    ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")), ({"effort": ()}, ("note", "limits-missing")),
+])  # fmt: skip
+def test_a_planted_defect_is_found_on_its_joint(changes, expected):
+    assert limit_findings(with_joint(arm(), "elbow", **changes)) == [(*expected, "elbow")]

@@ -40,8 +40,7 @@ def test_a_body_falls_as_it_must():
     alone = ff.build(ff.Description("box", (ff.Link("world"), ff.Link("box", LINK)), (ff.Joint("float", "free", "world", "box"),)))
     a = free_flight(alone, duration=0.5, dt=0.01, spin=2.0)
     b = free_flight(beside("revolute", ff.Inertia(0.0, np.zeros(3), np.zeros((3, 3)))), duration=0.5, dt=0.01, spin=2.0)
-    assert a.turned == pytest.approx(1.0, rel=0.05)
-    assert b.turned == pytest.approx(a.turned, rel=1e-12)
+    assert (a.turned, b.turned) == (pytest.approx(1.0, rel=0.05), pytest.approx(a.turned, rel=1e-12))
     np.testing.assert_allclose(b.momentum, a.momentum, atol=1e-14)
     assert np.abs(b.momentum[:, :3]).max() < 1e-14
 
@@ -53,16 +52,13 @@ def test_ends_of_falls():
     diverged = Fall(0.1, time, np.array([0, 1e-3, 1e9, np.nan, np.nan]))
     fine = [Fall(h, time, h**4 * np.arange(5.0)) for h in (0.05, 0.025)]
     study = FallStudy(0.4, (diverged, *fine))
-    assert diverged.worst == np.inf
-    assert study.order == pytest.approx(4.0)
-    assert len(figures.energy_drift(study).axes) == 2
+    assert (diverged.worst, study.order, len(figures.energy_drift(study).axes)) == (np.inf, pytest.approx(4.0), 2)
     assert np.isnan(FallStudy(0.4, (diverged,)).order)
     figures.energy_drift(FallStudy(0.4, (diverged,)))
     found = conditioning(FIXED, count=3)
     assert (found.condition == 1.0).all()
     assert found.condition.shape == found.unit_free.shape == (3,)
-    assert middle_posture(FIXED).shape == (0,)
-    assert ff.analysis.identities(FIXED) == ()
+    assert (middle_posture(FIXED).shape, ff.analysis.identities(FIXED)) == ((0,), ())
 
 
 LINK = ff.Inertia(1.0, np.array([0.1, 0.0, 0.0]), 0.01 * np.eye(3))
@@ -101,8 +97,7 @@ def cmc(*waveforms: np.ndarray) -> float:
 
 def test_waveforms():
     assert cmc(SINE, SINE) == cmc(SINE, SINE, SINE) == 1.0
-    assert cmc(np.ones(4), np.ones(4)) == 1.0
-    assert cmc(SINE, COSINE) == pytest.approx(np.sqrt(1.0 / (2 * F)))
+    assert (cmc(np.ones(4), np.ones(4)), cmc(SINE, COSINE)) == (1.0, pytest.approx(np.sqrt(1.0 / (2 * F))))
     assert np.isnan(cmc(SINE, -SINE))
     # The sums over three methods and two motions, written out; and leading axes as calls of their own
     Y = fresh().standard_normal((5, 2, 3, 7)) + 10.0 * np.sin(np.arange(7))

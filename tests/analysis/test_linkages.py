@@ -19,8 +19,7 @@ def test_sub_mechanisms_and_their_pictures():
     assert [x.motor for x in FOUND.transmissions] == [name for part in FOUND.mechanisms.parts for name in part.actuated]
     owners = {name: part.name for part in FOUND.mechanisms.parts for name in part.dependent}
     for x in FOUND.transmissions:
-        assert {owners[name] for name in x.joints} == {x.mechanism}
-        assert x.stroke == (x.positions[0], x.positions[-1])
+        assert ({owners[name] for name in x.joints}, x.stroke) == ({x.mechanism}, (x.positions[0], x.positions[-1]))
         path = ff.linkages.follow(MODEL, x.motor, x.positions)
         for name, positions in x.joints.items():
             close(positions, path.joint(MODEL, name), 1e-9)
@@ -64,8 +63,7 @@ def test_the_free_turn_of_a_hinge_does_not_count(free):
     model, tilt, spin = tied(HINGE), Rotation.from_rotvec([0.06, 0.08, 0.0]), Rotation.from_rotvec([0.0, 0.0, free])
     for turn, angle in ((tilt * spin, 0.1), (spin * tilt, 0.1), (spin, 0.0)):
         (gap,) = loop_gaps(model, opened(turn, (0.0, 3e-3, 4e-3)))
-        assert gap.angle == pytest.approx(angle, abs=1e-12)
-        assert gap.position == pytest.approx(5e-3, abs=1e-15)
+        assert (gap.angle, gap.position) == (pytest.approx(angle, abs=1e-12), pytest.approx(5e-3, abs=1e-15))
         assert gap.is_closed is False
 
 
@@ -74,12 +72,10 @@ def test_the_free_turn_of_a_hinge_does_not_count(free):
 ])  # fmt: skip
 def test_gaps_count_tied_directions(mask, position, angle):
     (gap,) = loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
-    assert gap.position == pytest.approx(position, abs=1e-12)
-    assert gap.angle == pytest.approx(angle, abs=1e-12)
+    assert (gap.position, gap.angle) == (pytest.approx(position, abs=1e-12), pytest.approx(angle, abs=1e-12))
 
 
 def test_each_gap_is_that_of_its_own_loop():
     robot = ff.robots.kangaroo_like()
     gaps = loop_gaps(robot, ff.configuration(robot, right_yaw_motor=0.01))
-    assert {gap.loop for gap in gaps if not gap.is_closed} == {"right_yaw_pin"}
-    assert len(gaps) == len(robot.loops)
+    assert ({gap.loop for gap in gaps if not gap.is_closed}, len(gaps)) == ({"right_yaw_pin"}, len(robot.loops))

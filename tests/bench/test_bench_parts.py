@@ -17,8 +17,7 @@ def test_takes_means_and_exponents():
     order = []
     time_interleaved([lambda: order.append("a"), lambda: order.append("b")], blocks=4, block_seconds=0.0)
     blocks = "".join(order)[-16:]  # four blocks each of one call, behind one that is not timed, after those that find their size
-    assert blocks == 4 * "aabb"
-    assert geometric_mean([2.0, None, 8.0]) == pytest.approx(4.0)
+    assert (blocks, geometric_mean([2.0, None, 8.0])) == (4 * "aabb", pytest.approx(4.0))
     assert geometric_mean([None]) is None
 
     def timed(bodies, states, call, batch):
@@ -48,8 +47,7 @@ def test_code_for_the_robot_has_columns_of_its_own():
 
 def test_records_and_solvers():
     found = {t.solver: t for t in hierarchy_times(no_progress, 20)}
-    assert (found[OWN].problems, found["daqp"].problems) == (20, 2)
-    assert found[OWN].worse == 0
+    assert ((found[OWN].problems, found["daqp"].problems), found[OWN].worse) == ((20, 2), 0)
     assert all(0.0 < t.median <= t.p99 for t in found.values())
     assert len(hierarchies_table(tuple(found.values())).rows) == len(found)
     first, again = list(record(4)), list(record(4))

@@ -39,8 +39,7 @@ def test_batches_and_missing_peers(tmp_path):
     """Each size beside the peer; the price of a call is where the line through the two shortest begins."""
     pytest.importorskip("pinocchio")
     result, data = run_json("chain:n=5,base=free", "--part", "batches", *QUICK)
-    assert result.exit_code == 0
-    assert data["robots"] == []
+    assert (result.exit_code, data["robots"]) == (0, [])
     for name in SHORT_ALGORITHMS:
         points = [(x["batch_size"], t) for x in data["batches"] for t in x["rows"] if t["algorithm"] == name]
         assert [states for states, _ in points] == list(SHORT_SIZES)
@@ -78,8 +77,7 @@ def test_loops_and_recordings():
     (note,) = data["robots"][0]["closed"]["notes"]
     assert "left_yaw_pin" in note
     result, data = run_json("--part", "solvers", "--blocks", 3)
-    assert result.exit_code == 0
-    assert [r["solver"] for r in data["hierarchies"]] == ["active set", *solvers()[1:]]
+    assert (result.exit_code, [r["solver"] for r in data["hierarchies"]]) == (0, ["active set", *solvers()[1:]])
     rows = data["solvers"]  # each installed solver on each size, cold and warm
     assert [(r["solver"], r["variables"], r["rows"]) for r in rows] == [(s, n, m) for n, m, _ in SIZES for s in solvers()]
     assert all(r["bare"] > 0 and r["call"] > 0 and r["warm"] > 0 and r["iterations"] > 0 for r in rows)

@@ -28,6 +28,16 @@ def printed(*arguments: object) -> str:
     return result.stdout
 
 
+def refusal(*arguments: object) -> str:
+    """What a command says that is refused, in one sentence on stderr, before it prints anything but what JSON repeats."""
+    result = run(*arguments)
+    assert result.exit_code == 2, result.output
+    assert result.stdout == "" or "--json" in arguments
+    sentence = result.stderr.partition("error: ")[2]
+    assert sentence.count("\n") == (sentence != "")  # words of typer's own stand in a frame
+    return " ".join(result.stderr.split())
+
+
 def json_of(*arguments: object) -> dict[str, Any]:
     """The data of the JSON document of a command that ends well."""
     result, data = run_json(*arguments)

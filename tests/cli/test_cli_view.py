@@ -9,7 +9,7 @@ import re
 import signal
 import subprocess
 import sys
-from command import arm, printed, run, written
+from command import arm, printed, refusal, written
 from freeflyer.viewer.motions import floor_of, motion
 from freeflyer.viewer.picture import picture
 from freeflyer.viewer.scene import SHOWN
@@ -42,9 +42,7 @@ def test_a_film_of_a_recorded_run(tmp_path):
     expected = picture(chain, [0.5, 0.0], width=960, height=960, layers=SHOWN, feet=m.feet, floor=floor_of(m))
     assert (np.asarray(Image.open(frame)) == expected).all()
     assert frame.read_bytes() != neutral.read_bytes()
-    wrong = run("view", "humanoid", "--run", tmp_path / "run.npz", "--gif", tmp_path / "other.gif")
-    assert wrong.exit_code == 2
-    assert "another robot" in wrong.stderr
+    assert "another robot" in refusal("view", "humanoid", "--run", tmp_path / "run.npz", "--gif", tmp_path / "other.gif")
 
 
 @pytest.mark.parametrize(("option", "name"), [("--image", "a.png"), ("--html", "a.html"), ("--gif", "a.gif")])
@@ -55,17 +53,13 @@ def test_files_that_are_there_are_kept_unless_they_may_be_replaced(option, name,
     ff.sim.simulate(chain, [0.5, 0.0], [0.0, 0.0], dt=0.01, duration=0.1).save(recorded)
     path.write_bytes(b"mine")
     for more in ((), ("--run", recorded))[option == "--gif" :]:
-        refused = run("view", "chain:n=2", option, path, *more)
-        assert refused.exit_code == 2
-        assert "--overwrite" in refused.stderr
+        assert "--overwrite" in refusal("view", "chain:n=2", option, path, *more)
         assert path.read_bytes() == b"mine"
     printed("view", "chain:n=2", option, path, *more, "--overwrite")
     assert path.read_bytes() != b"mine"
     others = [f"b{x}" for x in (".jpg", ".png", ".html", ".gif") if not name.endswith(x)]
     for other in others:
-        refused = run("view", "chain:n=2", option, tmp_path / other, *more)
-        assert refused.exit_code == 2
-        assert "must end in" in refused.stderr
+        assert "must end in" in refusal("view", "chain:n=2", option, tmp_path / other, *more)
         assert not (tmp_path / other).exists()
 
 
@@ -82,25 +76,6 @@ def test_meshes_that_are_missing_are_named(options, tmp_path, monkeypatch):
     model = ff.load(path)
     ff.sim.simulate(model, model.neutral, np.zeros(model.nv), dt=0.01, duration=0.1).save(tmp_path / "run.npz")
     assert printed("view", path, *options).count("none.stl") == 1
-
-
-@pytest.mark.parametrize(("arguments", "said"), [
-    (("view", "chain", "--image", "x.png", "--elevation", "nan"), "--elevation"),
-    (("view", "chain", "--image", "x.png", "--run", "none.npz"), "none.npz"),
-    (("view", "chain", "--image", "x.png", "--run", "none.npz", "--keyframe", "home"), "--keyframe"),
-    (("view", "chain", "--gif", "x.gif"), "--run"), (("view", "chain", "--keyframe", "home"), "keyframe"),
-    (("view", "no_robot"), "no_robot"), (("view", "chain", "--image", "/no/such/folder/x.png"), "written"),
-    (("view", "chain", "--layers", "ghosts", "--image", "x.png"), "ghosts"),
-    (("view", "chain", "--host", "nowhere.invalid"), "host"),
-    (("view", "chain", "--run", "none.npz"), "none.npz"), (("estimate", "kangaroo_like", "--view"), "--swing"),
-    (("control", "stand", "--pushes", "2", "--view"), "--pushes"),
-])  # fmt: skip
-def test_bad_input_is_said_in_words(arguments, said, tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    result = run(*arguments)
-    assert result.exit_code == 2, result.output
-    assert said in result.output
-    assert "Traceback" not in result.output
 
 
 @pytest.mark.parametrize("arguments", [

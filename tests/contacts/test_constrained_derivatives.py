@@ -1,10 +1,11 @@
-"""Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows."""
+"""Derivatives of constrained dynamics against differences of fourth order, on trees, closed models and loops as rows; of rows
+that no compiled code differentiates, and under rows that depend on others."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import robot, robots, state
-from closeness import close_to_slopes, fresh
+from closeness import close_to_rate, close_to_slopes, fresh
 from constrained_samples import BASES, moving_robot, random_set
 from freeflyer import contacts
 from freeflyer.contacts.sets.forces import turning_locks
@@ -14,17 +15,21 @@ def stacked(x, names) -> np.ndarray:
     return np.concatenate([x.a, x.multipliers, *(x.forces[name] for name in names)])
 
 
-def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float, **loads) -> None:
-    d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s, **loads)
+def check(model: ff.Model, s: ff.ConstraintSet, q: np.ndarray, v: np.ndarray, tau: np.ndarray, tolerance: float, forces=True,
+          **loads) -> None:  # fmt: skip
     names = tuple(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads).forces)
 
-    def at(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
-        return stacked(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads), names)
+    def parts(x) -> np.ndarray:
+        return stacked(x, names) if forces else x.a
 
-    h = 2e-4 if model.reduction else 4e-4
-    close_to_slopes(stacked(d.dq, names), lambda e: at(ff.integrate(model, q, e), v, tau), h, tolerance)
-    close_to_slopes(stacked(d.dv, names), lambda e: at(q, v + e, tau), 2e-3, tolerance)
-    close_to_slopes(stacked(d.dtau, names), lambda e: at(q, v, tau + e), 2e-3, tolerance)
+    def at(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> np.ndarray:
+        return parts(ff.constrained_dynamics(model, q, v, tau, constraints=s, **loads))
+
+    dq, dv, dtau = map(parts, ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s, **loads))
+    h = 2e-4 if model.reduction or s.rolling else 4e-4
+    close_to_slopes(dq, lambda e: at(ff.integrate(model, q, e), v, tau), h, tolerance)
+    close_to_slopes(dv, lambda e: at(q, v + e, tau), 2e-3, tolerance)
+    close_to_slopes(dtau, lambda e: at(q, v, tau + e), 2e-3, tolerance)
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -47,8 +52,7 @@ def test_random_trees(base, mimics):
         for x, y, z in zip(one, by_matrices, batch):
             assert (type(x.forces) is type(y.forces)) == turning_locks(s)
             size = max(1.0, np.abs(y.a).max(), np.abs(y.multipliers).max(initial=0.0))
-            assert list(x.forces) == list(y.forces)
-            assert len(x.forces) == len(s.names)
+            assert (list(x.forces), len(x.forces)) == (list(y.forces), len(s.names))
             assert np.abs(stacked(x, s.names) - stacked(y, s.names)).max() < 1e-9 * size
             assert np.abs(z.a[0] - x.a).max() < 1e-9 * size
             for name in s.names:
@@ -100,3 +104,71 @@ def test_closed_robots_and_loops_as_rows(name, closed):
         if np.abs(d.dq.a).max() < 1e4:
             break
     check(model, s, st.q, v, tau, 3e-7)
+
+
+def cart(base: str) -> ff.Model:
+    """A hull on two driven wheels, its base planar or free."""
+    wheel = ff.Inertia(1.0, np.zeros(3), np.diag([0.01, 0.02, 0.01]))
+    links = [ff.Link("hull", ff.Inertia(5.0, np.array([0.05, 0.0, 0.1]), 0.1 * np.eye(3)))]
+    joints = [ff.Joint("base", base, "world", "hull", axis=np.array([0.0, 0.0, 1.0]))]
+    for name, y in (("left", 0.3), ("right", -0.3)):
+        X = np.eye(4)
+        X[1, 3] = y
+        links.append(ff.Link(name, wheel))
+        joints.append(ff.Joint(f"{name}_axle", "revolute", "hull", name, X, np.array([0.0, 1.0, 0.0])))
+    return ff.build(ff.Description("cart", (*links, ff.Link("world")), tuple(joints)))
+
+
+@pytest.mark.parametrize("axis", [(0.0, 1.0, 0.0), None])
+def test_wheels_and_balls_of_a_free_base(axis: tuple[float, float, float] | None) -> None:
+    model, rng = cart("free"), fresh()
+    q = ff.integrate(model, ff.neutral(model), 0.2 * rng.standard_normal(model.nv))
+    toe, wheel = contacts.point("right", (0.0, 0.0, -0.1)), contacts.rolling("left", 0.1, axis)
+    held = ff.ConstraintSet(model, contacts=[toe], rolling=[wheel])
+    v = ff.project_velocity(model, q, rng.standard_normal(model.nv), constraints=held)
+    check(model, held, q, v, rng.standard_normal(model.nv), 1e-7)
+
+
+def test_a_cart_whose_normal_rows_are_redundant() -> None:
+    """On a planar base they depend on nothing in any posture: accelerations have derivatives, forces have none."""
+    model, rng = cart("planar"), fresh()
+    held = ff.ConstraintSet(model, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
+    q = ff.random_configuration(model, rng)
+    v = ff.project_velocity(model, q, rng.standard_normal(model.nv), constraints=held)
+    d = ff.constrained_dynamics_derivatives(model, q, v, np.zeros(5), constraints=held)
+    assert np.isnan(d.dq.multipliers).all()
+    with pytest.raises(ff.InputError, match="forces have no derivative"):
+        d.dq.forces["left"]
+    J = held.jacobian(q)
+    free = np.linalg.svd(J)[2][np.linalg.matrix_rank(J) :]
+    tau = fresh(1).standard_normal(5)
+    d = ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=held)
+    for e in free:  # along motions that roll, where the rows stay consistent
+        close_to_rate(d.dv.a @ e, lambda x, e=e: ff.constrained_dynamics(model, q, v + x * e, tau, constraints=held).a, 2e-4, 1e-7)
+    # Five coordinates of a planar cart on two wheels: all five postures, two velocities
+    model = cart("planar")
+    held = ff.ConstraintSet(model, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
+    line = ff.linearize(model, ff.neutral(model), np.zeros(5), np.zeros(5), constraints=held)
+    assert line.basis is not None
+    assert line.basis.shape == (10, 5 + 2)
+    kept = line.A @ line.basis  # the motion keeps what it may
+    assert np.abs(kept - line.basis @ (line.basis.T @ kept)).max() < 1e-9
+
+
+def test_rows_that_depend_on_others() -> None:
+    """Four points of a sole are a surface: the accelerations' derivatives are those with the surface."""
+    model = ff.robots.humanoid()
+    q, rng = ff.neutral(model), fresh()
+    corners = [f"left_sole_{x}" for x in ("front_left", "front_right", "rear_left", "rear_right")]
+    points = ff.ConstraintSet(model, contacts=list(map(contacts.point, corners)))
+    surface = ff.ConstraintSet(model, contacts=[contacts.surface("left_sole")])
+    v = ff.project_velocity(model, q, rng.standard_normal(model.nv), constraints=surface)
+    tau = rng.standard_normal(model.nv)
+    one, two = (ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s) for s in (points, surface))
+    for x, y in zip(one, two):
+        assert np.abs(x.a - y.a).max() < 1e-6 * np.abs(y.a).max()
+    model = robot("coupled")
+    rng = fresh()
+    s = state(model, rng, 0.02)
+    v = ff.velocity_map(ff.close_loops(model), s.q) @ s.u
+    check(model, ff.ConstraintSet(model), s.q, v, rng.standard_normal(model.nv), 1e-7, forces=False)

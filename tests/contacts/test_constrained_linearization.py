@@ -115,8 +115,7 @@ def test_a_regulator_on_four_feet(step: float | None) -> None:
     assert rest.balanced
     regulator = control.lqr(model, q, constraints=stance, dt=step, bandwidth=4.0)
     assert regulator.basis is not None
-    assert regulator.poles.shape == (12,)
-    assert regulator.controllable.rank == 12
+    assert (regulator.poles.shape, regulator.controllable.rank) == ((12,), 12)
     decay = np.abs(regulator.poles) if step else np.exp(regulator.poles.real)
     assert (decay < 1.0).all()
     eta = 0.02 * regulator.basis[:18, :6] @ fresh().standard_normal(6)

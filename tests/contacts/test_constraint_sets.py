@@ -87,8 +87,7 @@ def test_sets_are_values():
     frame, other = FRAMES[3], FRAMES[5]
     stance = ff.ConstraintSet(HUMANOID, [contacts.surface(frame)], [HUMANOID.joints[-1].name])
     more = stance + contacts.point(other, name="toe")
-    assert more.names == (HUMANOID.joints[-1].name, frame, "toe")
-    assert len(more.row_names) == 10
+    assert (more.names, len(more.row_names)) == ((HUMANOID.joints[-1].name, frame, "toe"), 10)
     assert (more - "toe").names == stance.names
     assert (stance + ff.ConstraintSet(HUMANOID, [contacts.point(other)])).names[-1] == other
     assert ff.ConstraintSet(HUMANOID).jacobian(ff.neutral(HUMANOID)).shape == (0, HUMANOID.nv)

@@ -6,12 +6,13 @@ import freeflyer as ff
 import numpy as np
 import pytest
 import threading
-from closeness import close
+from closeness import close, refused
 from freeflyer import control, decoupling
 from freeflyer.control import MinimumJerkReference
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
 from seeds import fresh
+from time import perf_counter
 
 
 def quadruped_problem(drop=0.01):
@@ -24,13 +25,16 @@ def test_a_controller_is_an_input_of_a_simulation():
     """The centre of mass goes where the task wants it, and each cycle tells what it did."""
     problem, q = quadruped_problem()
     model, controller = problem.model, problem.controller(keep=True)
+    begin = perf_counter()
     run = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=2e-3, duration=0.6, constraints=problem.constraints)
+    taken = perf_counter() - begin
     error = ff.center_of_mass(model, run.q[-1]) - np.asarray(problem.tasks[0].target)
     assert np.abs(error).max() < 5e-4
     assert len(run.t) - len(controller.cycles) in (0, 1)
     assert {x.status for x in controller.cycles} == {"solved"}
     assert controller.solution is controller.cycles[-1]
-    assert all(0.0 < x.seconds < 5.0 for x in controller.cycles)
+    assert min(x.seconds for x in controller.cycles) > 0.0
+    assert sum(x.seconds for x in controller.cycles) < taken
 
 
 def test_targets_are_those_of_the_time():
@@ -44,6 +48,7 @@ def test_targets_are_those_of_the_time():
     for t in (0.0, 2.0):
         expected = problem.with_tasks(targets(t)).solve(q, rest).tau
         close(moving.tau_at(t, q, rest)[problem.driven], expected, 1e-9)
+    assert problem.with_tasks(targets(1.0)).programs is problem.programs
 
 
 def test_threads_may_share_a_problem():
@@ -73,8 +78,7 @@ def test_threads_may_share_a_problem():
     (lambda p: p.controller(targets=3), "function t -> tasks"),
 ])  # fmt: skip
 def test_bad_controllers_are_refused(make, words):
-    with pytest.raises(ff.InputError, match=words):
-        make(quadruped_problem()[0])
+    refused(ff.InputError, words, lambda: make(quadruped_problem()[0]))
 
 
 TEXT = """
@@ -112,12 +116,12 @@ def test_a_file_makes_the_problem_that_it_says(tmp_path):
     ("tasks: 3", "tasks must be a list"), ("tasks:\n - com: {}", "no task is named 'com'"),
     ("tasks:\n - frame_pose: {frame: nose}", "no frame is named 'nose'"), ("limits: {torques: -1}", "positive number"),
     ("strength: 3", "no key is named 'strength'"), ("tasks:\n - posture: {level: -1}", "whole number"), ("- 3", "keys with values"),
-    ("tasks:\n - posture: {speed: 1}", "speed"), ("friction: -1", "friction must be"),
+    ("tasks:\n - posture: {speed: 1}", "task 'posture': got an unexpected key 'speed'"), ("friction: -1", "friction must be"),
+    ("limits: {joints: {}}", "limit 'joints': missing 1 key: 'dt'"),
 ])  # fmt: skip
 def test_bad_files_are_refused(tmp_path, text, words):
     (tmp_path / "a.yaml").write_text(text)
-    with pytest.raises(ff.FileError, match=words):
-        control.read_problem(tmp_path / "a.yaml", *humanoid(20))
+    refused(ff.FileError, words, lambda: control.read_problem(tmp_path / "a.yaml", *humanoid(20)))
 
 
 SAME = 1e-8  # m, rad, rad/s: what the integrator leaves
@@ -201,8 +205,7 @@ def test_bad_input() -> None:
         ((model, np.zeros(3), joints), "center must be a freeflyer R"), ((model, center, joints, 0.0), "external_bandwidth"),
         ((model, center, joints, 1.0, np.inf), "internal_bandwidth"), ((model, center, joints, 1.0, 1.0, [0.0]), "spin"),
     ):  # fmt: skip
-        with pytest.raises(ff.InputError, match=words):
-            DecoupledController(*arguments)
+        refused(ff.InputError, words, DecoupledController, *arguments)
     arm = ff.robots.chain(3)
     with pytest.raises(ff.InputError):
         DecoupledController(arm, center, MinimumJerkReference(np.zeros(3), np.ones(3), duration=1.0))

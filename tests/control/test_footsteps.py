@@ -4,7 +4,7 @@ Steps to the side: the divergent component of motion is back on its displaced pl
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, close
+from closeness import EXACT, close, refused
 from freeflyer import control
 from freeflyer.control.scenarios import StepAdjustment
 from freeflyer.control.support import middle_of
@@ -39,8 +39,7 @@ def test_phases_follow_each_other(name: str) -> None:
     assert len(phases[0].feet) == len(phases[-1].feet) == 2
     for a, b in pairwise(phases):
         assert a.end == b.begin > a.begin
-        assert {len(a.feet), len(b.feet)} == {1, 2}
-        assert (not a.swings) == (len(a.feet) == 2)
+        assert ({len(a.feet), len(b.feet)}, not a.swings) == ({1, 2}, len(a.feet) == 2)
         for foot in a.feet:
             kept = [x for x in b.feet if x.name == foot.name]
             assert not kept or np.array_equal(kept[0].at, foot.at), "feet on the ground do not move"
@@ -49,12 +48,27 @@ def test_phases_follow_each_other(name: str) -> None:
     assert all(a != b for a, b in pairwise(swings))
 
 
-def test_durations() -> None:
+def test_durations_directions_and_polygons() -> None:
     plan = control.walk_forward(HELD, 0.3, 4, step_duration=0.9, double_support=0.3, rest_duration=1.7, begin=-1.0)
     lengths = [x.end - x.begin for x in plan.phases]
     close(np.array(lengths), np.array([1.7, 0.63, 0.27, 0.63, 0.27, 0.63, 0.27, 0.63, 1.7]))
     assert (plan.begin, plan.phase(-9.0), plan.phase(99.0)) == (-1.0, plan.phases[0], plan.phases[-1])
     assert all(plan.phase(0.5 * (x.begin + x.end)) is x for x in plan.phases)
+    plan = PLANS["turned"]
+    single, double = plan.phases[1], plan.phases[2]
+    points = double.feet[0].points @ np.asarray(double.feet[0].at)[:3, :3].T + place(double.feet[0])
+    assert signed_distance(double.polygon, points[:, :2]).min() > -EXACT
+    assert signed_distance(double.polygon, single.polygon).min() > -EXACT
+    area = 0.25 * 0.1
+    x, y = convex_polygon(single.polygon).T
+    assert 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(area)
+    way = np.array([1.0, 0.1, 0.0]) / np.hypot(1.0, 0.1)
+    first, last = (control.walk_forward(HELD, 0.2, 3, forward=10.0 * way + [0.0, 0.0, 5.0]).phases[k].feet for k in (0, -1))
+    for a, b in zip(first, last):
+        close(np.cross(place(b) - place(a), way), np.zeros(3))
+    assert (place(last[0]) - place(last[1])) @ way == pytest.approx(0.0, abs=1e-12)
+    assert (place(last[1]) - place(first[1])) @ way == pytest.approx(0.4), "from the foot that stands first"
+    refused(ff.UnknownNameError, "left_sole", lambda: PLANS["forward"].foot("left_foot"))
 
 
 @pytest.mark.parametrize("name", PLANS)
@@ -78,7 +92,7 @@ def test_lengths_and_widths(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", PLANS)
-def test_feet_leave_and_meet_the_ground_softly(name: str) -> None:
+def test_feet_move_softly_while_they_swing_and_not_while_they_hold(name: str) -> None:
     plan = PLANS[name]
     for x in plan.phases:
         if not x.swings:
@@ -98,12 +112,7 @@ def test_feet_leave_and_meet_the_ground_softly(name: str) -> None:
         assert (height >= height[0] - EXACT).all()
         assert (np.diff(height[:101]) > -EXACT).all()
         assert (np.diff(height[100:]) < EXACT).all()
-
-
-@pytest.mark.parametrize("name", PLANS)
-def test_references_of_feet_over_all_steps(name: str) -> None:
-    """They do not move while their foot holds, and never jump."""
-    plan = PLANS[name]
+    # They do not move while their foot holds, and never jump
     t = np.linspace(plan.begin - 0.5, plan.end + 0.5, 4001)
     for foot in plan.phases[0].feet:
         found = plan.foot(foot.name)(t)
@@ -117,26 +126,6 @@ def test_references_of_feet_over_all_steps(name: str) -> None:
         close(plan.foot(foot.name)(float(t[1234])).target, found.target[1234])
 
 
-def test_polygons_of_phases() -> None:
-    plan = PLANS["turned"]
-    single, double = plan.phases[1], plan.phases[2]
-    points = double.feet[0].points @ np.asarray(double.feet[0].at)[:3, :3].T + place(double.feet[0])
-    assert signed_distance(double.polygon, points[:, :2]).min() > -EXACT
-    assert signed_distance(double.polygon, single.polygon).min() > -EXACT
-    area = 0.25 * 0.1
-    x, y = convex_polygon(single.polygon).T
-    assert 0.5 * abs(x @ np.roll(y, -1) - y @ np.roll(x, -1)) == pytest.approx(area)
-
-
-def test_forward_may_be_given() -> None:
-    way = np.array([1.0, 0.1, 0.0]) / np.hypot(1.0, 0.1)
-    first, last = (control.walk_forward(HELD, 0.2, 3, forward=10.0 * way + [0.0, 0.0, 5.0]).phases[k].feet for k in (0, -1))
-    for a, b in zip(first, last):
-        close(np.cross(place(b) - place(a), way), np.zeros(3))
-    assert (place(last[0]) - place(last[1])) @ way == pytest.approx(0.0, abs=1e-12)
-    assert (place(last[1]) - place(first[1])) @ way == pytest.approx(0.4), "from the foot that stands first"
-
-
 BAD = [
     ({"steps": 1}, "steps"), ({"double_support": 1.0}, "double_support"), ({"forward": [0.0, 0.0, 1.0]}, "forward"),
     ({"feet": [HELD[0], HELD[0]]}, "two feet"), ({"feet": ff.contacts.feet_by_name(HUMANOID)}, "anchored_feet"),
@@ -146,13 +135,7 @@ BAD = [
 @pytest.mark.parametrize(("changes", "word"), BAD)
 def test_bad_plans(changes, word) -> None:
     good = {"feet": HELD, "step_length": 0.3, "steps": 4}
-    with pytest.raises(ff.InputError, match=word):
-        control.walk_forward(**{**good, **changes})
-
-
-def test_unknown_feet() -> None:
-    with pytest.raises(ff.UnknownNameError, match="left_sole"):
-        PLANS["forward"].foot("left_foot")
+    refused(ff.InputError, word, control.walk_forward, **{**good, **changes})
 
 
 DT = 1e-3

@@ -1,4 +1,5 @@
-"""Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; pink's single steps are ours."""
+"""Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; where errors are the
+same, so is the first step."""
 
 import freeflyer as ff
 import numpy as np
@@ -9,8 +10,6 @@ from benchmarks.standing import TOLERANCE, Reach, own_solver, reach, reach_error
 from closeness import close
 from freeflyer import control
 from freeflyer.control.limits import PositionBounds
-from freeflyer.optimization import solve_qp
-from freeflyer.spatial import se3
 from robots_on_disk import needs_examples
 from seeds import fresh
 
@@ -40,32 +39,6 @@ def away(rng: np.random.Generator) -> tuple[Reach, np.ndarray]:
     """The problem, and a configuration near its start."""
     r = reach()
     return r, ff.integrate(r.problem.model, r.q, 0.05 * rng.standard_normal(r.problem.model.nv))
-
-
-def test_a_step_of_pink_is_the_least_squares_step_of_log6(pink):
-    """Minimum of |J d + e|^2 over d with e = log6(X*^-1 X) in the frame's axes, and J its derivative; costs are squared there."""
-    rng = fresh()
-    for _ in range(5):
-        r, q = away(rng)
-        model, cost = r.problem.model, rng.uniform(0.5, 2.0, 2)
-        peer = peer_for(model, r.problem.urdf, r.problem.hand)
-        wanted, rows, errors = [], [], []
-        for frame, X in r.frames.items():
-            wanted.append(pink.tasks.FrameTask(frame, position_cost=float(cost[0]), orientation_cost=float(cost[1])))
-            wanted[-1].set_target(peer.pin.SE3(X[:3, :3], X[:3, 3]))
-            e = se3.log(se3.inverse(X) @ ff.frame_pose(model, q, frame))
-            weight = np.repeat(cost, 3)
-            rows.append(weight[:, None] * (se3.right_jacobian_inverse(e) @ ff.frame_jacobian(model, q, frame, "body")))
-            errors.append(weight * e)
-        posture = pink.tasks.PostureTask(cost=0.3)
-        posture.set_target(ff.to_pinocchio(model, peer.model, r.q).q)
-        ours = control.PostureTask(r.q)
-        rows.append(0.3 * ours.jacobian(model, q)); errors.append(0.3 * ours.error(model, q))
-        J, e = np.vstack(rows), np.concatenate(errors)
-        d = solve_qp(J.T @ J, J.T @ e, tolerance=1e-11).x
-        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
-        theirs = pink.solve_ik(at, [*wanted, posture], 1.0, "daqp", limits=[], safety_break=False)
-        close(ff.from_pinocchio(model, peer.model, at.q, theirs).v, d, STEP)
 
 
 def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):

@@ -4,7 +4,7 @@ compiled code: rows of tasks are those of the tasks' methods, rows of dynamics t
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import central, close, slope_error, slopes
+from closeness import central, close, refused, slope_error, slopes
 from dataclasses import dataclass, replace
 from freeflyer import control
 from problems import program_of
@@ -55,15 +55,11 @@ def tasks_at(name: str, model, q) -> list[control.Task]:
 
 
 @pytest.mark.parametrize("name", ROBOTS)
-def test_jacobians_are_rates_of_errors(name):
+def test_jacobians_and_biases_are_rates_of_errors_and_jacobians(name):
     model, q, _ = state(name, fresh(name))
     for task in tasks_at(name, model, q):
         J = task.jacobian(model, q)
         close(J, slopes(lambda e, task=task: task.error(model, ff.integrate(model, q, e)), model.nv), 100 * RATE, what=task.name)
-
-
-@pytest.mark.parametrize("name", ROBOTS)
-def test_biases_are_rates_of_jacobians(name):
     model, q, v = state(name, fresh(name, "bias"))
     for task in tasks_at(name, model, q):
         expected = central(lambda t, task=task: task.jacobian(model, ff.integrate(model, q, t * v)) @ v)
@@ -122,8 +118,7 @@ class Own(control.Task):
     (lambda q: [np.nan if q[0] != 0.0 else 1.0], "not finite"),
 ])  # fmt: skip
 def test_methods_of_users_are_checked_at_every_step(f, words):
-    with pytest.raises(ff.InputError, match=words):
-        control.inverse_kinematics(CHAIN, [Own(f=f)], np.zeros(3))
+    refused(ff.InputError, words, lambda: control.inverse_kinematics(CHAIN, [Own(f=f)], np.zeros(3)))
 
 
 def test_methods_of_users_cannot_change_the_configuration():
@@ -132,8 +127,7 @@ def test_methods_of_users_cannot_change_the_configuration():
         return [1.0]
 
     q = np.zeros(3)
-    with pytest.raises(ValueError, match="read-only"):
-        control.inverse_kinematics(CHAIN, [Own(f=error)], q)
+    refused(ValueError, "read-only", lambda: control.inverse_kinematics(CHAIN, [Own(f=error)], q))
     assert not q.any()
 
 
@@ -150,8 +144,7 @@ CHAIN = ff.robots.chain(3)
     (lambda: control.PostureTask([np.nan] * 6), "target of PostureTask"),
 ])  # fmt: skip
 def test_bad_tasks_are_refused_when_made(make, words):
-    with pytest.raises(ff.InputError, match=words):
-        make()
+    refused(ff.InputError, words, make)
 
 
 def test_posture_errors_of_sliding_joints_are_lengths():
@@ -245,13 +238,3 @@ def test_rows_of_dynamics_are_the_equations_of_motion(name, formulation):
     M = ff.mass_matrix(model.tree, q)
     energy = 0.5 * whole @ M @ whole - 0.5 * gamma @ M @ gamma if p.alpha == model.nv else 0.5 * whole @ M @ whole
     close(0.5 * alpha @ p.H[: p.alpha, : p.alpha] @ alpha + p.g[: p.alpha] @ alpha, energy, 1e-9, least=energy)
-
-
-def test_another_target_gives_other_rows():
-    model = ROBOTS["quadruped"]
-    q, v, task = model.neutral, np.zeros(model.nv), control.CenterOfMassTask([0.0, 0.0, 0.3])
-    problem = control.WholeBodyProblem(model, [task])
-    moved = problem.with_tasks([task.with_target([0.1, 0.0, 0.3])])
-    before, after = (program_of(x, q, v).upper[-3:] for x in (problem, moved))
-    close(after - before, np.array([task.stiffness * 0.1, 0.0, 0.0]), 1e-12)
-    assert moved.programs is problem.programs

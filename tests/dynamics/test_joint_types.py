@@ -33,8 +33,7 @@ def compare(model: ff.Model, seed: int, composite: bool = False) -> dict[str, fl
 @pytest.mark.parametrize("kind", MOVING)
 def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
     model = random_robot(fresh(KINDS.index(kind)), 5, (kind,), base, mimics=0.0)
-    assert model.nv == 5 * joint_sizes(kind)[1] + 6 * (base == "free")
-    assert too_large(compare(model, 1)) == {}
+    assert (model.nv, too_large(compare(model, 1))) == (5 * joint_sizes(kind)[1] + 6 * (base == "free"), {})
 
 
 @pytest.mark.peers
@@ -87,8 +86,7 @@ def test_mimic_joints_are_where_ratio_and_offset_say() -> None:
     )
     d = Description("arm", tuple(Link(x, inertia) for x in "OABC"), joints)
     model = ff.load(d, base=None)
-    assert (model.nq, model.nv) == (1, 1)
-    assert following(d, "c") == (-1.0, 0.25)
+    assert ((model.nq, model.nv), following(d, "c")) == ((1, 1), (-1.0, 0.25))
     for x in (0.0, 0.7, -4.0):
         a, b, c = x, -2.0 * x + 0.3, -x + 0.25
         X = ff.frame_pose(model, [x], "C")

@@ -128,8 +128,7 @@ def test_second_derivatives_and_steps(expressed, rng):
 def test_frame_sets(rng):
     model = ff.robots.humanoid()
     feet = ff.frame_set(model, "left_sole", "right_sole")
-    assert len(feet) == 2
-    assert feet.names == ("left_sole", "right_sole")
+    assert (len(feet), feet.names) == (2, ("left_sole", "right_sole"))
     q, v, a = state(model, rng)
     W = rng.standard_normal((2, 6))
     for other in (pickle.loads(pickle.dumps(feet)), copy.deepcopy(feet)):

@@ -4,7 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pickle
 import pytest
-from closeness import fresh
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler import build
@@ -95,8 +95,7 @@ def test_closed_linkages_agree() -> None:
         for g in (ff.mass_matrix, ff.inverse_mass_matrix, ff.center_of_mass):
             assert error(g(fast, q), g(model, q)) < 10 * ALIKE
     open_loops = q + 0.1 * rng.standard_normal(q.shape) * (np.arange(q.shape[-1]) >= 7)
-    with pytest.raises(ff.linkages.LinkageError):
-        ff.inverse_dynamics(fast, open_loops, v, a)
+    refused(ff.linkages.LinkageError, "", ff.inverse_dynamics, fast, open_loops, v, a)
 
 
 @pytest.fixture(scope="module")
@@ -178,8 +177,7 @@ def test_singular_states_are_nan_alike() -> None:
     assert "singular in every state" in fast.specialization.notes["forward_dynamics"]
     x = fresh(40).standard_normal((3, 9, 2))
     assert np.isnan(ff.forward_dynamics(fast, *x, on_failure="nan")).all()
-    with pytest.raises(ff.InputError, match="singular"):
-        ff.forward_dynamics(fast, *x)
+    refused(ff.InputError, "singular", ff.forward_dynamics, fast, *x)
 
 
 def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -209,22 +207,17 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
             one = [y[0] for y in x]
             assert error(f(fast, *one), f(other, *one)) < ALIKE
             assert error(f(fast, *x), f(model, *x)) > 1e-6
-    with pytest.raises(TypeError):
-        ff.specialize(other, functions, free=[link.name])
+    refused(TypeError, "", ff.specialize, other, functions, free=[link.name])
 
 
 def test_bad_requests() -> None:
     model = ff.robots.chain(2)
-    with pytest.raises(ff.UnknownNameError, match="'inverse_dynamics'"):
-        ff.specialize(model, ["inverse_dynamic"])
-    with pytest.raises(ff.UnknownNameError, match="tip"):
-        ff.specialize(model, frames=["tipp"])
-    with pytest.raises(ff.UnknownNameError, match="link or joint"):
-        ff.specialize(model, free=["link"])
+    refused(ff.UnknownNameError, "'inverse_dynamics'", ff.specialize, model, ["inverse_dynamic"])
+    refused(ff.UnknownNameError, "tip", ff.specialize, model, frames=["tipp"])
+    refused(ff.UnknownNameError, "link or joint", ff.specialize, model, free=["link"])
     with pytest.raises(ff.InputError, match="Model"):
         ff.specialize(model.description)  # type: ignore[arg-type]
-    with pytest.raises(ff.InputError, match="functions must be a list"):
-        ff.specialize(model, "mass_matrix")
+    refused(ff.InputError, "functions must be a list", ff.specialize, model, "mass_matrix")
 
 
 def test_frames_that_are_not_named_stay_general() -> None:
@@ -286,14 +279,13 @@ def evaluated(x: Any, known: dict[int, float]) -> float:
 def test_a_decision_by_numbers_is_refused() -> None:
     x = Graph().made("input", 0, 0)
     for decide in (bool, float, lambda x: x < 1.0, lambda x: x >= 0.0):
-        with pytest.raises(expressions.Refused, match="branches on numbers"):
-            decide(x)
+        refused(expressions.Refused, "branches on numbers", decide, x)
 
 
 def test_operations_of_a_robot_are_few() -> None:
     """Inverse dynamics of a chain of six joints: a known number, which an edit should not raise unseen."""
     model = ff.robots.chain(6)
-    found = formulas(E.RNEA, model.topology.tolist(), model.parameters.tolist())
+    found = formulas(E.RNEA, tuple(model.topology.tolist()), tuple(model.parameters.tolist()))
     assert len(found.expressions) < 450
 
 
@@ -310,5 +302,4 @@ def test_frames_and_constraints_of_the_model_serve_its_specialised_one():
         held = ff.ConstraintSet(one, contacts=ff.contacts.feet_by_name(one))
         a = [ff.constrained_dynamics(m, q, rest, tau, constraints=held).a for m in (one, other)]
         assert np.abs(a[0] - a[1]).max() < 1e-10
-    with pytest.raises(ff.InputError, match="another model"):
-        ff.constrained_dynamics(edited, q, rest, tau, constraints=held)
+    refused(ff.InputError, "another model", ff.constrained_dynamics, edited, q, rest, tau, constraints=held)

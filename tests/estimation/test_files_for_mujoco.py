@@ -6,6 +6,7 @@ import numpy as np
 import os
 import pytest
 import re
+from closeness import refused
 from estimation_robots import sensed
 from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
@@ -64,8 +65,7 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
             lambda p=path: lateral_swing(s, p),
             lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos()),
         ):
-            with pytest.raises(ff.FileError, match=words):
-                read()
+            refused(ff.FileError, words, read)
     assert os.listdir(".") == []
 
 
@@ -94,12 +94,10 @@ def test_shapes_that_matter_stay(tmp_path):
     <actuator><muscle joint="j"/></actuator><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
     (path := tmp_path / "robot.xml").write_text(text)
     mj = compile_model(*spec_with_shapes(path))
-    assert [mj.geom(g).name for g in range(mj.ngeom)] == ["s", "m"]
-    assert (mj.nu, mj.ntendon, mj.nhfield) == (0, 0, 0)
+    assert ([mj.geom(g).name for g in range(mj.ngeom)], (mj.nu, mj.ntendon, mj.nhfield)) == (["s", "m"], (0, 0, 0))
     assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)
     path.write_text(text.replace('contype="0" conaffinity="0" mass="0"', 'mass="0"'))
-    with pytest.raises(ff.FileError, match=r"collides with the mesh 'look'.*no mesh file at"):
-        spec_with_shapes(path)
+    refused(ff.FileError, r"collides with the mesh 'look'.*no mesh file at", spec_with_shapes, path)
 
 
 UNSTABLE = """<mujoco><option timestep="10"/><worldbody><body><joint damping="-1000" stiffness="-1e9" ref="0"/>
@@ -129,6 +127,5 @@ def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
     simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
     assert isinstance(simulator, Plant)
     simulator.mj_model.actuator_gainprm[:, 0] = 1e200
-    with pytest.raises(ff.InputError, match="falls in the simulator"):
-        simulate(s, simulator, way, sway, servos)
+    refused(ff.InputError, "falls in the simulator", simulate, s, simulator, way, sway, servos)
     assert os.listdir(".") == []

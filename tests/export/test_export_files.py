@@ -46,9 +46,7 @@ def test_functions_and_names():
         assert not (special and name in able), name
     others = {"coriolis_matrix_hamel", "decoupled_hamel", "decoupled_passive", "body_poses", "body_motions"}
     assert all(callable(getattr(ff, name)) for name in functions.FUNCTIONS if name not in others)
-    assert prefix_of("TALOS v2.1") == "talos_v2_1"
-    assert prefix_of("__2b") == "robot_2b"
-    assert prefix_of("人形") == "robot"
+    assert (prefix_of("TALOS v2.1"), prefix_of("__2b"), prefix_of("人形")) == ("talos_v2_1", "robot_2b", "robot")
     assert prefix_of("math") == "robot_math"
     names = Identifiers()
     assert [names.new("R_FRAME", x) for x in ("a b", "a-b", "A B 2", "")] == [
@@ -58,8 +56,7 @@ def test_functions_and_names():
         assert "*/" not in comment(text)
         assert "\n" not in comment(text)
         assert comment(text).isascii()
-    assert target_of("aarch64").triple == "aarch64-linux-gnu"
-    assert target_of("aarch64:cortex-a72").cpu == "cortex-a72"
+    assert (target_of("aarch64").triple, target_of("aarch64:cortex-a72").cpu) == ("aarch64-linux-gnu", "cortex-a72")
     for wrong in ("aarch64:haswell", "sparc", "sparc:v9", "cortex-a72:aarch64"):
         refused((ff.UnknownNameError, ff.InputError), "aarch64:cortex-a72", target_of, wrong)
 
@@ -67,8 +64,7 @@ def test_functions_and_names():
 @pytest.mark.parametrize("f", [*functions.FUNCTIONS.values(), *functions.CLOSED_FUNCTIONS.values()], ids=lambda f: f.name)
 def test_arguments_fit_entries(f):
     for entry in filter(None, (f.entry, f.shared)):
-        assert len(f.inputs) == len(entry.inputs)
-        assert len(f.outputs) == len(entry.outputs)
+        assert (len(f.inputs), len(f.outputs)) == (len(entry.inputs), len(entry.outputs))
         assert len({*f.inputs, *f.outputs}) == len(f.inputs) + len(f.outputs)
         assert all(f.meaning(x) for x in (*f.inputs, *f.outputs, *entry.options))
 
@@ -150,8 +146,7 @@ def test_files_of_others_stay(tmp_path):
     refused(ff.FileError, "not empty", exporting.export, model, folder, "mass_matrix")
     assert (folder / "main.c").read_text() == "mine"
     again = exporting.export(model, folder, "mass_matrix", overwrite=True)
-    assert again.files == made.files
-    assert (folder / "mine.txt").read_text() == "mine"
+    assert (again.files, (folder / "mine.txt").read_text()) == (made.files, "mine")
     assert (folder / "main.c").read_text() != "mine"
     (folder / "main.c").unlink()
     (folder / "main.c").mkdir()
@@ -189,8 +184,7 @@ def test_without_a_compiler(tmp_path, monkeypatch):
     monkeypatch.undo()
     monkeypatch.setenv("CC", "/no/such/cc")
     made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
-    assert set(made.files) == BESIDES
-    assert len(made.notes) == 1
+    assert (set(made.files), len(made.notes)) == (BESIDES, 1)
     assert "no C compiler was found" in made.notes[0]
     monkeypatch.setenv("PATH", str(tmp_path))
     monkeypatch.delenv("CC", raising=False)

@@ -45,9 +45,7 @@ def test_the_printed_equations(base):
     close(M @ found.a + Omega @ h - root @ pseudo @ b, Omega @ tau, tolerance * size)
     close(A.T @ found.multipliers, found.forces, tolerance)
     close(A @ found.a, b, tolerance * max(1.0, np.abs(found.a).max()))
-    assert found.rank == 3
-    assert found.redundant == ()
-    assert found.names == ("row 0", "row 1", "row 2")
+    assert (found.rank, found.redundant, found.names) == (3, (), ("row 0", "row 1", "row 2"))
 
 
 @pytest.mark.parametrize("base", BASES)
@@ -66,8 +64,7 @@ def test_beside_compiled_constrained_dynamics(base, mimics):
         close(found.a, beside.a, tolerance)
         close(found.forces, J.T @ beside.multipliers, tolerance)
         close(found.multipliers, beside.multipliers, tolerance)
-        assert found.names == held.row_names
-        assert found.rank == len(J)
+        assert (found.names, found.rank) == (held.row_names, len(J))
 
 
 def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():

@@ -90,6 +90,8 @@ def test_boxes_and_stops():
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
     feet = [contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     rows = constrained.unilateral_contacts(model, q, v, feet)
+    raised = constrained.unilateral_contacts(model, q, v, feet, height=0.1)
+    close(raised.gap, np.array([ff.frame_pose(model, q, x.frame)[2, 3] - 0.1 for x in feet]), 1e-12)
     locks = ff.ConstraintSet(model, locks=[j.name for j in model.joints[1:]])
     weight = 9.81 * model.mass
     com, middle = ff.center_of_mass(model, q), np.mean([ff.frame_pose(model, q, x.frame)[:3, 3] for x in feet], axis=0)

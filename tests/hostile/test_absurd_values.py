@@ -111,15 +111,13 @@ class Broken(Executor):
 def test_outputs_and_moments():
     for smallest, word in ((-1.5e-9, "definite"), (-0.5e-9, "flat")):
         found = ff.spatial.consistency.check(1.0, np.zeros(3), np.diag([smallest, 1.0, 1.0]))
-        assert found.reasons[0].name == word
-        assert bool(found) == (word == "flat")
+        assert (found.reasons[0].name, bool(found)) == (word, word == "flat")
     assert ff.spatial.quaternion.random(np.random.default_rng(0), 3).shape == (3, 4)
     start = ff.robots.revolute_hopper().keyframes["start"]
     with pytest.raises(OSError, match="the worker was killed"):
         hopping.hop_ends("revolute-V", start, np.zeros(4), duration=0.1, executor=Broken())
     ends = hopping.hop_ends("revolute-V", np.zeros((0, 4)), np.zeros(4), duration=0.1)
-    assert ends.q.shape == (0, 4)
-    assert ends.outcome.shape == (0,)
+    assert (ends.q.shape, ends.outcome.shape) == ((0, 4), (0,))
     out = np.zeros((5, 3, 3))
     assert output_array(out, (5, 3, 3)) is out
     for bad, word in ((out.T, "non-contiguous"), (out.astype(int), "int64"), (out[0], r"shape \(3, 3\)"), ([1.0], "list")):

@@ -162,9 +162,7 @@ def sample(model: ff.Model, x: float = 1.0, *, fails: bool = False) -> float:
 
 
 def test_the_decorator_changes_nothing_else():
-    assert sample(MODEL) == 4.0
-    assert sample(MODEL, x=2.0) == 5.0
-    assert sample.__doc__ == "What is decorated."
+    assert (sample(MODEL), sample(MODEL, x=2.0), sample.__doc__) == (4.0, 5.0, "What is decorated.")
     assert list(inspect.signature(sample).parameters) == ["model", "x", "fails"]
     assert inspect.getsource(sample).startswith("@public")
     assert inspect.unwrap(sample).__code__.co_firstlineno == inspect.getsourcelines(sample)[1]
@@ -209,8 +207,7 @@ def test_axes_that_do_not_broadcast_are_shown(call, words):
 
 
 def test_positions_by_name_broadcast():
-    assert ff.configuration(CHAIN).shape == (3,)
-    assert ff.configuration(CHAIN, start=TWO).shape == (2, 3)
+    assert (ff.configuration(CHAIN).shape, ff.configuration(CHAIN, start=TWO).shape) == ((3,), (2, 3))
     assert ff.configuration(CHAIN, start=TWO, joint_1=1.0, joint_2=np.ones((4, 1))).shape == (4, 2, 3)
     assert ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1, 1)), front_left_knee=np.ones(3)).shape == (
         2,

@@ -63,8 +63,7 @@ def files(folder: Path) -> list[Path]:
 def test_the_folder_is_where_the_user_wants_it(folder, compiled, choose_folder, tmp_path):
     for _ in range(3):
         make()
-    assert compiled == ["first"]
-    assert [p.name for p in files(folder)] == [build.file_of(symbol("first"), host())]
+    assert (compiled, [p.name for p in files(folder)]) == (["first"], [build.file_of(symbol("first"), host())])
     assert choose_folder(FREEFLYER_CACHE_DIR=tmp_path / "mine") == tmp_path / "mine" / "objects"
     xdg = choose_folder(FREEFLYER_CACHE_DIR=None, XDG_CACHE_HOME=tmp_path / "xdg")
     assert xdg == tmp_path / "xdg" / "freeflyer" / "objects"
@@ -205,8 +204,7 @@ def test_huge_files_are_not_read(folder, compiled, monkeypatch):
 
     monkeypatch.setattr(os, "read", watched)
     make()
-    assert compiled == ["first"]
-    assert sum(sizes) == 0
+    assert (compiled, sum(sizes)) == (["first"], 0)
 
 
 @pytest.mark.parametrize("call", ["mkstemp", "replace", "write"])

@@ -31,8 +31,7 @@ def test_the_kernel_of_an_entry_matches_the_table(name):
         assert parameter.startswith(INPUTS[letter]), (letter, parameter)
     assert tuple(names[count : count + len(entry.options)]) == entry.options
     assert set(entry.options) <= set(OPTIONS)
-    assert len(names) == count + len(entry.options) + len(entry.outputs)
-    assert mark(entry.function) == marks.KERNEL
+    assert (len(names), mark(entry.function)) == (count + len(entry.options) + len(entry.outputs), marks.KERNEL)
     assert inspect.getdoc(entry.function), "the docstring gives the result and its shape"
     if entry.stages:
         first, second = (list(inspect.signature(f).parameters) for f in entry.stages.functions[:2])

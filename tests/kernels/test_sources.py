@@ -70,11 +70,9 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     assert edited != source
     kernel.write_text(edited)
     after, second = centre(), made()
-    assert len(second - first) == 1
-    assert after == pytest.approx([2.0 * x for x in before], rel=1e-14)
+    assert (len(second - first), after) == (1, pytest.approx([2.0 * x for x in before], rel=1e-14))
     kernel.write_text(source + "# a comment\n")
-    assert centre() == before
-    assert made() == second
+    assert (centre(), made()) == (before, second)
 
 
 def test_a_start_reads_no_kernels(tmp_path):

@@ -37,9 +37,7 @@ def test_warm_and_cold_starts(expected, tmp_path):
     unwanted = "{'numba', 'sympy', 'matplotlib', 'mujoco', 'scipy'}"
     done = run(f"print(integrated())\nprint(sorted({{m.split('.')[0] for m in sys.modules}} & {unwanted}))")
     result, loaded = done.stdout.splitlines()
-    assert result == expected.strip()
-    assert loaded == "[]"
-    assert done.stderr == ""
+    assert (result, loaded, done.stderr) == (expected.strip(), "[]", "")
     program = "subprocess.Popen = ahead.subprocess.Popen = None\nprint(integrated())"
     assert run(program, FREEFLYER_CACHE_DIR=str(tmp_path)).stdout == expected
     assert list(tmp_path.rglob("ff_integrate_*.o"))
@@ -88,5 +86,4 @@ def test_a_compiling_process_whose_caller_is_gone_says_nothing():
         process.stdout.close()
         process.stdin.write(b"no_such_entry 1\n")
         process.stdin.close()
-        assert process.stderr.read() == b""
-        assert process.wait(60) == 0
+        assert (process.stderr.read(), process.wait(60)) == (b"", 0)

@@ -1,13 +1,18 @@
-"""Closed models: random postures, chosen independent joints, edits and writers, regulators. Their laws: test_closed_laws.py."""
+"""Closed models: random postures, chosen independent joints, edits and writers, regulators. Their laws: test_closed_laws.py.
+Refusals of closed models that name the fault; on_failure="nan": postures at which the linkage is singular give NaN. Energy
+and momentum of free motions of closed linkages, by the commutator-free Runge-Kutta steps in independent velocities."""
 
 import copy
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import robot, robots
+from closed_robots import robot, robots, shared, state
 from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import control, linkages
+from freeflyer.analysis.flight import free_flight, middle_posture
+from freeflyer.linkages.partition import partition
+from linkage_samples import planar
 
 
 @pytest.mark.parametrize("name", robots())
@@ -60,8 +65,7 @@ def test_grippers_that_a_tendon_drives_are_closed_by_named_joints(tmp_path, coup
     refused(ff.errors.LinkageError, rf"'bar' tie .* choose {len(joints)} of them, .*independent=", ff.close_loops, tree)
     refused(ff.errors.LinkageError, r"cannot all be independent.*name fewer", ff.close_loops, tree, [*joints, "right_tip"])
     model = ff.close_loops(tree, joints)
-    assert model.actuated == tuple(joints)
-    assert ff.control.joint_inputs(model).names == tuple(joints)
+    assert (model.actuated, ff.control.joint_inputs(model).names) == (tuple(joints), tuple(joints))
     for again in (copy.deepcopy(model), ff.with_gravity(copy.deepcopy(model), (0.0, 0.0, 0.0))):
         assert again.actuated == tuple(joints)
     rng = fresh(coupling)
@@ -109,3 +113,85 @@ def test_regulators_take_closed_models_and_refuse_cut_trees() -> None:
     for function in (control.equilibrium, control.lqr):
         refused(ff.InputError, "close_loops", function, tree, ff.neutral(tree))
     refused(ff.InputError, "follows the others", control.joint_inputs, model, ["j02"])
+
+
+def test_refusals_name_the_fault() -> None:
+    model = robot("point")
+    s = state(model, fresh(17), 0.02)
+    open_q = s.q.copy()
+    open_q[-1] += 1e-3
+    refused(ff.errors.LinkageError, "loop 'loop0' is open", lambda: ff.mass_matrix(ff.close_loops(model), open_q))
+    refused(ff.errors.LinkageError, "q\\[3\\]", lambda: ff.mass_matrix(ff.close_loops(model), np.array([s.q, s.q, s.q, open_q])))
+    refused(ff.InputError, "nv = 9", lambda: ff.bias_forces(ff.close_loops(model), s.q, np.zeros(model.nv)))
+    tied = robot("held")  # to the world: its hull cannot leave
+    with pytest.raises(ff.errors.LinkageError, match="do not close again"):
+        ff.integrate(ff.close_loops(tied), np.array(partition(tied).q), np.r_[50.0, np.zeros(len(partition(tied).independent) - 1)])
+    with pytest.raises(ff.errors.LinkageError, match="does not keep the loops closed"):
+        ff.linkages.constraint_multipliers(model, s.q, np.ones(model.nv), tau=np.zeros(model.nv))
+    refused(ff.InputError, "either", ff.linkages.constraint_multipliers, model, s.q, np.zeros(model.nv))
+
+
+FLAT = (0, 3, 8, 21)
+
+
+def arrays(result) -> list[np.ndarray]:
+    return list(result) if isinstance(result, tuple) else [result]
+
+
+@pytest.mark.parametrize("loads", [{}, {"gravity": (1.0, 0.0, -3.0)}, {"external": {"l1_bar": np.arange(6.0)}}])
+@pytest.mark.parametrize("name", ["forward_dynamics", "inverse_mass_matrix", "forward_dynamics_derivatives"])
+def test_flat_postures_give_nan(name, loads):
+    """Of a parallelogram, whose angles are (a, -a, a); at zero all bars lie in one line."""
+    model = planar((0.2, 0.5), (0.2,), 0.5)
+    angle = np.linspace(0.2, 1.0, 30)
+    angle[list(FLAT)] = 0.0
+    q = angle[:, None] * [1.0, -1.0, 1.0]
+    u, tau = fresh(0).standard_normal((2, 30, 1))
+    inputs, loads = ((q,), {}) if name == "inverse_mass_matrix" else ((q, u, tau), loads)
+    call = getattr(ff, name)
+    result = call(ff.close_loops(model), *inputs, on_failure="nan", **loads)
+    failed = np.isin(np.arange(30), FLAT)
+    refused(ff.FreeflyerError, "singular", lambda: call(ff.close_loops(model), *inputs, **loads))
+    expected = call(ff.close_loops(model), *(x[~failed] for x in inputs), **loads)
+    for x, y in zip(arrays(result), arrays(expected), strict=True):
+        assert np.isnan(x[failed]).all()
+        np.testing.assert_allclose(x[~failed], y, rtol=1e-12)
+    one = call(ff.close_loops(model), *(x[0] for x in inputs), on_failure="nan", **loads)
+    assert all(np.isnan(x).all() for x in arrays(one))
+
+
+SPRUNG = {"spin": 1.4, "speed": 0.05, "stiffness": 3000.0}
+
+
+def drift(model: ff.Model, q: np.ndarray, u: np.ndarray, dt: float, steps: int) -> float:
+    """Largest change of T + U over the motion, relative to the largest kinetic energy."""
+    rest, energies, kinetic = np.zeros_like(u), [], []
+    for _ in range(steps + 1):
+        kinetic.append(ff.kinetic_energy(ff.close_loops(model), q, u))
+        energies.append(kinetic[-1] + ff.potential_energy(model, q))
+        q, u = ff.step(ff.close_loops(model), q, u, rest, dt, "rk4")
+    return float(np.ptp(energies) / max(kinetic))
+
+
+def test_five_bar_swings_for_ten_seconds(models_folder) -> None:
+    model = shared(models_folder, "five_bar")
+    s = state(model, fresh(0), 0.05)
+    coarse, fine = (drift(model, s.q, 0.0 * s.u, dt, round(10.0 / dt)) for dt in (4e-3, 2e-3))
+    assert fine < 1e-6
+    assert coarse > 8.0 * fine  # the scheme's order, not round-off
+    f = free_flight(shared(models_folder, "kangaroo"), spin=1.4, duration=2.0)
+    assert f.stopped is not None
+    assert 0.05 < f.time[-1] < 1.9
+    assert "singular" in f.stopped
+
+
+def test_flights_end_in_words_and_drift_falls_with_the_step() -> None:
+    model = ff.robots.kangaroo_like()
+    q = middle_posture(model)
+    coarse, fine = (free_flight(model, q, dt=h, duration=1.0, **SPRUNG) for h in (4e-3, 2e-3))
+    assert 16.0 < coarse.drift / fine.drift < 64.0
+    assert coarse.momentum_drift < 1e-7
+    f = free_flight(ff.robots.make("quadruped"), spin=1.0, speed=0.5, duration=0.5)
+    assert f.drift < 1e-9
+    refused(ff.InputError, "does not float", lambda: free_flight(ff.robots.chain(2)))
+    refused(ff.InputError, "limits", lambda: middle_posture(robot("point")))

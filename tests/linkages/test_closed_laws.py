@@ -7,7 +7,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import Reference, State, reference, robot, robots, shared, state
-from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, refused, rounding, slopes
+from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, rounding, slopes
 from collections.abc import Callable
 from dataclasses import dataclass
 from freeflyer import linkages
@@ -339,16 +339,5 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
 
 
 def test_without_loops_both_coordinates_are_one() -> None:
-    """And results are written only into arrays that fit."""
-    model, rng = ff.robots.humanoid(), fresh(4)
+    model = ff.robots.humanoid()
     assert ff.close_loops(model) is model.tree is model
-    closed = ff.close_loops(ff.robots.kangaroo_like())
-    for name, more in (("frame_jacobian", (closed.frame_names[-1],)), ("centroidal_momentum_matrix", ())):
-        function, shape = getattr(ff, name), (6, closed.nv)
-        out = np.zeros(shape)
-        assert function(closed, closed.neutral, *more, out=out) is out
-        assert np.array_equal(out, function(closed, closed.neutral, *more))
-        fixed = rng.standard_normal(shape)
-        fixed.setflags(write=False)
-        for wrong in (np.zeros((2, *shape)), np.zeros((*shape, 1)), np.zeros(shape, np.float32), np.zeros(shape[::-1]).T, fixed):
-            refused(ff.InputError, "out must be", function, closed, closed.neutral, *more, out=wrong)

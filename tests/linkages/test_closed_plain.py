@@ -1,4 +1,4 @@
-"""Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack; derivatives by complex steps."""
+"""Kernels of closed linkages as plain Python: the same numbers as compiled, one state or a Pack, and symbols."""
 
 import freeflyer as ff
 import numpy as np
@@ -12,7 +12,6 @@ from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
 
 ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not (entry.one_by_one or entry.table)}
-STEP = 1e-30
 
 
 def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
@@ -37,32 +36,6 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
         close(plainly.astype(float), compiled, 1e-11)
-
-
-def complex_derivatives(model: ff.Model, s, k: int) -> tuple[np.ndarray, np.ndarray]:
-    """(by a step of q along column k of G, by u_k) of the inverse dynamics, to rounding: the imaginary part over the step.
-
-    To first order the loops stay closed along G, so the complex step needs no correction of q.
-    """
-    linked, e = ff.close_loops(model), np.eye(len(s.u))[k]
-    along = linkages.expand_motion(model, s.q, e, e)[0]
-    q = plain.run("integrate", model, s.q, [1j * STEP * x for x in along])
-    by_q = plain.run("projected_inverse_dynamics", linked, q, s.u, s.u_dot)
-    by_u = plain.run("projected_inverse_dynamics", linked, s.q, [complex(x) for x in s.u + 1j * STEP * e], s.u_dot)
-    return tuple(np.array([complex(x).imag for x in y]) / STEP for y in (by_q, by_u))
-
-
-@pytest.mark.parametrize("name", ["point", "nested", "coupled", "weld"])
-def test_derivatives_by_complex_steps(name: str) -> None:
-    """No difference of two numbers, so no rounding but the algorithm's: 1e-11 where finite differences see 1e-8."""
-    model = robot(name)
-    s = state(model, fresh(22), 0.02)
-    d = ff.inverse_dynamics_derivatives(ff.close_loops(model), s.q, s.u, s.u_dot)
-    for k in range(0, len(s.u), 3):
-        by_q, by_u = complex_derivatives(model, s, k)
-        size = np.abs(d.dq).max()
-        close(by_q / size, d.dq[:, k] / size, 1e-11)
-        close(by_u, d.dv[:, k], 1e-11)
 
 
 def test_symbols_and_what_is_missing() -> None:

@@ -80,8 +80,7 @@ def test_yaw_is_singular_where_rod_and_arm_are_in_line(sign, end):
     arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
     found = first_singularity(leg(), {YAW: sign}, 0.1)
     assert found.distance == pytest.approx(abs(math.hypot(arm, rod) + end * arm - rod), abs=1e-6)
-    assert found.motors[YAW] == pytest.approx(sign * found.distance)
-    assert found.loops == ("left_yaw_pin",)
+    assert (found.motors[YAW], found.loops) == (pytest.approx(sign * found.distance), ("left_yaw_pin",))
     assert found.independence < 0.01
     assert not found.inside
 
@@ -150,8 +149,7 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
 
 
 def test_a_start_or_joint_that_does_not_fit_is_refused():
-    assert polygon_area(np.array([[0, 0], [2, 0], [2, 3], [0, 3]])) == 6.0
-    assert crank_turn(1.0, 1.0, 0.0) == 0.0
+    assert (polygon_area(np.array([[0, 0], [2, 0], [2, 3], [0, 3]])), crank_turn(1.0, 1.0, 0.0)) == (6.0, 0.0)
     # A ball that a slider and its rod move has three; one that follows another has none
     rng = np.random.default_rng(3)
     model = stewart(rng)[0]

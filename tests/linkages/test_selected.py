@@ -8,14 +8,8 @@ import pytest
 from closeness import fresh, refused
 from freeflyer.errors import InputError, UnknownNameError
 from freeflyer.linkages import (
-    AssemblyError,
-    LinkageError,
-    expand_motion,
-    partition,
-    selected_posture,
-    sweep,
-    transmission,
-)
+    AssemblyError, LinkageError, expand_motion, partition, selected_posture, sweep, transmission,
+)  # fmt: skip
 from kangaroo_leg import leg, whole
 from linkage_samples import MASKS, planar
 

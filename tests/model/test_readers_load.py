@@ -34,11 +34,9 @@ def test_base_of_a_robot_with_a_root(base):
 def test_the_base_of_the_file_is_kept():
     for text in (PENDULUM, MJ_PENDULUM, FLOATER, BOLTED, TWO):
         assert [j.name for j in describe(text, base=None).joints] == [j.name for j in read(text).joints]
-    assert load(PENDULUM, base=None).nv == 1
-    assert load(FLOATER, base=None).nv == 7
+    assert (load(PENDULUM, base=None).nv, load(FLOATER, base=None).nv) == (1, 7)
     description = describe(FLOATER)
-    assert description.joint("float").kind == "free"
-    assert description.joint("float").initial[:3] == (1.0, 2.0, 3.0)
+    assert (description.joint("float").kind, description.joint("float").initial[:3]) == ("free", (1.0, 2.0, 3.0))
     taken = PENDULUM.replace('"pin"', '"root_joint"')
     assert describe(taken).joints[0].name == "root_joint_"
     description = replace(read(FLOATER), actuated=("float", "hip"))
@@ -74,8 +72,7 @@ def test_bolted_robots_and_scenery():
         '<inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial></link>')  # fmt: skip
     assert load(heavy, base="fixed").nv == 1
     refused(DescriptionError, "'world' has a mass but never moves: give it another name", load, heavy)
-    assert describe(TABLE, base="fixed").joint("table_fixed").child == "table"
-    assert load(TABLE, base="fixed").nv == 1
+    assert (describe(TABLE, base="fixed").joint("table_fixed").child, load(TABLE, base="fixed").nv) == ("table", 1)
     assert load(TABLE).nv == 7
 
 

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.model.description import POINT, WELD, WORLD, Mimic
-from freeflyer.model.placements import inverse
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
+from freeflyer.spatial.se3 import inverse
 from readers_samples import MJ_PENDULUM, link_poses
 from robots_on_disk import MODELS, needs_models
 
@@ -98,8 +98,7 @@ def test_kinematics_and_inertias_are_mujocos():
     text = MANY.format("")
     description = validate(read_mjcf(text))
     assert_same_robot(compiled(text), description)
-    assert description.gravity == (1.0, 2.0, -3.0)
-    assert description.name == "many"
+    assert (description.gravity, description.name) == ((1.0, 2.0, -3.0), "many")
     # A body named as a hidden link would be, a joint named as a fixed one would be
     text = f"""<mujoco><worldbody><body name="arm"><joint name="p" pos="0 0 1"/><joint name="q" axis="1 0 0"/>{INERTIAL}
     <body name="arm/p"><joint name="plate_fixed" axis="0 1 0"/>{INERTIAL}<body name="plate" pos="1 0 0"/></body>
@@ -133,8 +132,7 @@ def test_mass_matrix_and_gravity_are_mujocos():
     m = mujoco.MjModel.from_xml_string(text)
     data = mujoco.MjData(m)
     mujoco.mj_forward(m, data)
-    assert pin.armature == pytest.approx((4.5,))
-    assert pin.damping == pytest.approx((1.8,))
+    assert (pin.armature, pin.damping) == (pytest.approx((4.5,)), pytest.approx((1.8,)))
     # q1 - ref1 = a0 + a1 (q2 - ref2), as in MuJoCo's documentation and its residual
     text = MANY.format('<joint name="e" joint1="f0" joint2="a1" polycoef=".1 2 0 0 0"/>')
     description = validate(read_mjcf(text))
@@ -166,8 +164,7 @@ def test_joint_data_and_names():
     assert {"arm/a1", "arm/a2", "arm/a3", "hand/wrist", "finger0", "finger1", "plate", "table"} <= set(links)
     assert description.joint("arm/anchor").kind == "fixed"
     unnamed = next(j for j in description.joints if j.child.startswith("body_"))
-    assert unnamed.name == f"{unnamed.child}_joint"
-    assert description.joint("plate_fixed").parent == unnamed.child
+    assert (unnamed.name, description.joint("plate_fixed").parent) == (f"{unnamed.child}_joint", unnamed.child)
     free = read_mjcf(MANY.format("").replace(' name="root"', ""))
     assert free.joint("root_joint").child == "base"
     table = next(j for j in read_mjcf(MANY.format("")).joints if j.child == "table")
@@ -304,8 +301,7 @@ def test_robot_on_disk(name):
     model = ff.load(path)
     sizes = {"kangaroo": (79, 78, 12, 28, 42.1996), "cassie": (35, 32, 10, 4, 33.312)}[name]
     assert (model.nq, model.nv, len(model.actuated), len(model.loops)) == sizes[:4]
-    assert model.mass == pytest.approx(sizes[4], abs=1e-3)
-    assert {loop.mask for loop in model.loops} == {POINT}
+    assert (model.mass, {loop.mask for loop in model.loops}) == (pytest.approx(sizes[4], abs=1e-3), {POINT})
     assert model.description.joint("root_joint").kind == "free"
 
 

@@ -73,8 +73,7 @@ def test_our_own_elements_and_what_is_left_out():
     universal = joint("universal", '<axis xyz="0 0 1"/><axis2 xyz="0 2 0"/>'
                       '<coordinates lower="-1 -inf" upper="1 inf" armature="0.1 0.2" initial="0.5 0"/>')  # fmt: skip
     np.testing.assert_array_equal(universal.axis2, [0, 1, 0])
-    assert (universal.lower, universal.armature) == ((-1.0, -np.inf), (0.1, 0.2))
-    assert universal.initial == (0.5, 0.0)
+    assert ((universal.lower, universal.armature), universal.initial) == (((-1.0, -np.inf), (0.1, 0.2)), (0.5, 0.0))
     block = """<freeflyer><site name="s" link="b"><origin xyz="1 2 3" rpy="0.1 0.2 0.3"/></site>
         <loop name="l" frame_a="s" frame_b="a" mask="1 1 1 0 0 0"/><actuated joint="j"/><gravity xyz="0 0 -1.6"/>
         <coupling name="c" joint1="j" joint2="j" coefficients="1 2"/></freeflyer>"""
@@ -87,8 +86,7 @@ def test_our_own_elements_and_what_is_left_out():
     assert description.couplings == (Coupling("c", "j", "j", (1.0, 2.0)),)
     assert (description.actuated, description.gravity) == (("j",), (0.0, 0.0, -1.6))
     text = PENDULUM.replace("</robot>", '<transmission name="t"><joint name="other"/></transmission></robot>')
-    assert read_urdf(text).actuated == ()
-    assert ff.load(text, base="fixed").actuated == ("pin",)
+    assert (read_urdf(text).actuated, ff.load(text, base="fixed").actuated) == ((), ("pin",))
     text = PENDULUM.replace("</link>", '<visual><geometry><mesh filename="package://none/x.dae"/></geometry></visual>'
                             '<collision><geometry><box size="broken"/></geometry></collision></link>')  # fmt: skip
     assert read_urdf(text).link("rod").inertia.mass == 2.0

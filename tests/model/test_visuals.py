@@ -6,6 +6,7 @@ import pytest
 import re
 import sys
 import trimesh
+from closeness import refused
 from freeflyer.contacts.feet import mesh_corners
 from freeflyer.errors import FileError
 from freeflyer.model.visuals import mesh_files, reading, triangles
@@ -42,8 +43,7 @@ def test_volumes_are_those_of_closed_forms_and_faces_look_outward():
     start, way = fresh("visuals", 1).normal(size=(2, 3))
     arrow = triangles.arrow(start, way, 0.01)
     along = (arrow.vertices - start) @ way / np.linalg.norm(way)
-    assert along.min() == pytest.approx(0.0, abs=1e-12)
-    assert along.max() == pytest.approx(np.linalg.norm(way))
+    assert (along.min(), along.max()) == (pytest.approx(0.0, abs=1e-12), pytest.approx(np.linalg.norm(way)))
     assert volume(arrow) > 0.0
 
 
@@ -209,5 +209,4 @@ def test_a_visual_that_is_no_shape_is_refused_by_name(tmp_path):
                        ("<geometry><sphere radius='x'/></geometry>", "not a finite number")):  # fmt: skip
         (note,) = visuals(robot(tmp_path, f"<visual>{body}</visual>")).notes
         assert said in note
-    with pytest.raises(FileError):
-        mesh_files.read_mesh(tmp_path / "none.stl")
+    refused(FileError, "", lambda: mesh_files.read_mesh(tmp_path / "none.stl"))

@@ -25,8 +25,7 @@ def test_a_replaced_file_keeps_its_mode(tmp_path, write, kept):
     path = tmp_path / "robot.xml"
     path.write_text("old")
     path.chmod(kept)
-    assert write(zoo(0), path, overwrite=True) == path.read_text()
-    assert mode(path) == kept
+    assert (write(zoo(0), path, overwrite=True), mode(path)) == (path.read_text(), kept)
 
 
 @WRITERS
@@ -55,8 +54,7 @@ def test_pipes_and_the_umask(tmp_path, monkeypatch, write):
     os.mkfifo(pipe)
     link.symlink_to("pipe")
     for path in (pipe, link, Path("/dev/null")):
-        with pytest.raises(ff.FileError, match="only plain files are replaced"):
-            write(zoo(0), path, overwrite=True)
+        refused(ff.FileError, "only plain files are replaced", write, zoo(0), path, overwrite=True)
     assert stat.S_ISFIFO(pipe.stat().st_mode)
     assert sorted(os.listdir(tmp_path)) == ["link", "pipe", "robot.xml"]
 
@@ -72,14 +70,12 @@ def test_links_are_followed(tmp_path, write):
     text = write(zoo(0), link, overwrite=True)
     assert link.is_symlink()
     assert (target.read_text(), mode(target)) == (text, 0o600)
-    assert sorted(os.listdir(tmp_path)) == ["robot.xml", "sub"]
-    assert os.listdir(tmp_path / "sub") == ["real.xml"]
+    assert (sorted(os.listdir(tmp_path)), os.listdir(tmp_path / "sub")) == (["robot.xml", "sub"], ["real.xml"])
     dangling, loop = tmp_path / "dangling", tmp_path / "loop"
     dangling.symlink_to("gone")
     loop.symlink_to("loop")
     for link in (dangling, loop):
-        with pytest.raises(ff.FileError, match="exists already"):
-            write(zoo(0), link)
+        refused(ff.FileError, "exists already", write, zoo(0), link)
     refused(ff.FileError, "cannot be written", lambda: write(zoo(0), loop, overwrite=True))
     assert write(zoo(0), dangling, overwrite=True) == (tmp_path / "gone").read_text()
     assert dangling.is_symlink()
@@ -96,8 +92,7 @@ def test_links_are_followed(tmp_path, write):
 def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
     monkeypatch.chdir(tmp_path)
     for overwrite in (False, True):
-        with pytest.raises(error, match=words):
-            write(zoo(0), path, overwrite=overwrite)
+        refused(error, words, write, zoo(0), path, overwrite=overwrite)
     assert os.listdir(tmp_path) == []
 
 
@@ -118,8 +113,7 @@ def test_streams_and_writes_that_fail(tmp_path, monkeypatch):
 
     monkeypatch.setattr(os, "replace", full)
     refused(ff.FileError, r"result.json' cannot be written: No space left on device", write_atomically, path, "new")
-    assert path.read_text() == "old"
-    assert sorted(os.listdir(tmp_path)) == ["pipe", "result.json"]
+    assert (path.read_text(), sorted(os.listdir(tmp_path))) == ("old", ["pipe", "result.json"])
 
 
 ODD = ("nan", "NaN", "-inf", "inf", "infinity", "1e5", "true", "null", "~", "no", "0x10", "nan robot", "a:b", "[]",
@@ -149,8 +143,7 @@ def test_odd_names_of_robots_links_and_joints_read_back(write, name):
                     actuated=tuple(renamed[n] for n in robot.actuated))  # fmt: skip
     assert WORLD not in renamed
     back = describe(write(robot), base=None)
-    assert back.name == name
-    assert differences(robot, back) == []
+    assert (back.name, differences(robot, back)) == (name, [])
 
 
 @WRITERS

@@ -2,6 +2,7 @@
 
 import numpy as np
 import pytest
+from closeness import refused
 from freeflyer.errors import InputError
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, NumericalError, solve_hierarchy
 from scipy.optimize import minimize, nnls
@@ -192,8 +193,7 @@ def test_other_solvers_give_the_same(solver):
     ([(np.eye(2), [0.0, 0.0], [0.0, 0.0], [1.0])], "level 0: weights must be 2 positive numbers"),
 ])  # fmt: skip
 def test_bad_levels_are_named(levels, words):
-    with pytest.raises(InputError, match=words):
-        solve_hierarchy(levels)
+    refused(InputError, words, solve_hierarchy, levels)
 
 
 def test_failures_name_their_level(monkeypatch):

@@ -8,13 +8,8 @@ from freeflyer_papers.dual_quaternion import validation as waveforms, validation
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
 from freeflyer_papers.dual_quaternion.validation import multiple_correlation, validate
 from freeflyer_papers.dual_quaternion.validation_robots import (
-    HOLONOMIC,
-    NONHOLONOMIC,
-    SERIAL,
-    differential_drive,
-    drive_in_mujoco,
-    rolling_wheels,
-)
+    HOLONOMIC, NONHOLONOMIC, SERIAL, differential_drive, drive_in_mujoco, rolling_wheels,
+)  # fmt: skip
 
 
 @pytest.fixture(scope="module")

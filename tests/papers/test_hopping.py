@@ -1,17 +1,103 @@
-"""Hopping: independent equations, energy by port, accuracy, what the thesis states, batches, gaits, bad input."""
+"""Equations of both hoppers written by hand, from positions of point masses: independent of the library. Hopping: independent
+equations, energy by port, accuracy, what the thesis states, batches, gaits, bad input."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
 from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass
 from freeflyer_papers import hopping
 from freeflyer_papers.hopping.gaits import GaitError
 from freeflyer_papers.hopping.hopping import HopRun
 from freeflyer_papers.hopping.settings import EXPERIMENTS, HopSettings, legs
-from hopper_equations import Hopper
+from scipy.integrate import solve_ivp
 
-pytestmark = pytest.mark.slow
+GRAVITY, HALF = 9.8, 0.06
+
+
+def point_masses(kind: str, q: np.ndarray, v: np.ndarray) -> list[tuple[float, np.ndarray, np.ndarray, np.ndarray]]:
+    """(mass, position, Jacobian, Jdot v) of each; the foot is last."""
+    x, z, a, s = q
+    w = v[2]
+
+    def point(mass: float, parts: list[tuple[float, float, float, np.ndarray]]) -> tuple[float, np.ndarray, np.ndarray, np.ndarray]:
+        p, J, b = np.array([x, z]), np.zeros((2, 4)), np.zeros(2)
+        J[:, :2] = np.eye(2)
+        for length, angle, rate, row in parts:
+            e, n = np.array([np.cos(angle), np.sin(angle)]), np.array([-np.sin(angle), np.cos(angle)])
+            p, J, b = p + length * e, J + length * np.outer(n, row), b - length * rate**2 * e
+        return mass, p, J, b
+
+    trunk_turns, shank_turns = np.array([0.0, 0, 1, 0]), np.array([0.0, 0, 1, 1])
+    if kind == "prismatic":
+        trunk, foot = point(0.957, []), point(0.05, [(s, a, w, trunk_turns)])
+        e, n = np.array([np.cos(a), np.sin(a)]), np.array([-np.sin(a), np.cos(a)])
+        J = foot[2] + np.outer(e, [0.0, 0, 0, 1])
+        return [trunk, (0.05, foot[1], J, foot[3] + 2.0 * v[3] * w * n)]
+    b, u = a + s, w + v[3]
+    thigh = [(2 * HALF, a, w, trunk_turns)]
+    return [point(0.835, []), point(0.122, [(HALF, a, w, trunk_turns)]), point(0.05, [*thigh, (HALF, b, u, shank_turns)]),
+            point(0.0, [*thigh, (2 * HALF, b, u, shank_turns)])]  # fmt: skip
+
+
+@dataclass
+class Hopper:
+    """kind, and the numbers of the controllers."""
+
+    kind: str
+    K: float = 2200.0
+    D: float = 0.0
+    Kp: float = 0.0
+    KE: float = 0.0
+    length: float = 0.1411
+    energy: float = 0.0
+    stiffness: float = 1e4
+    damping: float = 1e3
+
+    def facts(self, x: np.ndarray) -> tuple:
+        q, v = x[:4], x[4:8]
+        points = point_masses(self.kind, q, v)
+        total = sum(p[0] for p in points)
+        c, Jc = (sum(p[0] * p[k] for p in points) / total for k in (1, 2))
+        _, f, Jf, _ = points[-1]
+        return points, c, Jc, f, Jf, Jf @ v
+
+    def rates(self, x: np.ndarray, anchor: float | None) -> np.ndarray:
+        v = x[4:8]
+        points, c, Jc, f, Jf, foot_speed = self.facts(x)
+        M = sum(m * J.T @ J for m, _, J, _ in points)
+        bias = sum(m * J.T @ (b + [0.0, GRAVITY]) for m, _, J, b in points)
+        o, J = f - c, Jf - Jc
+        r = np.hypot(*o)
+        Jr, Ja = o @ J / r, np.array([-o[1], o[0]]) @ J / r**2
+        E = 0.5 * v @ M @ v + sum(m * GRAVITY * p[1] for m, p, *_ in points) + 0.5 * self.K * (r - self.length) ** 2
+        radial = -self.K * (r - self.length) - self.KE * (E - self.energy) * (Jr @ v)
+        tau = np.zeros(4)
+        if anchor is None:
+            radial -= self.D * (Jr @ v)
+        else:
+            angle = np.arctan2(o[1], o[0]) + np.pi / 2
+            tau += Ja * -self.Kp * angle
+            F = -self.stiffness * (f - [anchor, 0.0]) - self.damping * foot_speed
+            tau += Jf.T @ [F[0], max(F[1], 0.0)]
+        return np.r_[v, np.linalg.solve(M, tau + Jr * radial - bias)]
+
+    def run(self, x: np.ndarray, duration: float) -> np.ndarray:
+        """The state a while later: from one passage of the foot through the ground to the next."""
+        t, anchor = 0.0, None
+        while t < duration:
+            def height(_: float, y: np.ndarray) -> float:
+                return self.facts(y)[3][1]
+
+            height.terminal, height.direction = True, 1.0 if anchor is not None else -1.0
+            found = solve_ivp(lambda _, y, anchor=anchor: self.rates(y, anchor), (t, duration), x, "Radau", rtol=1e-9,
+                              atol=1e-11, events=height, first_step=1e-7)  # fmt: skip
+            assert found.success
+            t, x = found.t[-1], found.y[:, -1]
+            if found.status == 1:
+                anchor = self.facts(x)[3][0] if anchor is None else None
+        return x
 
 
 def kind(name: str) -> str:
@@ -28,6 +114,7 @@ def last(run: HopRun) -> np.ndarray:
     return np.r_[run.q[-1], run.v[-1]]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("controlled", [False, True])
 @pytest.mark.parametrize("name", ["prismatic", "revolute"])
 def test_a_hop_is_that_of_equations_written_by_hand(name, controlled):
@@ -45,6 +132,7 @@ def test_a_hop_is_that_of_equations_written_by_hand(name, controlled):
     close(last(run), hopper.run(np.r_[q, v], end), 1e-6, axes=1, what=(q, v, end))
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["prismatic-III", "revolute-II", "revolute-VI"])
 def test_floor_forces_and_leg_rates_are_those_of_the_motion(name):
     """Floor forces and weight change the momentum, step by step; rates of the leg are differences."""
@@ -63,6 +151,7 @@ def test_floor_forces_and_leg_rates_are_those_of_the_motion(name):
         close((np.diff(x) / dt[:, 0])[smooth], mean[smooth], 1e-3, least=1.0)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", EXPERIMENTS)
 def test_energy_closes_port_by_port(name):
     energy = hopping.hop(name, duration=2.0).energy
@@ -75,6 +164,7 @@ def test_energy_closes_port_by_port(name):
     close(energy.external + energy.joint, parts, 1e-5)
 
 
+@pytest.mark.slow
 def test_impacts_and_flights():
     run = hopping.hop("revolute-VI", duration=0.2)
     event, model = run.named("touch-down")[0], run.model
@@ -90,6 +180,7 @@ def test_impacts_and_flights():
     close(run.linear_momentum[:, 1], -9.8 * run.model.mass * run.t, 1e-6)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("name", ["prismatic-II", "revolute-IV"])
 def test_error_falls_with_the_tolerance(name):
     q, v = random_start(name, fresh("order", name))
@@ -100,6 +191,7 @@ def test_error_falls_with_the_tolerance(name):
         assert error < grazing * bound, errors
 
 
+@pytest.mark.slow
 def test_events_lie_where_they_are_said_to():
     run = hopping.hop("revolute-V", duration=1.5)
     assert {e.name for e in run.events} >= {"touch-down", "release", "lift-off", "apex"}
@@ -114,6 +206,7 @@ def test_events_lie_where_they_are_said_to():
     assert run.leg.foot[run.stance, 1].max() < 1e-9
 
 
+@pytest.mark.slow
 def test_statements_of_the_thesis():
     """The thesis: external work 7.15 J; joint work 4.65 J, losses at touch-down 2.9 J, of the damper 5.9 J, of the floor 3.0 J,
     reckoned as if the damper were no part of the joint's work."""
@@ -136,6 +229,7 @@ def test_statements_of_the_thesis():
     close(np.r_[five.q[1:], five.v], np.r_[six.q[1:], six.v], 5e-3)
 
 
+@pytest.mark.slow
 def test_gaits():
     gait = hopping.hop_gait("revolute-VI")
     assert gait.stable
@@ -155,6 +249,7 @@ def test_gaits():
     refused(GaitError, "no periodic gait", hopping.hop_gait, "revolute-I")
 
 
+@pytest.mark.slow
 def test_basins_and_batches():
     rng = fresh("batch")
     starts = [random_start("revolute-IV", rng) for _ in range(11)]
@@ -185,6 +280,7 @@ def test_basins_and_batches():
     assert distances.min() < 0.02
 
 
+@pytest.mark.slow
 def test_controller_three_turns_with_the_locked_velocity():
     run = hopping.hop("revolute-IV", controller="III", duration=0.3)
     matrix = ff.centroidal_momentum_matrix(run.model, run.q)[:, 4, :]
@@ -198,6 +294,7 @@ def test_controller_three_turns_with_the_locked_velocity():
     close(last(two), last(three), 1e-6)  # the leg's own direction is that of the frame
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize(("call", "words"), [
     (lambda: hopping.hop("revolute-VII"), "revolute-VI"),
     (lambda: hopping.hop("revolute-V", q=[0, 0.1, -2.5, 1.78]), "below the ground"),
@@ -217,6 +314,7 @@ def test_bad_input_is_refused_in_words(call, words):
     refused((ff.InputError, ff.UnknownNameError), words, call)
 
 
+@pytest.mark.slow
 def test_unstable_gains_and_chatter(monkeypatch):
     run = hopping.hop("prismatic-II", radial_damping=-5000.0, duration=2.0)
     assert run.failure

@@ -1,12 +1,15 @@
-"""Equations of planar robots: the identities that define them, and the kernels' numbers."""
+"""Equations of planar robots: the identities that define them, and the kernels' numbers. The frame that turns with the locked
+velocity: the map, when it is integrable, its angle."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 import sympy as sp
-from closeness import close
+from closeness import close, fresh, refused
 from freeflyer.symbolic import is_zero, time_derivative
+from freeflyer_papers.planar.chain import PlanarRobot
 from planar_cases import Case, hopper_case, planar, random_case
+from scipy.integrate import quad
 
 HOPPERS = ("prismatic_hopper", "revolute_hopper")
 CASES = {**{name: name for name in HOPPERS}, "one joint": 0, "chain": 1, "tree": 2}
@@ -91,10 +94,8 @@ def test_hoppers_in_symbols(name):
 def test_equations_hold_all_of_it():
     robot = planar.revolute_hopper()
     e = planar.equations(robot)
-    assert e.mass_matrix == planar.mass_matrix(robot)
-    assert e.coriolis_matrix == planar.coriolis_matrix(robot)
-    assert e.momentum == planar.momentum(robot)
-    assert e.center_of_mass == planar.center_of_mass(robot)
+    assert (e.mass_matrix, e.coriolis_matrix) == (planar.mass_matrix(robot), planar.coriolis_matrix(robot))
+    assert (e.momentum, e.center_of_mass) == (planar.momentum(robot), planar.center_of_mass(robot))
     assert is_zero(e.mass_matrix_rate - e.coriolis_matrix - e.coriolis_matrix.T)
     m, I, g = sp.symbols("m I g", positive=True)
     robot = planar.robot(planar.variables(0), [], [("base", m, 0, 0, I)], gravity=g)
@@ -103,3 +104,105 @@ def test_equations_hold_all_of_it():
                    - planar.coriolis_matrix(robot, form="hamel") * sp.Matrix(robot.variables.velocity))  # fmt: skip
     assert planar.locked_velocity_map(robot).shape == (3, 0)
     assert planar.is_integrable(robot)
+
+
+m1, m2, m3, l, g = sp.symbols("m1 m2 m3 l g", positive=True)
+
+
+def arm(n: int) -> PlanarRobot:
+    """A base and n point masses on links of length l, hinged to one another."""
+    state = planar.variables(n)
+    frames = [(f"f{i}", l if i > 1 else 0, 0, q) for i, q in enumerate(state.position[3:], 1)]
+    masses = [("base", m1, 0, 0, m1 * l**2), *((f"f{i}", (m2, m3)[i % 2], l, 0, 0) for i in range(1, n + 1))]
+    return planar.robot(state, frames, masses, gravity=g)
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", range(2))
+def test_the_map_and_its_residuals(k):
+    case = random_case(10 + k, joints=2, line=bool(k))
+    M, T = planar.mass_matrix(case.robot), planar.locked_velocity_map(case.robot)
+    assert ff.symbolic.is_zero(M[:3, :3] * T - M[:3, 3:])
+    at, x, v, _ = case.state()
+    locked = v[:3] + case.number(T, at) @ v[3:]
+    full = ff.mass_matrix(case.model, case.q(x))
+    theirs = np.linalg.solve(full[:6, :6], full[:6] @ case.P @ v)
+    close(case.P[:6, :3] @ locked, theirs, 1e-12 * np.linalg.cond(full[:6, :6]))
+    # (3.72), of which (3.73) is the form on SE(2): dT_i/dq_j - dT_j/dq_i + T_i T_j - T_j T_i with 3 x 3 matrices
+    case = random_case(30 + k, joints=2, line=bool(k))
+    q, T = case.robot.joints, planar.locked_velocity_map(case.robot)
+
+    def hat(column):
+        vx, vy, omega = column
+        return sp.Matrix([[0, -omega, vx], [omega, 0, vy], [0, 0, 0]])
+
+    first, second = hat(T[:, 0]), hat(T[:, 1])
+    expected = first.diff(q[1]) - second.diff(q[0]) + first * second - second * first
+    residual = planar.integrability_residuals(case.robot)[0, 1]
+    for n in range(3):
+        at = case.state(n)[0]
+        theirs = case.number(expected, at)
+        close(case.number(hat(residual), at), theirs, 1e-11, least=1e-3)
+
+
+@pytest.mark.slow
+def test_integrable_robots():
+    """Papers/004, lemma 3.4, in symbols: masses, lengths and angles."""
+    assert all(planar.is_integrable(random_case(20 + k, joints=1).robot) for k in range(3))
+    assert planar.is_integrable(planar.revolute_hopper())
+    assert not planar.is_integrable(arm(2))
+    residual = planar.integrability_residuals(arm(2))[0, 1]
+    assert residual[2] != 0
+    state = planar.variables(2)
+    turn, slide = state.position[3:]
+    masses = [("base", m1, 0, 0, m1 * l**2), ("a", m2, l, 0, 0), ("b", m3, 0, l, 0)]
+    assert not planar.is_integrable(planar.robot(state, [("a", 0, 0, turn), ("b", slide, 0, 0)], masses, gravity=g))
+    # Two prismatic joints on one line through the centre of mass turn nothing
+    a, b = state.position[3:]
+    masses = [("base", m1, 0, 0, m1 * l**2), ("a", m2, 0, 0, 0), ("b", m3, 0, 0, 0)]
+    robot = planar.robot(state, [("a", a, 0, 0), ("b", b, 0, 0)], masses, gravity=g)
+    assert planar.is_integrable(robot)
+    assert planar.locked_velocity_map(robot)[2, :] == sp.zeros(1, 2)
+
+
+@pytest.mark.slow
+def test_residuals_and_angles():
+    """d T_omega around a small square is the residual times its area (Stokes)."""
+    robot = arm(2)
+    T = planar.locked_velocity_map(robot)[2, :].subs({m1: 1, m2: 0.5, m3: 0.25, l: 0.5})
+    r = planar.integrability_residuals(robot)[0, 1][2].subs({m1: 1, m2: 0.5, m3: 0.25, l: 0.5})
+    omega = sp.lambdify(robot.joints, list(T), "math")
+    x, y = map(float, fresh("square").uniform(-2, 2, 2))
+    h = 1e-2
+    around = (quad(lambda s: omega(s, y - h)[0] - omega(s, y + h)[0], x - h, x + h)[0]
+              + quad(lambda s: omega(x + h, s)[1] - omega(x - h, s)[1], y - h, y + h)[0])  # fmt: skip
+    area, expected = (2 * h) ** 2, -float(r.subs(dict(zip(robot.joints, (x, y)))))
+    assert abs(around / area - expected) < 100.0 * h**2
+    # Its slope is T_omega; it has no jump at half a turn; where the thesis's closed form holds, it is equal to that
+    case = hopper_case("revolute_hopper")
+    q = case.robot.joints[0]
+    angle = planar.com_frame_angle(case.robot)
+    rate = planar.locked_velocity_map(case.robot)[2, 0]
+    for at in (*fresh("angle").uniform(-8.0, 8.0, 5), np.pi):
+        total = quad(lambda s: float(case.number(rate, {q: s})), 0.0, at, epsabs=1e-13, epsrel=1e-13)[0]
+        assert abs(float(case.number(angle, {q: at})) - total) < 1e-12
+    refused(ff.InputError, "for one joint; 2 joints", lambda: planar.com_frame_angle(arm(2)))
+    state = planar.variables(1)
+    crooked = planar.robot(state, [("a", l, l, state.position[3])], [("base", m1, 0, 0, m1), ("a", m2, l, 0, 0)], gravity=g)
+    refused(ff.InputError, "no closed form here", planar.com_frame_angle, crooked)
+    with pytest.raises(ff.InputError, match="all mass is in one point"):
+        planar.locked_velocity_map(planar.robot(planar.variables(0), [], [("base", m1, l, 0, 0)], gravity=g))
+
+
+@pytest.mark.slow
+@pytest.mark.parametrize("k", range(3))
+def test_angle_of_hinged_bodies(k):
+    """A body hinged at the base's centre of mass turns it with a constant share; elsewhere the slope is T_omega."""
+    r = sp.Rational(int(fresh("lever", k).integers(0, 3)), 2)
+    state = planar.variables(1)
+    masses = [("base", 2, 0, 0, 1), ("a", 1, 1, 0, sp.Rational(1, 2))]
+    robot = planar.robot(state, [("a", r, 0, state.position[3])], masses, gravity=g)
+    angle, rate = planar.com_frame_angle(robot), planar.locked_velocity_map(robot)[2, 0]
+    assert ff.symbolic.is_zero(angle.subs(state.position[3], 0))
+    slope = sp.lambdify(state.position[3], angle.diff(state.position[3]) - rate, "math")
+    assert max(abs(slope(x)) for x in fresh("q", k).uniform(-6, 6, 5)) < 1e-12

@@ -76,6 +76,18 @@ def test_links_reach_from_joint_to_joint_and_to_the_floor(name: str) -> None:
     assert heavy.radius > 3.0 * light.radius
 
 
+def test_a_light_head_far_from_its_joint_ends_near_its_mass(tmp_path) -> None:
+    """Its rod reaches from the joint to 0.1 m, half its own length, beyond the centre of mass."""
+    head = '<link name="head"><inertial><origin xyz="0 0 0.4"/><mass value="3"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" '
+    joint = '<joint name="neck" type="fixed"><parent link="torso"/><child link="head"/></joint>'
+    text = f'{head}ixz="0" iyz="0"/></inertial></link>{joint}'
+    (tmp_path / "a.urdf").write_text(f'<robot name="a"><link name="torso"/>{text}</robot>')
+    model = ff.load(tmp_path / "a.urdf", base="fixed")
+    (head,) = bodies(model, model.neutral)
+    assert head.points[:, 2].max() == pytest.approx(0.5)
+    assert head.points[:, 2].min() == pytest.approx(head.radius)
+
+
 @pytest.mark.parametrize("name", RUNS)
 @pytest.mark.parametrize("overlaid", [False, True])
 def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:

@@ -1,4 +1,5 @@
-"""The report: complete, self-contained, safe against hostile names, and never in the way of other files."""
+"""The report: complete, self-contained, safe against hostile names, and never in the way of other files. The tree of links:
+order, depth, and lines where only branches indent."""
 
 import freeflyer as ff
 import numpy as np
@@ -8,13 +9,13 @@ from closeness import refused
 from dataclasses import replace
 from freeflyer import robots
 from freeflyer.analysis.checks.findings import Finding
+from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
+from freeflyer.model.description import WORLD, Joint, Link
 from freeflyer.plots.view import bodies
 from freeflyer.report.page import page
 from html.parser import HTMLParser
-from planted import arm, solid, with_inertia
-
-pytestmark = pytest.mark.slow
+from planted import arm, shifted, solid, with_inertia
 
 QUICK = Effort(batch=16, blocks=3, block_seconds=1e-4)
 HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x>"
@@ -53,6 +54,7 @@ def quadruped():
     return ff.report.report(robots.make("quadruped"), effort=QUICK)
 
 
+@pytest.mark.slow
 def test_the_page(quadruped):
     text = " ".join(Outline(page(quadruped)).text)
     titles = ("Tree", "Mass distribution", "Findings", "Mass matrix", "Centroidal momentum matrix", "Conditioning")
@@ -77,12 +79,12 @@ def test_the_page(quadruped):
     references = {v[1:] for _, k, v in outline.attributes if k == "href" and v.startswith("#")}
     references |= {m for _, _, v in outline.attributes for m in re.findall(r"url\(#([^)]*)\)", v or "")}
     assert references <= set(ids)
-    assert quadruped.matrices.mass_matrix.shape == (18, 18)
-    assert quadruped.matrices.momentum_matrix.shape == (6, 18)
+    assert (quadruped.matrices.mass_matrix.shape, quadruped.matrices.momentum_matrix.shape) == ((18, 18), (6, 18))
     assert np.all(quadruped.conditioning.condition >= 1)
     assert all(row.call > 0 and row.batch > 0 for row in quadruped.timings.rows)
 
 
+@pytest.mark.slow
 def test_singular_and_still_robots_get_a_report():
     result = ff.report.report(ff.build(with_inertia(arm(), "lower", ff.Inertia())), effort=QUICK)
     assert result.check.has_errors
@@ -110,6 +112,7 @@ def _spoilt(name):
     return f"{HOSTILE}{name}"
 
 
+@pytest.mark.slow
 def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     path = tmp_path / "report.html"
     assert ff.report.write_report(quadruped, path) == path
@@ -117,19 +120,21 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    refused(ff.FileError, "--force", ff.report.write_report, quadruped, other)
+    refused(ff.FileError, "force=True", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
     ff.report.write_report(quadruped, other, force=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("place", ["folder", "missing/report.html"])
 def test_the_error_names_the_path(quadruped, tmp_path, place):
     (tmp_path / "folder").mkdir()
     refused(ff.FileError, re.escape(place.split("/")[0]), ff.report.write_report, quadruped, tmp_path / place)
 
 
+@pytest.mark.slow
 def test_robots_with_loops():
     r = ff.report.report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
@@ -159,3 +164,35 @@ def test_robots_with_loops():
     for found, expected in zip(drawn, bodies(model, q), strict=True):
         np.testing.assert_array_equal(found.points, expected.points)
     assert np.abs(drawn[-1].points - bodies(model, model.neutral)[-1].points).max() > 0.01
+
+
+def lines(description):
+    return [(line.guides, line.link.name) for line in tree_lines(ff.analysis.overview(ff.build(description)).links)]
+
+
+def test_chains_and_branches():
+    assert lines(arm()) == [("", "base"), ("", "upper"), ("", "lower")]
+    d = arm()
+    links = (*d.links, Link("finger", solid()), Link("tip", solid()), Link("tail", solid()))
+    joints = (*d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
+              Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
+              Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)))  # fmt: skip
+    assert lines(replace(d, links=links, joints=joints)) == [
+        ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
+    ]  # fmt: skip
+    drawn = tree_lines(ff.analysis.overview(robots.chain(2000)).links)
+    assert len(drawn) >= 2001
+    assert max(len(line.guides) for line in drawn) <= 3
+
+
+def test_links_bases_and_loops():
+    rows = ff.analysis.overview(robots.make("humanoid")).links
+    names = [r.name for r in rows]
+    assert len(set(names)) == len(names)
+    depth = {r.name: r.depth for r in rows}
+    assert all(r.depth == depth[r.parent] + 1 for r in rows if r.parent is not None)
+    assert abs(sum(r.share for r in rows) - 1) < 1e-12
+    assert base_kind(arm()) == "fixed"
+    floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
+    assert (base_kind(floating), ff.analysis.overview(ff.build(floating)).joints[0].nv) == ("free", 6)
+    assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]

@@ -30,7 +30,7 @@ def test_chains_and_solids():
     axes = np.array([j.axis for j in description.joints])
     np.testing.assert_array_equal(axes, [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
     np.testing.assert_allclose(poses_at_zero(description)["tip"][:3, 3], [0.0, 0.0, -1.25], atol=1e-15)
-    assert all(link.inertia.mass == 2.0 for link in description.links)
+    assert {(link.inertia.mass, *link.inertia.com) for link in description.links} == {(2.0, 0.0, 0.0, -0.125)}
     assert robots.chain(2000).nv == 2000
     ball = solids.capsule(2.0, 0.1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.3))
     np.testing.assert_allclose(ball.rotational, 0.4 * 2.0 * 0.1**2 * np.eye(3), rtol=1e-14)
@@ -48,8 +48,7 @@ def test_chains_and_solids():
     assert np.linalg.norm(to_foot) == pytest.approx(0.1411, abs=5e-5)  # table 4.12
     assert to_foot[0] == pytest.approx(0.0, abs=5e-5)  # alpha_icf = 0: the foot is below the centre of mass
     refused(ff.InputError, "length must be", robots.revolute_hopper, length=0.0)
-    with pytest.raises(ff.InputError, match="'chain_6' is neither the humanoid nor the quadruped"):
-        robots.standing_posture(robots.chain())
+    refused(ff.InputError, "'chain_6' is neither the humanoid nor the quadruped", lambda: robots.standing_posture(robots.chain()))
 
 
 def sampled(inside, half, count=1_600_000):

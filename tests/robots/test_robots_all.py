@@ -45,8 +45,7 @@ def test_unknown_robots_and_options_list_those_that_exist():
 def test_sizes(name):
     model = robots.make(name)
     nv, motors, mass = SIZES[name]
-    assert (model.nv, len(model.actuated)) == (nv, motors)
-    assert model.mass == pytest.approx(mass, rel=1e-12)
+    assert ((model.nv, len(model.actuated)), model.mass) == ((nv, motors), pytest.approx(mass, rel=1e-12))
 
 
 def test_description_is_valid(model):

@@ -5,6 +5,7 @@ import numpy as np
 import os
 import pytest
 import signal
+from closeness import refused
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from freeflyer import sim
 from functools import partial
@@ -99,8 +100,7 @@ def test_a_batch_that_fails_ends_where_the_first_robot_does():
 
 def test_bad_executors_are_sentences():
     given = many()
-    with pytest.raises(ff.InputError, match="executor must be"):
-        sim.simulate(**given, executor=3)
+    refused(ff.InputError, "executor must be", sim.simulate, **given, executor=3)
     with ThreadPoolExecutor(1) as executor, pytest.raises(ff.InputError, match="leading axes"):
         sim.simulate(ff.robots.chain(1), [0.0], [0.0], dt=0.01, duration=0.1, executor=executor)
 

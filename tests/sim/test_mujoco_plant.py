@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, refused
 from freeflyer import sim
 from freeflyer.errors import InputError
 from seeds import fresh
@@ -153,8 +153,7 @@ def test_sensing_is_the_controllers_alone():
 def test_bad_arguments_of_runs(change, word):
     model = ff.robots.chain(n=3)
     arguments = {"plant": sim.mujoco_plant(model), "q": np.zeros(3), "v": np.zeros(3), "dt": 5e-3, "duration": 0.1} | change
-    with pytest.raises(InputError if word != "nose" else ff.errors.FreeflyerError, match=word):
-        sim.simulate_in_mujoco(**arguments)
+    refused(InputError if word != "nose" else ff.errors.FreeflyerError, word, sim.simulate_in_mujoco, **arguments)
 
 
 @pytest.mark.parametrize(("change", "word"), [
@@ -163,15 +162,13 @@ def test_bad_arguments_of_runs(change, word):
     ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),
 ])  # fmt: skip
 def test_bad_servos(change, word):
-    with pytest.raises(InputError, match=word):
-        sim.Servos(**change)
+    refused(InputError, word, sim.Servos, **change)
 
 
 def test_a_robot_without_feet_that_would_fall_through_the_floor_is_refused():
     """But where it is anchored, has no weight, or is said to have no feet."""
     model = ff.robots.quadruped()
-    with pytest.raises(InputError, match=r"feet=\[freeflyer.contacts.point\('front_left_foot'\), .*, or give feet=\(\)"):
-        sim.mujoco_plant(model)
+    refused(InputError, r"feet=\[freeflyer.contacts.point\('front_left_foot'\), .*, or give feet=\(\)", sim.mujoco_plant, model)
     with pytest.raises(InputError, match=r"feet=\[freeflyer.contacts.point\('frame'\), ...\]"):
         sim.mujoco_plant(ff.robots.aerial_manipulator())
     assert sim.mujoco_plant(model, feet=()).feet == ()
@@ -196,8 +193,7 @@ def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
             run = sim.simulate_in_mujoco(plant, q, np.zeros(6), dt=1e-2, duration=1.0)
             normal = [run.forces[f.name][-1, 2] for f in feet]
             np.testing.assert_allclose(normal, 2.0 * 9.81 / len(feet), rtol=0.02)
-    with pytest.raises(InputError, match="twice"):
-        sim.mujoco_plant(model, feet=[ff.contacts.point("sole"), ff.contacts.point("sole")])
+    refused(InputError, "twice", lambda: sim.mujoco_plant(model, feet=[ff.contacts.point("sole"), ff.contacts.point("sole")]))
     (path := tmp_path / "ghost.xml").write_text(BOX.replace("<geom ", '<geom contype="0" conaffinity="0" '))
     with pytest.raises(InputError, match="no colliding shape"):
         sim.mujoco_plant(ff.load(path), path=path, feet=[ff.contacts.surface("sole", corners)])
@@ -246,9 +242,7 @@ def test_mimic_joints_follow_in_mujoco():
     ours = sim.simulate(model, q, v, dt=5e-3, duration=0.3)
     there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q, servos=sim.Servos(dt=1e-4)), q, v, dt=5e-3, duration=0.3)
     assert np.abs(ours.q - there.q).max() < 2e-3
-    with pytest.raises(InputError, match="one coordinate"):
-        sim.mujoco_plant(model, motors=["b"])
-    with pytest.raises(InputError, match="twice"):
-        sim.mujoco_plant(model, motors=["a", "a"])
+    refused(InputError, "one coordinate", sim.mujoco_plant, model, motors=["b"])
+    refused(InputError, "twice", sim.mujoco_plant, model, motors=["a", "a"])
     with pytest.raises(InputError, match="expressed"):
         sim.simulate_in_mujoco(sim.mujoco_plant(model), q, v, dt=5e-3, duration=0.1, expressed="nonsense")

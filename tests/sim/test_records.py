@@ -6,6 +6,7 @@ import pytest
 import subprocess
 import sys
 import tracemalloc
+from closeness import refused
 from freeflyer import sim
 from freeflyer.sim import records
 from seeds import fresh
@@ -33,8 +34,7 @@ def test_a_run_in_pieces_is_the_run_in_memory(kind, tmp_path, monkeypatch):
     check_equal(sim.load(files[-1]), last)
     check_equal(sim.load(tmp_path / "run"), whole)
     assert len(whole.events) == (2 if kind == "events" else 0)
-    with pytest.raises(ff.errors.FileError, match="holds files already"):
-        run(record=tmp_path / "run")
+    refused(ff.errors.FileError, "holds files already", lambda: run(record=tmp_path / "run"))
     check_equal(sim.load(tmp_path / "run"), whole)
 
 
@@ -58,8 +58,7 @@ def test_samples_at_a_chosen_period(kind, tmp_path):
     if kind == "chunks":
         check_equal(sim.replay(ff.robots.chain(2), sparse), sparse)
     for wrong in (1.5e-3, 1e-4, -1.0):
-        with pytest.raises(ff.InputError, match="every must be"):
-            run(every=wrong)
+        refused(ff.InputError, "every must be", run, every=wrong)
 
 
 def test_ctrl_c_and_errors_keep_what_is_written(tmp_path, monkeypatch):
@@ -111,8 +110,6 @@ def test_memory_stays_bounded(tmp_path, monkeypatch):
 def test_folders_that_cannot_be_used_are_sentences(tmp_path):
     (tmp_path / "file").write_text("mine")
     for path, match in ((tmp_path / "file", "cannot be used as a folder"), ("", "empty")):
-        with pytest.raises(ff.errors.FileError, match=match):
-            chain(record=path)
+        refused(ff.errors.FileError, match, chain, record=path)
     assert (tmp_path / "file").read_text() == "mine"
-    with pytest.raises(ff.errors.FileError, match="no pieces"):
-        sim.load(tmp_path)
+    refused(ff.errors.FileError, "no pieces", sim.load, tmp_path)

@@ -6,16 +6,7 @@ import pytest
 from closeness import refused
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion, se3
-from spatial_samples import (
-    ALL_ANGLES,
-    ROUNDING,
-    TO_PI,
-    close,
-    exact_sum,
-    random_pose,
-    random_twist,
-    twists_at,
-)
+from spatial_samples import ALL_ANGLES, ROUNDING, TO_PI, close, exact_sum, random_pose, random_twist, twists_at
 
 EPS = np.finfo(float).eps
 

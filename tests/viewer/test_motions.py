@@ -6,6 +6,7 @@ import numpy as np
 import pickle
 import pytest
 import sys
+from closeness import refused
 from dataclasses import replace
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.view import View
@@ -25,8 +26,7 @@ def test_every_run_is_a_motion_a_figure_a_film_a_table_and_a_cell(kind, tmp_path
     assert np.isfinite(m.q).all()
     assert np.isfinite(floor_of(m))
     samples = m.sampled(60.0)
-    assert samples[0] == 0
-    assert samples[-1] == len(m.t) - 1
+    assert (samples[0], samples[-1]) == (0, len(m.t) - 1)
     assert (np.diff(samples) > 0).all()
     for curves in m.signals.values():
         for x in curves.values():
@@ -35,14 +35,12 @@ def test_every_run_is_a_motion_a_figure_a_film_a_table_and_a_cell(kind, tmp_path
     if m.q.shape[1] == 1:
         assert run.film(count=2).axes
     else:
-        with pytest.raises(ff.InputError, match="batch"):
-            run.film()
+        refused(ff.InputError, "batch", run.film)
     cell = run._repr_html_()
     assert cell.count("data:image/png;base64,") >= 1
     assert "http" not in cell
     run.to_csv(tmp_path / "run.csv")
-    with pytest.raises(ff.FileError, match="overwrite"):
-        run.to_csv(tmp_path / "run.csv")
+    refused(ff.FileError, "overwrite", lambda: run.to_csv(tmp_path / "run.csv"))
     names = (tmp_path / "run.csv").read_text().partition("\n")[0].split(",")
     table = np.loadtxt(tmp_path / "run.csv", delimiter=",", skiprows=1)
     assert table.shape == (len(m.t) * m.q.shape[1], len(names))
@@ -67,8 +65,7 @@ def test_a_data_frame_has_the_same_columns(kind):
 
 def test_without_pandas_the_error_helps(monkeypatch):
     monkeypatch.setitem(sys.modules, "pandas", None)
-    with pytest.raises(ff.errors.MissingExtraError, match="pip install pandas"):
-        free_flight().to_pandas()
+    refused(ff.errors.MissingExtraError, "pip install pandas", lambda: free_flight().to_pandas())
 
 
 def test_names_of_columns_are_those_of_joints():
@@ -92,16 +89,13 @@ def test_runs_of_loaded_files_ask_for_their_model(tmp_path):
     assert "q 0" in loaded.columns()
     assert "img" not in loaded._repr_html_()
     for show in (motion, lambda x: x.film()):
-        with pytest.raises(ff.InputError, match="give its model"):
-            show(loaded)
+        refused(ff.InputError, "give its model", show, loaded)
     assert motion(loaded, model).q.shape == motion(run).q.shape
     assert loaded.film(model=model, count=2).axes
     for wrong in (ff.robots.chain(3), ff.robots.make("humanoid")):
-        with pytest.raises(ff.InputError, match="another robot"):
-            motion(loaded, wrong)
+        refused(ff.InputError, "another robot", motion, loaded, wrong)
     for nothing in (3, "run", np.zeros(3), model):
-        with pytest.raises(ff.InputError, match="a run of the library"):
-            motion(nothing)
+        refused(ff.InputError, "a run of the library", motion, nothing)
 
 
 def test_robots_whose_run_ended_stay_where_they_were():
@@ -112,8 +106,7 @@ def test_robots_whose_run_ended_stay_where_they_were():
     m = motion(broken)
     np.testing.assert_array_equal(m.q[20:, 3], np.broadcast_to(q[19, 3], (21, 3)))
     q[:, 3] = np.nan
-    with pytest.raises(ff.InputError, match="robot 3"):
-        motion(replace(run, q=q))
+    refused(ff.InputError, "robot 3", lambda: motion(replace(run, q=q)))
 
 
 def test_samples_are_those_next_to_the_times_of_frames():
@@ -166,22 +159,16 @@ def test_names_from_files_are_escaped():
         assert "<script" not in value._repr_html_()
 
 
-def test_curves_of_one_of_several_robots():
+def test_curves_and_films_of_one_of_several_robots_are_those_of_its_own_run():
     run = batch()
     figure = run.plot(robot=7)
     drawn = [line.get_ydata() for line in figure.axes[0].lines if len(line.get_ydata()) == len(run.t)]
     assert any(np.array_equal(y, run.q[:, 7, 0]) for y in drawn)
     for draw in (run.plot, run.film):
-        with pytest.raises(ff.InputError, match="robot"):
-            draw(robot=20)
-
-
-def test_a_film_of_one_of_several_robots_is_that_of_its_own_run():
-    run = batch()
+        refused(ff.InputError, "robot", draw, robot=20)
     model, n = run.model, int(fresh("film").integers(20))
     alone = ff.sim.simulate(model, run.q[0, n], np.zeros(3), dt=5e-3, duration=0.2)
-    with pytest.raises(ff.InputError, match=r"film\(robot=0\)"):
-        run.film()
+    refused(ff.InputError, r"film\(robot=0\)", run.film)
     drawn = [[np.array(p.get_xy()) for p in x.axes[0].patches] for x in (run.film(robot=n, count=2), alone.film(count=2))]
     assert len(drawn[0]) == len(drawn[1])
     for one, other in zip(*drawn):
@@ -197,8 +184,7 @@ def test_a_film_of_one_of_several_robots_is_that_of_its_own_run():
 def test_options_that_do_not_exist_are_refused_in_words(kind):
     run = KINDS[kind]()
     for name, draw in (("plot", run.plot), ("film", run.film)):
-        with pytest.raises(ff.UnknownNameError, match=rf"width.*options of {name}\(\)"):
-            draw(wdth=3)
+        refused(ff.UnknownNameError, rf"width.*options of {name}\(\)", draw, wdth=3)
 
 
 def test_the_floor_of_a_film_is_below_the_robot():

@@ -3,6 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import refused
 from freeflyer.model.visuals.triangles import Mesh, box, ellipsoid
 from freeflyer.viewer import raster
 from freeflyer.viewer.camera import Camera, camera_around
@@ -78,13 +79,19 @@ def test_nearer_things_hide_others_and_transparent_ones_do_not():
     clear = render([Piece(back, RED), Piece(front, (0.0, 1.0, 0.0, 0.4))], camera, 60, 60, None)[30, 30]
     assert clear[0] > 50
     assert clear[1] > 50
+    faint, seen = (
+        render([Piece(back, RED, through=True), Piece(x, GREEN)], camera, 60, 60, None)
+        for x in (front, front.moved(_at(-4.0, 0.0, 0.0)))
+    )
+    assert faint[30, 30, :2].min() > 50
+    assert (seen == render([Piece(back, RED)], camera, 60, 60, None)).all()
 
 
 def test_the_floor_is_where_the_camera_projects_it_and_carries_a_shadow():
     camera = Camera(np.array([3.0, 1.0, 2.0]), np.zeros(3))
     empty, full = (render(x, camera, 200, 200, 0.0) for x in ([], [Piece(box(np.full(3, 0.1)).moved(_at(0.0, 0.0, 0.6)), RED)]))
     at = np.array([[0.0, 0.0, 0.6]]) - 0.6 / raster.LIGHT[2] * raster.LIGHT  # the shadow's middle
-    (x, y), = np.floor(camera.project(at, 200, 200)[0]).astype(int)
+    ((x, y),) = np.floor(camera.project(at, 200, 200)[0]).astype(int)
     assert full[y, x].max() < empty[y, x].min() - 10
     assert (empty[:5] == 255).all()  # the sky
     line = camera.project(np.array([[0.25, 0.125, 0.0], [0.125, 0.125, 0.0]]), 200, 200)[0].astype(int)
@@ -135,5 +142,4 @@ def test_views_from_straight_above_and_below_keep_their_azimuth(elevation):
     (lambda: camera_around(np.eye(3), azimuth=np.inf), "azimuth"), (lambda: camera_around(np.eye(3), elevation=91.0), "elevation"),
 ])  # fmt: skip
 def test_cameras_that_look_nowhere_are_refused(make, named):
-    with pytest.raises(ff.InputError, match=named):
-        make()
+    refused(ff.InputError, named, make)

@@ -1,14 +1,19 @@
-"""What is drawn beside the links: loops with their gaps, force arrows of point feet and soles, inertias, centre of mass."""
+"""What is drawn beside the links: loops with their gaps, force arrows of point feet and soles, inertias, centre of mass.
+Sliders: coordinates of trees, motors of closed linkages with everything behind them, and where these stop."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import fresh, refused
+from freeflyer.linkages.rows import constraint_residual
+from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots.film_scene import FORCE_SHARE
 from freeflyer.viewer import scene
 from freeflyer.viewer.motions import motion
+from freeflyer.viewer.motors import move, sliders, value_of
 from freeflyer.viewer.picture import picture
+from linkage_samples import planar
 from runs import control_run, quadruped
-from seeds import fresh
 
 
 def weight(model: ff.Model) -> float:
@@ -94,8 +99,7 @@ def test_ellipsoids_have_the_inertia_of_their_links():
         moments = inertia.mass / 5.0 * (squares.sum() - squares)
         exact = X[:3, :3] @ np.diag(moments) @ X[:3, :3].T
         assert exact == pytest.approx(np.asarray(inertia.rotational), rel=1e-6, abs=1e-6 * inertia.rotational.max())
-        assert X[:3, 3] == pytest.approx(inertia.com)
-        assert np.linalg.det(X[:3, :3]) == pytest.approx(1.0)
+        assert (X[:3, 3], np.linalg.det(X[:3, :3])) == (pytest.approx(inertia.com), pytest.approx(1.0))
 
 
 def test_the_centre_of_mass_and_frames_are_drawn_where_they_are():
@@ -105,8 +109,7 @@ def test_the_centre_of_mass_and_frames_are_drawn_where_they_are():
     (piece,) = scene.overlay(model, q, ["com"], floor=-0.2)
     c = ff.center_of_mass(model, q)
     low, high = piece.mesh.vertices.min(axis=0), piece.mesh.vertices.max(axis=0)
-    assert 0.5 * (low + high)[:2] == pytest.approx(c[:2], abs=1e-6)
-    assert low[2] == pytest.approx(-0.2, abs=0.01)
+    assert (0.5 * (low + high)[:2], low[2]) == (pytest.approx(c[:2], abs=1e-6), pytest.approx(-0.2, abs=0.01))
     x, y, z = scene.overlay(model, q, ["frames"])
     size = 0.06 * scene.robot_size(model)
     for k, p in enumerate((x, y, z)):
@@ -119,12 +122,9 @@ def test_pictures_show_every_layer_and_refuse_others():
     plain = picture(model, width=80, height=80)
     for layer in ("com", "frames", "inertias"):
         assert (picture(model, width=80, height=80, layers=[layer]) != plain).any()
-    with pytest.raises(ff.InputError, match="layers"):
-        picture(model, layers=["springs"])
-    with pytest.raises(ff.InputError, match="width"):
-        picture(model, width=10**6)
-    with pytest.raises(ff.InputError, match="q"):
-        picture(model, [0.0])
+    refused(ff.InputError, "layers", picture, model, layers=["springs"])
+    refused(ff.InputError, "width", lambda: picture(model, width=10**6))
+    refused(ff.InputError, "q", picture, model, [0.0])
     empty = ff.build(ff.Description("point", (ff.Link("a"),), (ff.Joint("j", "fixed", "world", "a"),)))
     assert (picture(empty, width=20, height=20) == 255).all()
 
@@ -139,5 +139,85 @@ def test_pictures_refuse_forces_that_act_on_nothing_and_numbers_that_are_none():
     for arguments, named in (({"forces": {"nope": wrench}, "feet": feet}, "nope"), ({"forces": {name: wrench}}, "feet="),
                              ({"forces": {name: wrench[:3]}, "feet": feet}, name), ({"floor": np.nan}, "floor"),
                              ({"azimuth": np.nan}, "azimuth"), ({"camera": (1, 2)}, "camera")):  # fmt: skip
-        with pytest.raises(ff.FreeflyerError, match=named):
-            picture(model, **small, **arguments)
+        refused(ff.FreeflyerError, named, picture, model, **small, **arguments)
+
+
+def residual(model: ff.Model, q: np.ndarray) -> float:
+    return float(np.abs(constraint_residual(model.tree, q)[model.reduction.split.rows]).max(initial=0.0))
+
+
+@pytest.mark.parametrize("name", ff.robots.names())
+def test_a_slider_moves_its_coordinate_and_nothing_else_of_a_tree(name):
+    model, rng = ff.robots.make(name), fresh("sliders", name)
+    q = ff.random_configuration(model, rng)
+    for slider in sliders(model):
+        value = rng.uniform(max(slider.low, -3.0), min(slider.high, 3.0))
+        moved = move(model, q, slider, value)
+        assert (moved.reason, value_of(slider, moved.q)) == ("", pytest.approx(value, abs=1e-12))
+        others = [s for s in sliders(model) if s.name != slider.name]
+        assert [value_of(s, moved.q) for s in others] == pytest.approx([value_of(s, q) for s in others], abs=1e-9)
+        beyond = move(model, q, slider, slider.high + 1e3)
+        assert beyond.q == pytest.approx(move(model, q, slider, slider.high).q)
+        assert f"{slider.name} stops at {slider.high:.4g}" in beyond.reason
+    for joint in model.joints:
+        assert any(s.joint.name == joint.name for s in sliders(model)) == (joint.nq > 0)
+
+
+def test_every_kind_of_joint_has_its_sliders():
+    for kind in ("revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free"):
+        link = ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
+        model = ff.build(ff.Description("one", (link,), (ff.Joint("j", kind, "world", "a", pitch=0.1),)))
+        q = ff.random_configuration(model, fresh(kind))
+        for slider in sliders(model):
+            q = move(model, q, slider, 0.3).q
+        assert len(sliders(model)) == model.nv
+        assert [value_of(s, q) for s in sliders(model)] == pytest.approx([0.3] * model.nv, abs=1e-9)
+        ff.frame_pose(model, q, "a")  # quaternions are units
+
+
+def test_motors_of_a_closed_robot_take_the_linkage_with_them():
+    model, rng = ff.close_loops(ff.robots.kangaroo_like()), fresh("motors")
+    q, motors = model.neutral, {s.name: s for s in sliders(model)}
+    assert set(model.actuated) <= set(motors)
+    for _ in range(30):
+        slider = motors[str(rng.choice(model.actuated))]
+        target = rng.uniform(slider.low, slider.high)
+        assert slider.name in move(model, q, slider, 1e9).reason
+        found = move(model, q, slider, target)
+        assert residual(model, found.q) < 1e-8
+        reached = value_of(slider, found.q)
+        assert found.reason or reached == pytest.approx(target, abs=1e-9)
+        others = [x for x in motors.values() if x.name != slider.name]
+        assert [value_of(x, found.q) for x in others] == pytest.approx([value_of(x, q) for x in others], abs=1e-9)
+        lower, upper = model.tree.position_lower, model.tree.position_upper
+        single = [j for j in model.tree.joints if j.nq == j.nv == 1 and j.mimic is None]
+        for joint in single:
+            assert lower[joint.iv] - 1e-8 <= found.q[joint.iq] <= upper[joint.iv] + 1e-8, found.reason
+        q = found.q
+
+
+def test_a_linkage_stops_before_its_singular_posture_and_says_so():
+    """A crank that cannot turn round ends where coupler and follower are in line: |tip - pivot| = coupler + follower."""
+    crank, coupler, follower, ground = 1.0, 0.7, 0.7, 1.1
+    model = ff.close_loops(planar((crank, coupler), (follower,), ground))
+    (slider,) = [s for s in sliders(model) if s.name == "l0"]
+    for end in (slider.low, slider.high):
+        found = move(model, model.neutral, slider, end)
+        assert "singular" in found.reason
+        angle = value_of(slider, found.q)
+        tip = np.array([crank * np.cos(angle), crank * np.sin(angle)])
+        assert np.hypot(tip[0] - ground, tip[1]) <= coupler + follower + 1e-9
+        if abs(end) == abs(slider.low) and np.hypot(tip[0] - ground, tip[1]) > 1.0:
+            assert np.hypot(tip[0] - ground, tip[1]) == pytest.approx(coupler + follower, abs=5e-3)
+        assert residual(model, found.q) < 1e-8
+
+
+def test_kangaroos_motors_stop_at_named_limits(models_folder):
+    model = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
+    slider = {s.name: s for s in sliders(model)}["leg_left_length_motor"]
+    found = move(model, model.neutral, slider, slider.high)
+    joint = model.tree.joint("leg_left_4_joint")
+    assert "leg_left_4_joint is at its limit" in found.reason
+    assert found.q[joint.iq] == pytest.approx(model.tree.position_upper[joint.iv], abs=2e-3)
+    assert found.q[joint.iq] <= model.tree.position_upper[joint.iv] + 1e-9
+    assert len(visuals(model).shapes) > 50

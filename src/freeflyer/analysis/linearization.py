@@ -17,9 +17,11 @@ from freeflyer.control.inputs import Inputs, coordinate_names, describe_directio
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
 from freeflyer.dynamics import difference, integrate, mass_matrix
 from freeflyer.errors import FreeflyerError, InputError
+from freeflyer.linkages.closure import position_limits
 from freeflyer.model import JointInfo, Model
 from freeflyer.sim.simulating import simulate
 from freeflyer.spatial import quaternion
+from freeflyer.text import listed
 from freeflyer.tolerances import IMAGINARY_AXIS_RATIO, RECOVERED_RATIO, ZERO_RATE
 
 
@@ -50,7 +52,8 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     M = mass_matrix(model, at.q)
     scale = np.sqrt(np.concatenate([np.diagonal(M)] * 2))
     As, Bs = scale[:, None] * A / scale, scale[:, None] * B
-    values, vectors = np.linalg.eig(As)
+    rounding = np.finfo(float).eps * np.abs(As).max(initial=0.0)  # entries below it would lead LAPACK's balancing to wrong vectors
+    values, vectors = np.linalg.eig(np.where(np.abs(As) > rounding, As, 0.0))
     steering = controllability(model, M, A, B)
     regulator: Regulator | None = None
     refusal = ""
@@ -63,7 +66,7 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
         _describe_holding(model, at), A, B, _pairs(values), modes_of(model, As, values, vectors), steering.states,
         steering.rank, steering.uncontrollable, steering.unstabilizable, _distance(As, Bs, values, steering),
         _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
-        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, regulator))  # fmt: skip
+        np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, at.q, regulator))  # fmt: skip
 
 
 def _describe_holding(model: Model, at: Equilibrium) -> str:
@@ -74,10 +77,17 @@ def _describe_holding(model: Model, at: Equilibrium) -> str:
         "coordinates' own axes; the inputs hold the rest")  # fmt: skip
 
 
-def _notes(model: Model, regulator: Regulator | None) -> tuple[str, ...]:
-    found = []
+def _notes(model: Model, q: np.ndarray, regulator: Regulator | None) -> tuple[str, ...]:
+    found, (lower, upper) = [], position_limits(model.tree)
+    beyond = (q < lower - 1e-6) | (q > upper + 1e-6)
+    outside = [j.name for j in model.tree.joints if beyond[j.iq : j.iq + j.nq].any()]
+    if outside:
+        found.append(f"the posture is outside the limits of {listed(outside)}")
+    yielding = [j.name for j in model.description.joints if any((*j.stiffness, *j.damping))]
+    if yielding:
+        found.append(f"springs and damping of the file are left out (freeflyer.passive_forces): {listed(yielding)}")
     if model.loops:
-        found.append(f"its {len(model.loops)} loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
+        found.append(f"its loops are closed: {model.nv} of {model.tree.nv} velocities are independent")
     if regulator is not None and regulator.left_out:
         found.append(f"free spins that the regulator leaves out: {', '.join(regulator.left_out)}")
     return tuple(found)

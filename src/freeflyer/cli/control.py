@@ -31,16 +31,16 @@ FormulationName = StrEnum("FormulationName", [("full", "full"), ("reduced", "red
 FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Write the pictures there.")]
 RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.")]
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
-    help="Frames of the feet, separated by commas. [default: found by name or in the file]")]  # fmt: skip
+    help="Frames of the feet, separated by commas.", show_default="found by name or in the file")]  # fmt: skip
 SoleOption = Annotated[str | None, option("--sole", metavar="LENGTHxWIDTH",
     help="Of the feet so named, m, around their origins; or `point`.")]  # fmt: skip
 FileOption = Annotated[Path | None, option("--plant-file", metavar="FILE", help="The robot's MJCF file, which MuJoCo simulates "
-    "with its own shapes. [default: what we write, balls under the feet]")]  # fmt: skip
+    "with its own shapes.", show_default="what we write, balls under the feet")]  # fmt: skip
 StepsOption = Annotated[int | None, option("--steps", min=2,
-    help="walk: how many, with a gait or speeds of each foot. [default: 10, or for 10 s]")]  # fmt: skip
-StepLengthOption = Annotated[float | None, option("--step-length", help="walk: m. [default: 0.2, less for smaller robots]")]
+    help="walk: how many, with a gait or speeds of each foot.", show_default="10, or for 10 s")]  # fmt: skip
+StepLengthOption = Annotated[float | None, option("--step-length", help="walk: m.", show_default="0.2, less for smaller robots")]
 GaitOption = Annotated[str | None, option("--gait", metavar="NAME",
-    help="walk: crawl or trot of four feet, walk of two. [default: trot of four]")]  # fmt: skip
+    help="walk: crawl or trot of four feet, walk of two.", show_default="trot of four")]  # fmt: skip
 SpeedOption = Annotated[float | None, option("--speed", help="walk: forward, m/s.")]
 LateralOption = Annotated[float | None, option("--lateral", help="walk: to the left, m/s.")]
 TurningOption = Annotated[float | None, option("--turning", help="walk: turning rate to the left, rad/s.")]
@@ -63,7 +63,7 @@ def control(
     weighted: Annotated[bool, typer.Option("--weighted", help="Weights in place of strict levels of tasks.")] = False,
     seed: Annotated[int, typer.Option("--seed", min=0, help="Of pushes and noise.")] = 0,
     dt: Annotated[float, typer.Option("--dt", help="Control period, s.")] = 1e-3,
-    duration: Annotated[float | None, typer.Option("--duration", help="s. [default: the scenario's]", show_default=False)] = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the scenario's")] = None,
     delay: Annotated[float, typer.Option("--delay", min=0.0, help="Age of the measured state, s.")] = 0.0,
     position_noise: Annotated[float, typer.Option("--position-noise", min=0.0, help="Standard deviation, m and rad.")] = 0.0,
     velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,

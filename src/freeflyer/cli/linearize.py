@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 MOST_MODES = 24  # rows of the table
 
 AtOption = Annotated[Path | None, option("--at", metavar="FILE.yaml",
-    help="Where joints stand, as in 'knee: 0.4'. [default: neutral]")]  # fmt: skip
+    help="Where joints stand, as in 'knee: 0.4'.", show_default="neutral")]  # fmt: skip
 FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw the poles there, PNG and SVG.")]
 ThrusterOption = Annotated[list[str] | None, option("--thruster", metavar="FRAME",
     help="A thruster along the frame's z axis, as in 'nozzle_*'; may be repeated.")]  # fmt: skip

@@ -27,7 +27,7 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.",
     show_default=False)]  # fmt: skip
 BaseOption = Annotated[Base | None, option("--base",
-    help="How the root of a file's robot is held. [default: free for URDF, as in the file for MJCF]")]  # fmt: skip
+    help="How the root of a file's robot is held.", show_default="free for URDF, as in the file for MJCF")]  # fmt: skip
 LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A YAML file with the loop constraints.")]
 JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.")]
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]

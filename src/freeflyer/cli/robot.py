@@ -213,7 +213,7 @@ LibraryOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",
 CpuOption = Annotated[str, typer.Option("--cpu", metavar="CPU",
     help="The CPU to compile for: native, x86-64-v3, aarch64, aarch64:cortex-a72, ...")]  # fmt: skip
 BatchOption = Annotated[bool, typer.Option("--batch", help="Functions of many states at a time, too.")]
-PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names. [default: the robot's]")]
+PrefixOption = Annotated[str | None, option("--prefix", metavar="NAME", help="Beginning of C names.", show_default="the robot's")]
 ControllerOption = Annotated[Path | None, option("--controller", metavar="FILE",
     help="Export the whole-body controller of a YAML file (tasks, contacts, limits), at the robot's stance.")]  # fmt: skip
 OverwriteOption = Annotated[bool, typer.Option("--overwrite", help="Replace files in a FOLDER that is not empty.")]
@@ -243,7 +243,9 @@ def export(
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
     if specialize:
         possible = specializable(model)
-        model = special(model, [f.name for f in select_functions(functions, model) if f.name in possible])
+        with status() as progress:
+            wanted = [f.name for f in select_functions(functions, model) if f.name in possible]
+            model = special(model, wanted, progress=progress)
     made: Any
     if controller is None:
         with status() as progress:

@@ -86,7 +86,7 @@ def warm(
         "estimation. All if left out.")] = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Compile functions on all cores and keep them in the cache, so that first calls take milliseconds."""
-    from freeflyer.dynamics import warming
+    from freeflyer.cli import warming
 
     names = None if functions is None else [name.strip() for name in functions.split(",") if name.strip()]
     start = perf_counter()
@@ -111,7 +111,7 @@ def demo(
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
     from freeflyer import robots
     from freeflyer.control.running import run_scenario
-    from freeflyer.dynamics import warming
+    from freeflyer.cli import warming
     from freeflyer.plots.controlled import run_strip
     from freeflyer.plots.files import save_png
     from freeflyer.report.page import refuse_to_replace, write_report

@@ -34,7 +34,7 @@ def view(
     elevation: Annotated[float, typer.Option("--elevation", help="degrees.")] = 12.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a FILE that is there.")] = False,
     host: Annotated[str, typer.Option("--host", help="Address at which the page is served.")] = "127.0.0.1",
-    port: Annotated[int | None, option("--port", help="[default: the first that is free from 8080 on]")] = None,
+    port: Annotated[int | None, option("--port", help="Of it.", show_default="the first free one from 8080 on")] = None,
     browser: Annotated[bool, typer.Option(help="Whether a browser is opened.")] = True,
     debug: DebugOption = False,
 ) -> None:  # fmt: skip

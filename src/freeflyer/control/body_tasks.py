@@ -17,7 +17,7 @@ from freeflyer.control.tasks import MOTION, Piece, Task
 from freeflyer.dynamics import centroidal, difference, frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
-from freeflyer.model import Model, check_shape, frozen_array, one_row
+from freeflyer.model import Model, check_shape, finite_row, frozen_array
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
@@ -72,7 +72,7 @@ class FramePositionTask(FrameTask):
     kind, target_shape = (FRAME, 0, 3), (3,)
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
-        return X[:3, 3] - np.asarray(self.target)
+        return X[..., :3, 3] - np.asarray(self.target)
 
 
 @dataclass(frozen=True, eq=False)
@@ -91,7 +91,7 @@ class FrameOrientationTask(FrameTask):
         _check_rotation(self.name, target)
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
-        return _turn(X[:3, :3], np.asarray(self.target))
+        return _turn(X[..., :3, :3], np.asarray(self.target))
 
 
 @dataclass(frozen=True, eq=False)
@@ -112,12 +112,14 @@ class FramePoseTask(FrameTask):
 
     def error_at(self, X: np.ndarray) -> np.ndarray:
         target = np.asarray(self.target)
-        return np.concatenate([X[:3, 3] - target[:3, 3], _turn(X[:3, :3], target[:3, :3])])
+        return np.concatenate([X[..., :3, 3] - target[..., :3, 3], _turn(X[..., :3, :3], target[..., :3, :3])], axis=-1)
 
 
 def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Rotation vector of R target^T: turning by it leads from the target to R."""
-    D = R @ target.T
+    D = R @ target.swapaxes(-1, -2)
+    if D.ndim > 2:
+        return quaternion.log(quaternion.from_matrix(D))
     (a, b, c), (d, e, f), (g, h, i) = D.tolist()
     x, y, z, cosine = 0.5 * (h - f), 0.5 * (c - g), 0.5 * (d - b), 0.5 * (a + e + i - 1.0)
     sine = sqrt(x * x + y * y + z * z)
@@ -171,7 +173,7 @@ class PostureTask(Task):
         set_fields(self, target=frozen_numbers(f"target of {self.name}", self.target))
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        return difference(model, one_row(model, f"target of {self.name}", self.target, "q"), q)[joint_coordinates(model)]
+        return difference(model, finite_row(model, f"target of {self.name}", self.target, "q"), q)[..., joint_coordinates(model)]
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         return np.eye(model.nv)[joint_coordinates(model)]
@@ -226,7 +228,7 @@ class CentroidalMomentumTask(Task):
         return super().with_target(target, None, acceleration)
 
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        return np.zeros(6)
+        return np.zeros((*q.shape[:-1], 6))
 
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
         return centroidal.centroidal_momentum_matrix(model, q)

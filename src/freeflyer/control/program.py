@@ -6,7 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import accumulate, groupby, pairwise
-from operator import attrgetter
 from typing import Any, NamedTuple, Self
 
 import numpy as np
@@ -33,7 +32,7 @@ SHARED = (  # by problems that differ by their tasks, and computed at once: wron
     "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
     "limits_of_users", "known_programs",
 )  # fmt: skip
-OF_TASKS = ("tasks_in_order", "tasks_of_users", "task_keys", "known_programs")
+OF_TASKS = ("task_order", "tasks_in_order", "tasks_of_users", "task_keys", "known_programs")
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
 Given = tuple[str | bytes, int, tuple[str, ...]]
 
@@ -69,7 +68,8 @@ class ProblemData:
     chains = cached_property(lambda self: kinematic_chains(self.model, contacts=self.constraints, compressed=self.compressed))
     programs = cached_property(lambda self: dict[Any, Any]())  # rows in tables, as far as they have been asked for
     known_programs = cached_property(lambda self: dict[tuple[str, bool], Any]())  # those whose rows need no Python
-    tasks_in_order = cached_property(lambda self: tuple(sorted(self.tasks, key=attrgetter("level"))))
+    task_order = cached_property(lambda self: sorted(range(len(self.tasks)), key=lambda k: self.tasks[k].level))
+    tasks_in_order = cached_property(lambda self: [self.tasks[k] for k in self.task_order])
     task_keys = cached_property(lambda self: tuple([task.key for task in self.tasks_in_order]))  # what decides a program's rows
     tasks_of_users = cached_property(lambda self: tuple([task for task in self.tasks_in_order if not task.compiled]))
     limits_of_users = cached_property(lambda self: tuple([limit for limit in self.limits if type(limit).rows is not Limit.rows]))
@@ -101,7 +101,7 @@ class ProblemData:
         tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
         known = self.frames.names
         if [task.key for task in tasks] == [task.key for task in self.tasks]:  # only their targets and gains differ
-            return changed(self, OF_TASKS[:2], tasks=tasks)
+            return changed(self, ("tasks_of_users",), tasks=tasks, tasks_in_order=[tasks[k] for k in self.task_order])
         new = [name for task in tasks for name in task.frames if name not in known]
         if not new:
             return changed(self, OF_TASKS, tasks=tasks)

@@ -5,6 +5,7 @@ They hold their first value before they begin and their last one after they end,
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
+from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, NamedTuple
@@ -17,7 +18,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, check_shape, finite_array, instance, real_array
 from freeflyer.spatial import quaternion, se3
 
-AHEAD = 100  # cycles
+AHEAD = 1000  # cycles
 SAME_CYCLE = 1e-6  # of a cycle, for rounded times
 
 
@@ -49,7 +50,7 @@ class Reference(ABC):
 class SampledReference:
     """A reference at the cycles of a control loop of period dt (s), found for AHEAD cycles at once."""
 
-    def __init__(self, reference: Reference, dt: float) -> None:
+    def __init__(self, reference: Callable[[np.ndarray], TargetMotion], dt: float) -> None:
         self.reference, self.dt, self.begin = reference, dt, np.inf
 
     def __call__(self, t: float) -> TargetMotion:
@@ -165,9 +166,10 @@ class SinusoidReference(Reference):
         )  # fmt: skip
 
 
-def minimum_jerk(t: np.ndarray, begin: float, duration: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def minimum_jerk(t: Any, begin: float, duration: float) -> tuple[Any, Any, Any]:
     """Share done (...), 0 to 1, and its first and second time derivative, of the motion of minimum jerk from rest to rest."""
-    u = np.clip((t - begin) / duration, 0.0, 1.0)
+    u = (t - begin) / duration
+    u = min(max(u, 0.0), 1.0) if isinstance(t, float) else np.clip(u, 0.0, 1.0)
     left = 1.0 - u
     share = u**3 * (10.0 + u * (6.0 * u - 15.0))
     return share, 30.0 * (u * left) ** 2 / duration, 60.0 * u * left * (left - u) / duration**2

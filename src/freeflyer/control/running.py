@@ -15,12 +15,13 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts import Contact, anchored_feet
 from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.inputs import actuated_coordinates
-from freeflyer.control.problem import ControlSolution, Formulation
+from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
-from freeflyer.control.tasks import Task
-from freeflyer.dynamics import center_of_mass, frame_pose, integrate, passive_forces, velocity_map
+from freeflyer.control.tasks import changed
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate
+from freeflyer.dynamics.passive import joint_losses
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
@@ -37,7 +38,6 @@ Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
-SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
@@ -104,14 +104,12 @@ class ControlRun(RecordedRun):
     @property
     def stopped(self) -> tuple[str, ...]:
         """Joints that came within a hundredth of their range of a position limit, and did not begin there."""
-        model, found = self.stance.model, list[str]()
-        for joint in model.joints:
-            if joint.nq == joint.nv == 1 and joint.mimic is None:
-                low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
-                near = np.minimum(self.run.q[:, joint.iq] - low, high - self.run.q[:, joint.iq]) < NEAR * (high - low)
-                if near.any() and not near[0]:
-                    found.append(joint.name)
-        return tuple(found)
+        model = self.stance.model
+        joints = [joint for joint in model.joints if joint.nq == joint.nv == 1 and joint.mimic is None]
+        q, at = self.run.q[:, [joint.iq for joint in joints]], [joint.iv for joint in joints]
+        low, high = model.position_lower[at], model.position_upper[at]
+        near = np.minimum(q - low, high - q) < NEAR * (high - low)
+        return tuple([joint.name for joint, reached in zip(joints, near.any(axis=0) & ~near[0]) if reached])
 
     def largest_errors(self, start: int = 0) -> dict[str, LargestError]:
         """The largest norm of each task's error over the cycles from `start` on, its lengths (m) and angles (rad) apart."""
@@ -131,27 +129,45 @@ class _Loop:
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
         self.most = np.asarray(model.effort_limit)[self.places]
-        self.passive = any(passive_forces(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
+        self.passive = any(joint_losses(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
-        # tasks, torques, seconds, status: solutions refer to so much that the garbage collector took 50 ms once in a run
-        self.cycles: list[tuple[Sequence[Task], np.ndarray, float, str]] = []
+        # torques, seconds, status; of problems with the same rows the cycles, and targets of their tasks or tasks of users: what
+        # refers to much more keeps the garbage collector busy
+        self.cycles: list[tuple[np.ndarray, float, str]] = []
+        self.asked: dict[int, tuple[WholeBodyProblem, list[int], list[tuple[Any, ...]]]] = {}
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
         stance = self.scenario.stance
-        if len(self.cycles) % CHECKED == 0 and has_fallen(stance, q[None]):
+        if len(self.cycles) % CHECKED == 0 and has_fallen(stance, q):
             raise StepError("the robot fell")
         q, v = predict(stance.model, q, v, self.ahead, stance.dt)
         q = closed_posture(stance.model, q)
         problem = self.scenario.problem(t, q, v)
         solution = problem.solve(q, v, warm=self.last, **self.options)
-        self.last = solution
+        self.last, wanted, tau = solution, solution.tau, np.zeros(problem.model.nv)
         self.ahead.append(solution.a)
-        self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
-        tau = np.zeros(problem.model.nv)
-        lost = joint_losses(stance.model, q, self.commanded)[self.places] if self.passive else 0.0
-        given = tau[self.places] = np.clip(solution.tau - lost, -self.most, self.most)
-        self.cycles.append((problem.tasks, given, solution.seconds, solution.status))
+        if self.passive:
+            self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
+            wanted = wanted - joint_losses(stance.model, q, self.commanded)[self.places]
+        given = tau[self.places] = np.minimum(np.maximum(wanted, -self.most), self.most)
+        _, cycles, asked = self.asked.setdefault(id(problem.known_programs), (problem, [], []))
+        cycles.append(len(self.cycles))
+        asked.append(tuple([vars(task)["target"] if task.compiled else task for task in problem.tasks]))
+        self.cycles.append((given, solution.seconds, solution.status))
         return tau
+
+    def errors(self, q: np.ndarray) -> dict[str, np.ndarray]:
+        """Errors (cycles, m) of the tasks by name at configurations q (T, nq); NaN without a task, and beyond T."""
+        model, found = self.scenario.stance.model, dict[str, np.ndarray]()
+        for problem, cycles, asked in self.asked.values():
+            at = [k for k in cycles if k < len(q)]
+            for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
+                if task.compiled:
+                    e = changed(task, (), target=np.array(given)).error(model, q[at])
+                else:
+                    e = np.array([x.error(model, y) for x, y in zip(given, q[at])])
+                found.setdefault(task.name, np.full((len(self.cycles), e.shape[1]), np.nan))[at] = e
+        return found
 
 
 @public
@@ -209,18 +225,13 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
-        simulated = simulate(model, stance.q, np.zeros(model.nv), _with_losses(model, loop), hold=True, ground=ground,
-                             contacts=feet, **common)  # fmt: skip
-    tasks, torques, seconds, statuses = zip(*loop.cycles)
-    errors, told = dict[str, np.ndarray](), part_of(progress, what, 0.95, 0.05)
-    for k, (x, some) in enumerate(zip(simulated.q, tasks)):  # NaN in cycles without a task
-        for task in some:
-            e = task.error(model, x)
-            if task.name not in errors:
-                errors[task.name] = np.full((len(tasks), len(e)), np.nan)
-            errors[task.name][k] = e
-        told((k + 1) / len(tasks), "tracking errors")
-    named = {task.name: task for some in tasks for task in some}
+        # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
+        inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
+        simulated = simulate(model, stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet, **common)
+    torques, seconds, statuses = zip(*loop.cycles)
+    errors = loop.errors(simulated.q)
+    progress(1.0, what)
+    named = {task.name: task for problem, *_ in loop.asked.values() for task in problem.tasks}
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}
     return ControlRun(
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
@@ -228,25 +239,11 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     )  # fmt: skip
 
 
-def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
-    """The loop's forces with those of springs and damping of the joints, which the equations of motion leave out; dry friction is a
-    matter of the ground's steps."""
-
-    def inputs(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        tau = loop(t, q, v)
-        if not loop.passive:
-            return tau
-        rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
-        return np.asarray(tau + rest + twice - once)
-
-    return inputs
-
-
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
-    """Whether the robot has fallen at one of the configurations q (T, nq)."""
-    height = center_of_mass(stance.model, q)[:, 2]
-    turn = frame_pose(stance.model, q, stance.base)[:, :3, :3] @ stance.pose(stance.base)[:3, :3].T
-    return bool(height.min() < FALLEN_HEIGHT * stance.center_of_mass()[2] or turn[:, 2, 2].min() < FALLEN_TILT)
+    """Whether the robot has fallen at one of the configurations q (..., nq)."""
+    height, axes = center_of_mass(stance.model, q)[..., 2], frame_pose(stance.model, q, stance.base)[..., 2, :3]
+    tilt = axes @ stance.pose(stance.base)[2, :3]
+    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2] or np.min(tilt) < FALLEN_TILT)
 
 
 def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[np.ndarray],
@@ -263,11 +260,3 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
-
-
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-    """Forces (nv,) of the joints' springs, damping and dry friction, which motors make up for; friction of joints slower than
-    SLOW_JOINT is in proportion to v."""
-    at_rest, once, twice = passive_forces(model, q, np.outer((0.0, 1.0, 2.0), v))
-    G = velocity_map(model, q) if model.reduction else np.eye(model.nv)
-    return np.asarray(at_rest + twice - once - G.T @ (model.tree.friction * np.clip(G @ v / SLOW_JOINT, -1.0, 1.0)))

@@ -102,5 +102,5 @@ class Following(Scenario):
         self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        moved = [task.with_target(*reference(t)) for task, reference in self.moving]
+        moved = [task.moved(*reference(t)) for task, reference in self.moving]
         return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,7 +25,6 @@ from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
-from freeflyer.spatial.polygons import convex_polygon
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
@@ -59,15 +59,15 @@ class Stepping(Scenario):
         self.planned = SampledReference(self.plan, dt)
         self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
         most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
-        for phase in phases:
+        for phase in {tuple(phase.swings): phase for phase in phases}.values():
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
-            self.problems.setdefault(tuple(phase.swings), stance.problem(_tasks(stance, phase), feet, most))
+            self.problems[tuple(phase.swings)] = stance.problem(_tasks(stance, phase), feet, most)
         self.soles = {name: SampledReference(footsteps.foot(name), dt) for phase in phases for name in phase.swings}
         yaw = yaw_reference(footsteps)  # of the trunk, from its first orientation; None if the feet do not turn
         self.yaw = None if yaw is None else SampledReference(yaw, dt)
         lines = any(foot.kind == "line" for foot in stance.feet)
         self.adjustment = StepAdjustment(footsteps, self.plan, dt) if lines else None
-        self.lifted: dict[tuple[str, float], np.ndarray] = {}  # by foot and time: how far off its plan it left
+        self.ways: dict[tuple[str, float], SampledReference] = {}  # by foot and time: from where it left to its foothold
 
     def check_reach(self) -> None:
         """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
@@ -92,26 +92,24 @@ class Stepping(Scenario):
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, polygon = self.planned(t), phase.polygon
+        wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
             wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
-            polygon = support_polygon([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
-        elif len(polygon) < 3:
-            places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
-            polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
+        if self.adjustment is not None or len(polygon) < 3:
+            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in feet])
+            polygon = support_polygon(feet)
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         shift = np.zeros(3)
         if self.adjustment is None and phase.swings and len(polygon) < 3:
             shift[:2] = self._shift(t, phase, c, command, wish, polygon)
-        flat, height, upright, posture, *feet = held.tasks
-        flat = flat.with_target(c, speed, command.acceleration)
-        height = height.with_target(wish.target, wish.velocity, wish.acceleration)
+        flat, height, upright, posture, *swung = held.tasks
+        flat, height = flat.moved(c, speed, command.acceleration), height.moved(*wish)
         if self.adjustment is None:
-            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(feet, phase.swings)]
+            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(swung, phase.swings)]
         else:
-            ground, moved = middle_of(phase.feet[0].held_at(frame_pose(model, q, phase.feet[0].frame))), self.adjustment.swing
-            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(feet, phase.swings)]
+            ground, moved = middle_of(feet[0]), self.adjustment.swing
+            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(swung, phase.swings)]
         return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
 
     def _upright(self, task: Task, t: float) -> Task:
@@ -119,15 +117,17 @@ class Stepping(Scenario):
         if self.yaw is None:
             return task
         yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
-        return task.with_target(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
+        return task.moved(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
 
     def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
-        wish, step = self.soles[name](t), (name, phase.begin)
-        if step not in self.lifted:
-            self.lifted[step] = (frame_pose(self.stance.model, q, task.frames[0]) - wish.target)[:3, 3]
-        before, way = self.lifted[step], np.append(shift - self.lifted[step], np.zeros(3))
-        return _at(task, *_beside(wish, before, way, t, phase.begin, phase.end - phase.begin))
+        step, times = (name, phase.begin), (phase.begin, phase.end - phase.begin)
+        if step not in self.ways:
+            off = (frame_pose(self.stance.model, q, task.frames[0]) - self.soles[name](t).target)[:3, 3]
+            planned = self.soles[name].reference
+            self.ways[step] = SampledReference(lambda t: _beside(planned(t), off, -off, t, *times), self.stance.dt)
+        wish = self.ways[step](t)
+        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *times) if shift.any() else wish))
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -165,8 +165,8 @@ def _on_lines(stance: Stance) -> bool:
 def _at(task: Task, X: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> Task:
     """The task of a foot at a pose; a point foot only at its place."""
     if isinstance(task, FramePositionTask):
-        return task.with_target(X[:3, 3], velocity[:3], acceleration[:3])
-    return task.with_target(X, velocity, acceleration)
+        return task.moved(X[:3, 3], velocity[:3], acceleration[:3])
+    return task.moved(X, velocity, acceleration)
 
 
 def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
@@ -176,12 +176,14 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
     return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
 
 
-def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: float, begin: float, duration: float) -> TargetMotion:
-    """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (6,), m."""
-    share, rate, change = minimum_jerk(np.asarray(t), begin, duration)
-    X = np.array(planned.target)
-    X[:3, 3] += before + share * way[:3]
-    return TargetMotion(X, planned.velocity + rate * way, planned.acceleration + change * way)
+def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: Any, begin: float, duration: float) -> TargetMotion:
+    """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
+    share, rate, change = (np.multiply.outer(x, way) for x in minimum_jerk(t, begin, duration))
+    X, velocity, acceleration = map(np.copy, planned)
+    X[..., :3, 3] += before + share
+    velocity[..., :3] += rate
+    acceleration[..., :3] += change
+    return TargetMotion(X, velocity, acceleration)
 
 
 def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
@@ -227,7 +229,7 @@ class StepAdjustment:
             self.aim = self.aim + self.share * (self.plan_shift + off * self.side - self.aim)
         (name,) = phase.swings
         before = self.foot_shifts[name]
-        return _beside(planned, before, np.append(self.aim - before, np.zeros(3)), t, phase.begin, SETTLED * length)
+        return _beside(planned, before, self.aim - before, t, phase.begin, SETTLED * length)
 
 
 class Stand(Scenario):
@@ -255,6 +257,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = np.nan_to_num(most)  # the capture point is beside feet without area, by rounding
         impulses = along(angles, share * rng.uniform(0.3, 1.0, pushes) * most)
     return Stand(stance, shaped("impulses", impulses, ("n", 2), ", N s"), first)
 
@@ -281,17 +284,22 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     ahead = _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
-    if trunk:  # it turns about the centre of mass
+    times, shares = [0.5, 2.0, 3.0, 4.5], [0.0, 1.0, 1.0, 0.0]
+    if trunk:  # it turns about the centre of mass, on an arc
         lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
+        times, shares = [0.5, 1.25, 2.0, 3.0, 3.75, 4.5], [0.0, 0.5, 1.0, 1.0, 0.5, 0.0]
         if lever < LEVER:
             raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
         move -= (move @ ahead) * ahead
         move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
     low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
     low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
-    there = X[:3, 3] + move
-    way = WaypointReference([0.5, 2.0, 3.0, 4.5], [X[:3, 3], there, there, X[:3, 3]])
-    task = FramePositionTask(chosen, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
+    arms, weight = X[:3, 3] - c + np.multiply.outer(shares, move), np.ones(3)
+    if trunk:  # the distance from the centre of mass is not its choice
+        arms *= np.linalg.norm(arms[0]) / np.linalg.norm(arms, axis=1)[:, None]
+        weight[np.abs(arms[0]).argmax()] = 0.0
+    task = FramePositionTask(chosen, X[:3, 3], level=2, weight=weight, stiffness=HAND_STIFFNESS)
+    way = WaypointReference(times, c + arms)
     still = [stance.relaxed()] if trunk else [stance.upright(), stance.relaxed()]
     return Following(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -76,7 +78,10 @@ def _made(kinds: dict[str, Callable[..., Any]], what: str, entry: Any, where: st
         if isinstance(arguments, dict):
             return kinds[kind](*given, **{name: _value(x) for name, x in arguments.items()})
         return kinds[kind](*given, _value(arguments))
-    except (FreeflyerError, TypeError) as error:
+    except TypeError as error:  # of the call: an argument that is unknown, missing or given twice
+        text = re.sub(r"^\S+ ", "", str(error)).replace("keyword argument", "key").replace("required positional argument", "key")
+        raise FileError(f"{where}, {what} {kind!r}: {text}") from error
+    except FreeflyerError as error:
         raise FileError(f"{where}, {what} {kind!r}: {error}") from error
 
 
@@ -85,10 +90,8 @@ def _value(x: Any) -> Any:
     if isinstance(x, list):
         return [_value(y) for y in x]
     for kind in (int, float):
-        try:
+        with suppress(TypeError, ValueError):
             return kind(x)
-        except (TypeError, ValueError):
-            continue
     return x
 
 

@@ -101,6 +101,10 @@ class Task(ABC):
     acceleration: ArrayLike | None = None
     kind: ClassVar[tuple[int, int, int]]  # for compiled code: kind, first component and how many (kernels/control/layout.py)
     target_shape: ClassVar[tuple[int, ...]] = ()  # of `target`, which is then checked and frozen
+    compiled: ClassVar[bool]  # whether compiled code makes the rows; those of users' classes come from their own methods
+
+    def __init_subclass__(cls) -> None:
+        cls.compiled = "kind" in vars(cls)
 
     def __post_init__(self) -> None:
         of = f" of {self.name}"
@@ -136,7 +140,8 @@ class Task(ABC):
 
     @abstractmethod
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad."""
+        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad. Tasks of this library take as
+        many targets as configurations, too."""
 
     @abstractmethod
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:
@@ -167,19 +172,24 @@ class Task(ABC):
 
     def check_motion(self, shape: tuple[int, ...]) -> None:
         """InputError for a velocity or an acceleration of another shape than the error's."""
-        for word, x in (("velocity", self.velocity), ("acceleration", self.acceleration)):
-            if x is not None and np.shape(x) != shape:
-                check_shape(f"{word} of {self.name}", np.asarray(x), shape)
+        for word in MOTION:
+            x = vars(self)[word]
+            if x is not None and x.shape != shape:
+                check_shape(f"{word} of {self.name}", x, shape)
 
     def with_target(self, target: ArrayLike, velocity: ArrayLike | None = None, acceleration: ArrayLike | None = None) -> Self:
         """The same task with another target that moves, made in a few microseconds. Errors: InputError for other shapes, and
         numbers that are not finite."""
         given = (("target", target), ("velocity", velocity), ("acceleration", acceleration))
-        values = {
-            word: None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
-        }
-        self.check_target(np.asarray(values["target"]))
-        return changed(self, ("_numbers", "still"), **values)
+        moved = self.moved(*[
+            None if x is None and word != "target" else frozen_numbers(f"{word} of {self.name}", x) for word, x in given
+        ])  # fmt: skip
+        self.check_target(vars(moved)["target"])
+        return moved
+
+    def moved(self, target: np.ndarray | None, velocity: np.ndarray | None, acceleration: np.ndarray | None) -> Self:
+        """As `with_target`, of arrays that need no checks and that nobody changes."""
+        return changed(self, ("_numbers", "still"), target=target, velocity=velocity, acceleration=acceleration)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""
@@ -204,11 +214,6 @@ class Task(ABC):
         """Weights (m,) of the squared errors."""
         w = np.asarray(self.weight, float)
         return np.full(m, w) if w.ndim == 0 else check_shape(f"weight of {self.name}", w, (m,), " or a number")
-
-    @cached_property
-    def compiled(self) -> bool:
-        """Whether compiled code makes the rows; those of classes that users derive come from their own methods."""
-        return "kind" in vars(type(self))
 
     @cached_property
     def key(self) -> tuple[Any, ...]:

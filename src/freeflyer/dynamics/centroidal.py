@@ -7,7 +7,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, multiply, velocity_map
+from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
@@ -77,9 +77,7 @@ def centroidal_bias(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     """Rate Adot_G v of the centroidal momentum while no joint accelerates, without gravity; (..., 6), N, N m."""
     try:
         if model.reduction:
-            whole, gamma = motion(model, q, v)
-            A = centroidal_momentum_matrix(model.tree, q)
-            return centroidal_bias(model.tree, q, whole) + multiply(A, gamma)
+            return centroidal_momentum_rate(model.tree, q, *motion(model, q, v))
         if not model.mass > 0.0:
             raise massless(model)
         b = E.MOMENTUM_BIAS.call(model.handle, q, v, None)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, multiply, velocity_map
+from freeflyer.dynamics.closed import MotionDerivatives, StateDerivatives, chain, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate, write_results
 from freeflyer.dynamics.loads import EXPRESSED, Expressed, expression
 from freeflyer.kernels import entries as E
@@ -67,10 +67,7 @@ def frame_bias_acceleration(model: Model, q: ArrayLike, v: ArrayLike, frame: str
     "mixed" gives the classical acceleration of the frame's origin and its angular acceleration, in world axes."""
     try:
         if model.reduction:
-            whole, gamma = motion(model, q, v)
-            J = frame_jacobian(model.tree, q, frame, expressed)
-            bias = frame_bias_acceleration(model.tree, q, whole, frame, expressed)
-            return bias + multiply(J, gamma)
+            return frame_acceleration(model.tree, q, *motion(model, q, v), frame, expressed)
         index, option = frame_options(model, frame, expressed)
         twist = E.FRAME_BIAS.call(model.handle, q, v, index, option, None)
         return twist if twist is not None else evaluate(E.FRAME_BIAS, model, (q, v), ("q", "v"), (index, option))

@@ -15,7 +15,7 @@ from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.model import (
     Model, MujocoState, PinocchioState, Places, State, check_size, configuration_from_mujoco, configuration_from_pinocchio,
-    configuration_to_mujoco, configuration_to_pinocchio, finite_row, mujoco_places, pinocchio_places, public,
+    configuration_to_mujoco, finite_row, mujoco_places, pinocchio_places, public,
     refuse_absent_base, velocities as V, velocity_matrix,
 )
 
@@ -160,7 +160,7 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
 
 def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
     whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
-    nq, nv = len(places.qpos_from), len(places.velocities.matched.leaders)
+    nq, nv = len(places.theirs_from), len(places.velocities.leaders)
     sizes = {name: (nq, "nq") if name == "qpos" else (nv, "nv") for name in given}
     return {name: None if x is None else check_size(name, x, sizes[name][0], f"{sizes[name][1]} {whose}")
             for name, x in given.items()}
@@ -185,7 +185,7 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
     A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces."""
     places = pinocchio_places(pin_model, model.tree)
     given = {"q": q, "v": v, "a": a, "tau": tau, "bias_forces": bias_forces}
-    sizes = dict.fromkeys(given, pin_model.nv) | {"q": places.nq}
+    sizes = dict.fromkeys(given, pin_model.nv) | {"q": pin_model.nq}
     whose = "the sizes of the Pinocchio model"
     x = {name: None if value is None else check_size(name, value, sizes[name], whose) for name, value in given.items()}
     ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
@@ -204,4 +204,4 @@ def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None
     places = pinocchio_places(pin_model, model.tree)
     x, given = check_state(model, q, v, a, tau, bias_forces)
     theirs = to_theirs(model.tree, places.velocities, x, given)
-    return PinocchioState(configuration_to_pinocchio(places, x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
+    return PinocchioState(places.to_theirs(x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])

@@ -158,6 +158,8 @@ def enums(library: Library) -> list[str]:
 
 
 def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
+    if not values:  # C has no empty enum
+        return []
     lines = [f"/* {text} */"] if text else []
     lines.append(f"enum {name} {{")
     for k, (key, value, text) in enumerate(values):

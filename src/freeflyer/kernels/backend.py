@@ -186,6 +186,12 @@ def rint(a: Any) -> Any:
 
 
 @primitive
+def integer(a: float) -> int:
+    """A number that is whole, as an integer: lists of integers lie in workspaces as numbers."""
+    return int(a)
+
+
+@primitive
 def sqrt(a: Any) -> Any:
     return math.sqrt(a)
 

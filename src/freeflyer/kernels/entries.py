@@ -33,8 +33,8 @@ DECOUPLED_PASSIVE = entry("tree.decoupling.decoupled_passive", "qv", MATRIX, MAT
 DECOUPLED_HAMEL = entry("tree.decoupling.decoupled_hamel", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
 FRAME_POSE = entry("tree.frames.frame_pose", "q", (4, 4), options=("frame",))
 FRAME_JACOBIAN = entry("tree.frames.frame_jacobian", "q", (6, "nv"), options=FRAME)
-FRAME_VELOCITY = entry("tree.frames.frame_velocity", "qv", (6,), options=FRAME)
-FRAME_BIAS = entry("tree.frames.frame_bias", "qv", (6,), options=FRAME)
+FRAME_VELOCITY = entry("derivatives.frames.frame_velocity", "qv", (6,), options=FRAME)
+FRAME_BIAS = entry("derivatives.frames.frame_bias", "qv", (6,), options=FRAME)
 ALL_MOTIONS = entry("tree.frames.all_motions", "qv", ("bodies", 12), ("bodies", 12), ("columns", 6))
 ALL_POSES = entry("tree.frames.all_poses", "q", ("bodies", 12))
 SHARED_MINV = entry("tree.factor.shared_minv", "q", MATRIX, square=True)
@@ -46,10 +46,13 @@ KINETIC_ENERGY = entry("tree.energies.kinetic_energy", "qv", (1,))
 POTENTIAL_ENERGY = entry("tree.energies.potential_energy", "q", (1,))
 INTEGRATE = entry("model.joints.kinds.integrate", "qv", ("nq",))
 DIFFERENCE = entry("model.joints.kinds.difference", "qq", VECTOR)
+OF_INVERSE = "derivatives.forward.inverse_matrices", "derivatives.inverse.inverse_sizes"
+OF_FORWARD = "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"
+OF_LINEAR = "derivatives.linear.linear_matrices", "derivatives.forward.solved_sizes"
 RNEA_GRADIENT = entry("derivatives.forward.inverse_dynamics_gradient", "qvv", *(MATRIX,) * 3, name="rnea_gradient", square=True,
-    stages=Stages("derivatives.inverse.inverse_table", "derivatives.forward.inverse_matrices", "derivatives.inverse.table_sizes"))
+    stages=Stages("derivatives.inverse.inverse_table", *OF_INVERSE))
 ABA_GRADIENT = entry("derivatives.forward.forward_dynamics_gradient", "qvv", *(MATRIX,) * 3, name="aba_gradient", square=True,
-    stages=Stages("derivatives.forward.solved_table", "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"))
+    stages=Stages("derivatives.forward.solved_table", *OF_FORWARD))
 CONSTRAINT_RESIDUAL = entry("linkages.constraints.constraint_residual", "q", ("rows",), square=True)
 CONSTRAINTS = entry("linkages.constraints.constraints", "q", ("rows",), ("rows", "nv"), square=True)
 CONSTRAINT_BIAS = entry("linkages.constraints.constraint_bias", "qv", ("rows",), square=True)
@@ -58,12 +61,11 @@ FRAME_VELOCITY_DERIVATIVES = entry("derivatives.frames.frame_velocity_derivative
     square=True)
 FRAME_ACCELERATION_DERIVATIVES = entry("derivatives.frames.frame_acceleration_derivatives", "qvv", *((6, "nv"),) * 3,
     options=FRAME, square=True)
-MOMENTUM_RATE = entry("derivatives.momentum.momentum_rate", "qvv", (6,))
+MOMENTUM_RATE = entry("tree.centroidal.momentum_rate", "qvv", (6,))
 MOMENTUM_DERIVATIVES = entry("derivatives.momentum.momentum_derivatives", "qv", *((6, "nv"),) * 2, square=True)
 MOMENTUM_RATE_DERIVATIVES = entry("derivatives.momentum.momentum_rate_derivatives", "qvv", *((6, "nv"),) * 3, square=True)
 LINEAR = entry("derivatives.linear.linear", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True,
-    stages=Stages("derivatives.linear.linear_table", "derivatives.linear.linear_matrices", "derivatives.linear.linear_sizes"))
-
+    stages=Stages("derivatives.forward.solved_table", *OF_LINEAR))
 # under gravity (3,) and wrenches on frames, listed in a table, that are inputs
 LOADED = {"options": ("expressed",), "table": FRAMES}
 LOADED_RNEA = entry("tree.rnea.loaded_rnea", "qvvgw", VECTOR, **LOADED)
@@ -71,16 +73,12 @@ LOADED_ABA = entry("tree.aba.loaded_aba", "qvvgw", VECTOR, **LOADED)
 LOADED_SHARED_FORWARD_DYNAMICS = entry("tree.factor.loaded_shared_forward_dynamics", "qvvgw", VECTOR, square=True, **LOADED)
 GIVEN_GRAVITY = entry("tree.energies.given_gravity", "qg", VECTOR)
 POTENTIAL_ENERGY_UNDER = entry("tree.energies.potential_energy_under", "qg", (1,))
-LOADED_RNEA_GRADIENT = entry("derivatives.linear.loaded_inverse_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_rnea_gradient",
-    square=True, **LOADED, stages=Stages("derivatives.linear.loaded_inverse_table", "derivatives.linear.loaded_inverse_matrices",
-    "derivatives.linear.loaded_sizes"))
-LOADED_ABA_GRADIENT = entry("derivatives.linear.loaded_forward_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_aba_gradient",
-    square=True, **LOADED,
-    stages=Stages("derivatives.linear.loaded_solved_table", "derivatives.linear.loaded_forward_matrices",
-    "derivatives.linear.loaded_solved_sizes"))
+LOADED_RNEA_GRADIENT = entry("derivatives.forward.loaded_inverse_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_rnea_gradient",
+    square=True, **LOADED, stages=Stages("derivatives.inverse.loaded_inverse_table", *OF_INVERSE))
+LOADED_ABA_GRADIENT = entry("derivatives.forward.loaded_forward_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_aba_gradient",
+    square=True, **LOADED, stages=Stages("derivatives.forward.loaded_solved_table", *OF_FORWARD))
 LOADED_LINEAR = entry("derivatives.linear.loaded_linear", "qvvgw", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True, **LOADED,
-    stages=Stages("derivatives.linear.loaded_solved_table", "derivatives.linear.loaded_linear_matrices",
-    "derivatives.linear.loaded_solved_sizes"))
+    stages=Stages("derivatives.forward.loaded_solved_table", *OF_LINEAR))
 ALL_TERMS = entry("tree.all_terms.all_terms", "qvg", MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
     ("table 0", 12), ("6 table 0", "nv"), square=True, **LOADED)
 
@@ -146,8 +144,8 @@ CLOSED_SET_STEPS = entry("sim.smooth.closed_set_steps", "quus", OF_STEPS[0], ("t
     table=SETS, **CLOSED)
 CONTACT_IMPULSES = entry("sim.complementarity.contact_impulses", "m", ("table 1",), ("table 1",), (3,), square=True, table=IMPULSES,
     one_by_one=True)
-GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("nq",), VECTOR, ("table 5",), ("table 6", 6), (FACTS,), square=True,
-    table=GROUND, stages=Stages("sim.step.step_tables", "sim.step.step_from_tables", "sim.step.table_sizes"))
+GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 17", "nq"), ("table 17", "nv"), ("table 5",),
+    ("table 17", "6 table 16"), ("table 17", FACTS), square=True, table=GROUND)
 
 # of whole-body control: what is asked, in a table (control/)
 CONTROL_CYCLE = entry("control.cycle.control_cycle", "q", ("table 0",), ("table 1",), ("table 2",), ("table 3",), ("table 4",),

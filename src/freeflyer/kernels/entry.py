@@ -15,7 +15,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cached_property
 from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
@@ -37,7 +36,7 @@ DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(24)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
-    "6 table 0": (6, -1, 0),
+    "6 table 0": (6, -1, 0), "6 table 16": (6, -17, 0),
 }  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs
     "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4",
@@ -112,6 +111,8 @@ class Entry:
     stages: Stages | None = None
     # call(handle, inputs..., options..., out), for one state or a short batch: see python_calls.builtin
     call: Callable[..., Any] = field(init=False, repr=False)
+    input_axes: tuple[int, ...] = field(init=False, repr=False)  # of one state's inputs: wrenches are given as an array (k, 6)
+    # no cached property: where an object has made its __dict__, Python finds `call` 8 ns later
     groups: ClassVar[int] = 1  # Packs that the function for a batch takes at a time
     compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
@@ -121,8 +122,10 @@ class Entry:
             return self.call(*arguments)
 
         object.__setattr__(self, "call", first_call)
+        axes = *(2 if x == "w" else 1 for x in self.inputs), *(1,) * len(self.shared)
+        object.__setattr__(self, "input_axes", axes)
 
-    @cached_property
+    @property
     def function(self) -> Callable[..., Any]:
         return kernel_function(self.source)
 
@@ -149,11 +152,6 @@ class Entry:
     @property
     def input_count(self) -> int:
         return len(self.inputs) + len(self.shared)
-
-    @cached_property
-    def input_axes(self) -> tuple[int, ...]:
-        """Of one state's inputs: wrenches are given as an array (k, 6)."""
-        return (*(2 if x == "w" else 1 for x in self.inputs), *(1,) * len(self.shared))
 
     def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's inputs and outputs on a model."""

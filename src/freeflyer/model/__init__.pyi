@@ -35,13 +35,13 @@ from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes 
 from .readers.safe_file import numbers as numbers, parse_xml as parse_xml, read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
 from .states import velocities as velocities
+from .states.matching import Places as Places
 from .states.mujoco import (
-    Places as Places, configuration_from_mujoco as configuration_from_mujoco, configuration_to_mujoco as
-    configuration_to_mujoco, mujoco_places as mujoco_places, refuse_absent_base as refuse_absent_base,
+    configuration_from_mujoco as configuration_from_mujoco, configuration_to_mujoco as configuration_to_mujoco, mujoco_places
+    as mujoco_places, refuse_absent_base as refuse_absent_base,
 )
 from .states.pinocchio import (
-    configuration_from_pinocchio as configuration_from_pinocchio, configuration_to_pinocchio as configuration_to_pinocchio,
-    pinocchio_places as pinocchio_places,
+    configuration_from_pinocchio as configuration_from_pinocchio, pinocchio_places as pinocchio_places,
 )
 from .states.velocities import (
     MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, check_size as check_size, velocity_matrix as

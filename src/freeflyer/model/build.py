@@ -13,7 +13,7 @@ from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.locking import leader
 from freeflyer.model.model import COMPILED, JointInfo, Model
-from freeflyer.model.placements import screws, turn_z_to
+from freeflyer.model.placements import pose_at, screws, turn_z_to
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
 
@@ -116,8 +116,7 @@ class _Builder:
             return len(self.bodies) - 1, np.eye(4)
         turned = np.eye(4)  # the child link's axes in the body's, whose z is the joint axis
         for k, (axis, turn, slide) in enumerate(screws(joint)):
-            A = np.eye(4)
-            A[:3, :3] = turn_z_to(axis)
+            A = pose_at(np.zeros(3), turn_z_to(axis))
             screw = (ratio * turn, ratio * slide, offset * turn, offset * slide)
             self.bodies.append(Body(body, L.SCREW, iq + k, (iv + k,), X @ turned @ A, screw))
             body, X, turned = len(self.bodies) - 1, np.eye(4), A.T

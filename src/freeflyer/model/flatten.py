@@ -9,10 +9,13 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
+from itertools import accumulate
 from math import atan2, hypot
 
 import numpy as np
+from numpy.typing import ArrayLike
 
+from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import Inertia, Loop
 from freeflyer.tolerances import AXIS_ROUNDING
@@ -54,97 +57,83 @@ class Body:
 def flatten(bodies: Sequence[Body], frames: list[tuple[str, int, np.ndarray]], nq: int, nv: int, shared: bool,
              armature: np.ndarray, gravity: tuple[float, float, float], loops: Sequence[Loop] = (),
              couplings: Sequence[tuple[Coupled, Coupled, tuple[float, ...]]] = ()) -> tuple[np.ndarray, np.ndarray]:
-    n = len(bodies) - 1
+    n, references = len(bodies) - 1, reference_bodies(bodies)
     columns = [(i, j) for i, b in enumerate(bodies) for j in b.coordinates]
-    first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies])
-    last_body = list(range(n + 1))
+    first_column = np.cumsum([0] + [len(b.coordinates) for b in bodies]).tolist()
+    last_body, depth, tip = list(range(n + 1)), [0] * (n + 1), [-1] * (n + 1)  # tip: last column between the world and a body
     for i in range(n, 0, -1):
         last_body[bodies[i].parent] = max(last_body[bodies[i].parent], last_body[i])
-    tip = [-1] * (n + 1)  # last column on the way from the world to a body
-    for i in range(1, n + 1):
-        tip[i] = int(first_column[i + 1]) - 1 if bodies[i].coordinates else tip[bodies[i].parent]
+    for i, b in enumerate(bodies[1:], 1):
+        depth[i] = depth[b.parent] + 1
+        tip[i] = first_column[i + 1] - 1 if b.coordinates else tip[b.parent]
+    body_rows = [
+        (b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i], b.coordinates[0] if i else 0, depth[i],
+         i in references) for i, b in enumerate(bodies)]
+    column_rows = [
+        (i, j, c - 1 if c > first_column[i] else tip[bodies[i].parent], first_column[last_body[i] + 1] - 1)
+        for c, (i, j) in enumerate(columns)]
     quaternions = [b.first_q + L.QUATERNION[b.kind] for b in bodies[1:] if b.kind in L.QUATERNION]
+    index = {name: k for k, (name, _, _) in enumerate(frames)}
+    first_rows = list(accumulate((sum(map(int, loop.mask)) for loop in loops), initial=0))
+    loop_rows = [
+        (index[loop.frame_a], index[loop.frame_b], sum(int(m) << k for k, m in enumerate(loop.mask)), row)
+        for loop, row in zip(loops, first_rows)]
+    moving = [(i, list(b.coordinates)) for i, b in enumerate(bodies) if i and b.kind != L.SCREW]
+    armed = [i for i, coordinates in moving if np.any(armature[coordinates])]
+    numbers = [(one.ratio, one.offset, two.ratio, two.offset, *coefficients) for one, two, coefficients in couplings]
+    padded = -(-max(n, 1) // LANES) * LANES
+    records = body_records(bodies)
+    tiles = np.zeros((padded + LANES, L.TILE))
+    tiles[1 : n + 1] = records[1:, : L.TILE]
+    placements = [(*X[:3, :3].ravel(), *X[:3, 3]) for _, _, X in frames]
+    parameters, (_, _, armature_at, placements_at, numbers_at, tiles_at) = joined(np.float64, [
+        (*gravity, 0.0), records, armature, placements, [x for row in numbers for x in row],
+        tiles.reshape(-1, LANES, L.TILE).transpose(0, 2, 1)])
+    coupling_rows = [
+        (one.position, one.velocity, two.position, two.velocity, at, len(coefficients))
+        for (one, two, coefficients), at in zip(couplings, accumulate(map(len, numbers), initial=numbers_at))]
+    coordinates = coordinate_tree([row[L.PARENT_COLUMN] for row in column_rows], nv, shared)
+    topology, starts = joined(np.int64, [
+        [0] * L.HEADER, body_rows, column_rows, coordinates, [body for _, body, _ in frames], quaternions, loop_rows,
+        coupling_rows, 1 + np.argsort(depth[1:], kind="stable"), armed])
+    _, _, columns_at, coordinates_at, frames_at, quaternions_at, loops_at, couplings_at, order_at, armatures_at = starts
+    poses_at = 3 * (padded + LANES)
+    pose_vectors_at = poses_at + L.POSE * (padded + LANES)
+    directions_at = pose_vectors_at + L.POSE_VECTORS * (padded + LANES)
+    header = {
+        L.N_BODIES: n, L.N_Q: nq, L.N_V: nv, L.N_COLUMNS: len(columns), L.N_FRAMES: len(frames), L.COLUMNS_AT: columns_at,
+        L.COORDINATES_AT: coordinates_at, L.FRAMES_AT: frames_at, L.ARMATURE_AT: armature_at, L.PLACEMENTS_AT: placements_at,
+        L.SINES_AT: padded, L.POSES_AT: poses_at, L.DIRECTIONS_AT: directions_at,
+        L.FREE_AT: directions_at + L.DIRECTION * len(columns), L.N_QUATERNIONS: len(quaternions),
+        L.QUATERNIONS_AT: quaternions_at, L.MAX_DEPTH: max(depth), L.COLUMN_ROW: -(-len(columns) // LANES) * LANES,
+        L.TILES_AT: tiles_at, L.N_LOOPS: len(loops), L.LOOPS_AT: loops_at, L.N_COUPLINGS: len(couplings),
+        L.COUPLINGS_AT: couplings_at, L.N_ROWS: first_rows[-1] + len(couplings), L.POSE_VECTORS_AT: pose_vectors_at,
+        L.ORDER_AT: order_at, L.N_ARMATURES: len(armed), L.ARMATURES_AT: armatures_at,
+        L.N_PAIRS: sum(math.comb(len(b.coordinates), 2) for b in bodies)}
+    topology[list(header)] = list(header.values())
+    return topology, parameters
 
-    columns_at = L.HEADER + L.BODY_INTS * (n + 1)
-    coordinates_at = columns_at + L.COLUMN_INTS * len(columns)
-    frames_at = coordinates_at + L.COORDINATE_INTS * nv
-    quaternions_at = frames_at + L.FRAME_INTS * len(frames)
-    loops_at = quaternions_at + len(quaternions)
-    couplings_at = loops_at + L.LOOP_INTS * len(loops)
-    order_at = couplings_at + L.COUPLING_INTS * len(couplings)
-    moving = [(i, b.coordinates) for i, b in enumerate(bodies) if i and b.kind != L.SCREW]
-    armed = [i for i, coordinates in moving if np.any(armature[list(coordinates)])]
-    armatures_at = order_at + n
-    topology = np.zeros(armatures_at + len(armed), np.int64)
-    armature_at = L.BODIES + L.BODY_FLOATS * (n + 1)
-    placements_at = armature_at + nv
-    padded = -(-max(n, 1) // 8) * 8
-    numbers_at = placements_at + L.PLACEMENT_FLOATS * len(frames)
-    tiles_at = numbers_at + sum(L.COUPLING_RATIOS + len(c) for _, _, c in couplings)
-    parameters = np.zeros(tiles_at + L.TILE * (padded + 8))
-    poses_at = 3 * (padded + 8)
-    pose_vectors_at = poses_at + L.POSE * (padded + 8)
-    directions_at = pose_vectors_at + L.POSE_VECTORS * (padded + 8)
-    topology[: L.MAX_DEPTH] = (
-        n, nq, nv, len(columns), len(frames), columns_at, coordinates_at, frames_at, armature_at, placements_at,
-        padded, poses_at, directions_at, directions_at + L.DIRECTION * len(columns), len(quaternions), quaternions_at)
-    references = reference_bodies(bodies)
-    parameters[:3] = gravity
-    depth = [0] * (n + 1)
-    for i, b in enumerate(bodies):
-        at = L.HEADER + L.BODY_INTS * i
-        depth[i] = depth[b.parent] + 1 if i else 0
-        topology[at : at + L.BODY_INTS] = (
-            b.parent, b.kind, b.first_q, first_column[i], len(b.coordinates), last_body[i],
-            b.coordinates[0] if i else 0, depth[i], i in references)
-        at = L.BODIES + L.BODY_FLOATS * i
+
+def joined(kind: type, parts: Sequence[ArrayLike]) -> tuple[np.ndarray, list[int]]:
+    """One array of all entries, and where each part begins."""
+    rows: list[np.ndarray] = [np.asarray(part, kind).ravel() for part in parts]
+    return np.concatenate(rows), np.cumsum([0] + [len(row) for row in rows[:-1]]).tolist()
+
+
+def body_records(bodies: Sequence[Body]) -> np.ndarray:
+    """(bodies, BODY_FLOATS)"""
+    records = np.zeros((len(bodies), L.BODY_FLOATS))
+    for b, record in zip(bodies, records):
         com = b.moment / b.mass if b.mass > 0.0 else np.zeros(3)
         about_com = b.rotational - b.mass * (com @ com * np.eye(3) - np.outer(com, com))
         second = np.trace(b.rotational) / 2.0 * np.eye(3) - b.rotational
-        parameters[at : at + L.BODY_FLOATS] = (
+        record[: L.SUBTREE_SPREAD] = (
             *b.placement[:3, :3].ravel(), *b.placement[:3, 3], b.mass, *com, *about_com[np.triu_indices(3)], *b.screw, b.mass,
-            *b.moment, *second[np.triu_indices(3)], 0.0)
-    topology[L.MAX_DEPTH], topology[L.TILES_AT] = max(depth), tiles_at
-    topology[L.POSE_VECTORS_AT], topology[L.ORDER_AT] = pose_vectors_at, order_at
-    topology[order_at:armatures_at] = 1 + np.argsort(depth[1:], kind="stable")
-    topology[L.N_ARMATURES], topology[L.ARMATURES_AT] = len(armed), armatures_at
-    topology[armatures_at:] = armed
-    topology[L.N_PAIRS] = sum(math.comb(len(b.coordinates), 2) for b in bodies)
-    records = parameters[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
-    tiles = np.zeros((padded + 8, L.TILE))
-    tiles[1 : n + 1] = records[1:, : L.TILE]
-    parameters[tiles_at:] = tiles.reshape(-1, 8, L.TILE).transpose(0, 2, 1).ravel()
-    for i in range(n, 0, -1):
-        at = L.BODIES + L.SUBTREE_MASS
-        parameters[at + L.BODY_FLOATS * bodies[i].parent] += parameters[at + L.BODY_FLOATS * i]
+            *b.moment, *second[np.triu_indices(3)])
+    for i in range(len(bodies) - 1, 0, -1):
+        records[bodies[i].parent, L.SUBTREE_MASS] += records[i, L.SUBTREE_MASS]
     records[:, L.SUBTREE_SPREAD] = spreads(bodies, records[:, L.SUBTREE_MASS])
-    topology[L.COLUMN_ROW] = -(-len(columns) // 8) * 8
-    for c, (i, j) in enumerate(columns):
-        before = c - 1 if c > first_column[i] else tip[bodies[i].parent]
-        at = columns_at + L.COLUMN_INTS * c
-        topology[at : at + L.COLUMN_INTS] = (i, j, before, first_column[last_body[i] + 1] - 1)
-    topology[coordinates_at:frames_at] = coordinate_tree(topology, columns, columns_at, nv, shared).ravel()
-    for k, (_, body, X) in enumerate(frames):
-        topology[frames_at + k] = body
-        at = placements_at + L.PLACEMENT_FLOATS * k
-        parameters[at : at + 12] = (*X[:3, :3].ravel(), *X[:3, 3])
-    topology[quaternions_at:loops_at] = quaternions
-    index = {name: k for k, (name, _, _) in enumerate(frames)}
-    row = 0
-    for k, loop in enumerate(loops):
-        at = loops_at + L.LOOP_INTS * k
-        bits = sum(int(m) << i for i, m in enumerate(loop.mask))
-        topology[at : at + L.LOOP_INTS] = (index[loop.frame_a], index[loop.frame_b], bits, row)
-        row += sum(int(m) for m in loop.mask)
-    for k, (one, two, coefficients) in enumerate(couplings):
-        at, end = couplings_at + L.COUPLING_INTS * k, numbers_at + L.COUPLING_RATIOS + len(coefficients)
-        topology[at : at + L.COUPLING_INTS] = (
-            one.position, one.velocity, two.position, two.velocity, numbers_at, len(coefficients))
-        parameters[numbers_at:end] = (one.ratio, one.offset, two.ratio, two.offset, *coefficients)
-        numbers_at = end
-    topology[L.N_LOOPS : L.N_ROWS + 1] = (len(loops), loops_at, len(couplings), couplings_at, row + len(couplings))
-    parameters[armature_at:placements_at] = armature
-    return topology, parameters
+    return records
 
 
 def spreads(bodies: Sequence[Body], masses: np.ndarray) -> list[float]:
@@ -175,17 +164,15 @@ def reference_bodies(bodies: Sequence[Body]) -> set[int]:
     return references
 
 
-def coordinate_tree(topology: np.ndarray, columns: list[tuple[int, int]], at: int, nv: int, shared: bool) -> np.ndarray:
-    """(nv, 3): parent, last descendant and start of the line of each velocity coordinate; one chain (dense M) where coordinates are
-    shared."""
+def coordinate_tree(parent: Sequence[int], nv: int, shared: bool) -> np.ndarray:
+    """(nv, 3): parent, last descendant and start of the line of each velocity coordinate, given the columns before each column; one
+    chain (dense M) where coordinates are shared."""
     if shared:
         return np.stack([np.arange(-1, nv - 1), np.full(nv, nv - 1), np.zeros(nv, np.int64)], axis=1)
-    parent = topology[at + L.PARENT_COLUMN : at + L.COLUMN_INTS * len(columns) : L.COLUMN_INTS]
-    last = np.arange(nv)
+    last, start = np.arange(nv), np.arange(nv)
     for c in range(nv - 1, 0, -1):
         if parent[c] >= 0:
             last[parent[c]] = max(last[parent[c]], last[c])
-    start = np.arange(nv)
     for c in range(1, nv):
         if parent[c] == c - 1:
             start[c] = start[c - 1]

@@ -18,6 +18,7 @@ if TYPE_CHECKING:
     from freeflyer.model.model import Model
 
 MOST_AXES = 28  # of an argument: NumPy broadcasts up to 32 and results have up to 3 more than a state
+FEW_ENTRIES = 256
 MOST_ENTRIES = 2**48  # of an argument: 2 PiB, and far from the 2**63 bytes at which NumPy counts no further
 
 
@@ -63,16 +64,18 @@ def real_array(name: str, x: Any) -> np.ndarray:
     return array.astype(np.float64, copy=False)
 
 
-@np.errstate(over="ignore")
-def square(x: np.ndarray) -> float:
-    """x^T x of a row (n,): infinite, without a warning, if a number is too large."""
-    return x.dot(x)
+def norm_of(x: np.ndarray) -> float:
+    """Norm of all entries: not finite if one of them is not; quick in control loops."""
+    if x.size < FEW_ENTRIES:
+        return math.hypot(*x.ravel().tolist())
+    with np.errstate(over="ignore"):
+        return math.sqrt(np.vdot(x, x))
 
 
 def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
     """x as a float64 array of finite numbers, none above `most`; InputError otherwise."""
     array = real_array(name, x)
-    if not math.sqrt(square(array.ravel())) <= most and not (np.abs(array) <= most).all():  # the first is quick
+    if not norm_of(array) <= most and not (np.abs(array) <= most).all():
         if np.isfinite(array).all():
             raise InputError(f"{name} holds {array.flat[np.abs(array).argmax()]:.3g}: give numbers up to {most:g}", name=name)
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(array))[0])
@@ -227,8 +230,10 @@ def _wrong_length(model: Model, name: str, array: np.ndarray, letter: str, n: in
 def finite_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
     """As `row`, and every entry is finite, every quaternion of unit length."""
     array = row(model, name, x, letter)
-    check_configuration(model, name, array, letter)
-    return finite_array(name, array, LARGEST_OF_STATES)
+    if letter == "q" or not norm_of(array) <= LARGEST_OF_STATES:
+        check_configuration(model, name, array, letter)
+        finite_array(name, array, LARGEST_OF_STATES)
+    return array
 
 
 def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
@@ -242,7 +247,7 @@ def one_row(model: Model, name: str, x: Any, letter: str) -> np.ndarray:
 
 def check_configuration(model: Model, name: str, x: np.ndarray, letter: str) -> None:
     """Raises InputError that names the first NaN, infinity or non-unit quaternion."""
-    if not (x.ndim == 1 and square(x) < np.inf) and not np.isfinite(x).all():
+    if not norm_of(x) < np.inf and not np.isfinite(x).all():
         at = tuple(int(k) for k in np.argwhere(~np.isfinite(x))[0])
         raise not_finite(model, name, x[at], letter, at)
     if letter != "q" or (x.ndim == 1 and unit_quaternions(model, x)):  # quickly, in control loops

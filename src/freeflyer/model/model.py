@@ -4,7 +4,7 @@ independent, and how the others follow, v = G(q) u."""
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import InitVar, dataclass, field
+from dataclasses import InitVar, dataclass, field, fields
 from functools import cached_property, wraps
 from types import MappingProxyType
 from typing import Any, TypeVar, cast
@@ -224,18 +224,16 @@ class Model:
             raise InputError("a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. "
                 "Load a file (freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, "
                 "...))) or edit a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)")
-        for name in ARRAYS:
-            object.__setattr__(self, name, frozen_array(getattr(self, name)))
-        object.__setattr__(self, "frame_index", MappingProxyType(dict(self.frame_index)))
-        object.__setattr__(self, "_zero", frozen_array(np.zeros(self.nv)))
-        object.__setattr__(self, "_gravity", frozen_array(np.array(self.description.gravity, np.float64)))
+        vars(self).update(
+            {name: frozen_array(getattr(self, name)) for name in ARRAYS}, frame_index=MappingProxyType(dict(self.frame_index)),
+            _zero=frozen_array(np.zeros(self.nv)), _gravity=frozen_array(np.array(self.description.gravity, np.float64)),
+            constraint_rows=(int(self.topology[layout.N_ROWS]), int(self.topology[layout.N_V])))
         self._make_handles()
-        object.__setattr__(self, "constraint_rows", (int(self.topology[layout.N_ROWS]), int(self.topology[layout.N_V])))
 
     def _make_handles(self) -> None:
         arrays, no_frames = (self.topology, self.parameters), np.zeros(1, np.int64)
-        object.__setattr__(self, "handle", handle(*arrays, self.code))
-        object.__setattr__(self, "_unloaded", table_handle(*arrays, layout.FRAMES, no_frames, self.code))
+        vars(self).update(
+            handle=handle(*arrays, self.code), _unloaded=table_handle(*arrays, layout.FRAMES, no_frames, self.code))
 
     def __reduce__(self) -> Any:
         return self._made_by
@@ -252,7 +250,9 @@ class Model:
     def with_code(self, specialization: Specialization, reduction: Reduction | None) -> Model:
         """The same model with functions of its own; `reduction`: its own, or the same on such a tree."""
         made = object.__new__(Model)
-        vars(made).update(vars(self) | {"specialization": specialization, "reduction": reduction})
+        own = {"specialization": specialization, "reduction": reduction}
+        for name in (f.name for f in fields(Model)):  # not by vars: Python then finds what a Model holds more slowly
+            object.__setattr__(made, name, own.get(name, getattr(self, name)))
         made._make_handles()
         return made
 
@@ -299,8 +299,8 @@ class Model:
 
     @property
     def gravity(self) -> np.ndarray:
-        """Gravity (3,), m/s^2, world axes."""
-        return np.array(self.description.gravity)
+        """Gravity (3,), m/s^2, world axes, read-only (freeflyer.with_gravity makes a model with another)."""
+        return self._gravity
 
     def joint(self, name: str) -> JointInfo:
         """The moving joint of that name."""

@@ -6,13 +6,16 @@ from __future__ import annotations
 from dataclasses import replace
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import WORLD, Description, Inertia, Joint
 from freeflyer.spatial import se3
 from freeflyer.spatial._check import check_unit
-from freeflyer.spatial.quaternion import from_axis_angle, normalize, to_matrix
+from freeflyer.spatial.quaternion import from_axis_angle, from_matrix, normalize, rotation_matrix, to_matrix
 from freeflyer.tolerances import HALF_TURN_SQUARED_SINE
+
+UNTURNED = np.eye(3)
 
 
 def screws(joint: Joint) -> list[tuple[np.ndarray, float, float]]:
@@ -62,10 +65,7 @@ def joint_transform(joint: Joint, position: np.ndarray) -> np.ndarray:
             return X
     X = np.eye(4)
     for coordinate, (axis, turn, slide) in zip(position, screws(joint)):
-        step = np.eye(4)
-        step[:3, :3] = to_matrix(from_axis_angle(axis, turn * coordinate))
-        step[:3, 3] = slide * coordinate * axis
-        X = X @ step
+        X = X @ pose_at(slide * coordinate * axis, to_matrix(from_axis_angle(axis, turn * coordinate)))
     return X
 
 
@@ -76,47 +76,24 @@ def _rotate(q: np.ndarray) -> np.ndarray:
 
 def placement(position: np.ndarray, quaternion: np.ndarray) -> np.ndarray:
     """(4, 4) of a position (3,) and a quaternion w, x, y, z of any length but zero."""
-    w, x, y, z = quaternion / np.linalg.norm(quaternion)
-    X = np.eye(4)
-    X[:3, :3] = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - w * z), 2.0 * (x * z + w * y)],
-        [2.0 * (x * y + w * z), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - w * x)],
-        [2.0 * (x * z - w * y), 2.0 * (y * z + w * x), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    X[:3, 3] = position
-    return X
+    return pose_at(position, rotation_matrix((quaternion / np.linalg.norm(quaternion))[[1, 2, 3, 0]]))
 
 
 def quaternion(R: np.ndarray) -> np.ndarray:
     """w, x, y, z with w >= 0, of a rotation (3, 3)."""
-    (a, b, c), (d, e, f), (g, h, i) = R
-    rows = np.array([  # each is 4 times the quaternion times one of its entries; the longest is the most exact
-        [1.0 + a + e + i, h - f, c - g, d - b],
-        [h - f, 1.0 + a - e - i, b + d, c + g],
-        [c - g, b + d, 1.0 - a + e - i, f + h],
-        [d - b, c + g, f + h, 1.0 - a - e + i]])
-    row = rows[int(np.argmax(np.diag(rows)))]
-    return row / np.linalg.norm(row) * (1.0 if row[0] >= 0.0 else -1.0)
+    return from_matrix(R)[[3, 0, 1, 2]]
 
 
-def shift(position: np.ndarray) -> np.ndarray:
-    """(4, 4) of a translation."""
+def pose_at(position: ArrayLike, axes: ArrayLike = UNTURNED) -> np.ndarray:
+    """(4, 4) of a position (3,), a translation without axes (3, 3)."""
     X = np.eye(4)
-    X[:3, 3] = position
+    X[:3, :3], X[:3, 3] = axes, position
     return X
 
 
 def turn_about(axis: np.ndarray, angle: float) -> np.ndarray:
     """(4, 4) of a rotation by `angle` (rad) about a unit axis."""
     return placement(np.zeros(3), np.array([np.cos(0.5 * angle), *(np.sin(0.5 * angle) * axis)]))
-
-
-def inverse(X: np.ndarray) -> np.ndarray:
-    """(4, 4) inverse of a rigid placement."""
-    Y = np.eye(4)
-    Y[:3, :3] = X[:3, :3].T
-    Y[:3, 3] = -X[:3, :3].T @ X[:3, 3]
-    return Y
 
 
 def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:

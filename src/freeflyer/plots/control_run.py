@@ -129,14 +129,14 @@ def _corners(name: str, soles: Mapping[str, ArrayLike]) -> np.ndarray:
 def _draw_errors(axes: Any, t: np.ndarray, errors: Mapping[str, np.ndarray]) -> None:
     for k, (name, e) in enumerate(errors.items()):
         size = np.abs(e) if e.ndim == 1 else np.linalg.norm(e, axis=1)
-        axes.semilogy(t, np.maximum(size, LEAST_ERROR), color=_colour(k), lw=1.1, label=label(name, 34))
+        axes.semilogy(t, np.maximum(size, LEAST_ERROR), **_look(k), lw=1.1, label=label(name, 34))
     axes.set_ylabel("error (m, rad)")
     axes.legend(**LEGENDS)
 
 
 def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
     for k, (name, f) in enumerate(forces.items()):
-        axes.plot(t, f[:, 2], color=_colour(k), lw=1.1, label=label(name, 24))
+        axes.plot(t, f[:, 2], **_look(k), lw=1.1, label=label(name, 24))
     axes.axhline(0.0, color=GREY, lw=0.6)
     axes.set_ylabel("normal force (N)")
     axes.legend(**LEGENDS)
@@ -149,7 +149,7 @@ def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
         axes.plot(t, torques[name][0], color=GREY, lw=0.5, alpha=0.6)
     for k, name in enumerate(order[:MOST_LINES]):
         share, most, limit = torques[name]
-        axes.plot(t, share, color=_colour(k), lw=1.1, zorder=3 - 0.1 * k, label=f"{label(name, 20)}: {most:.0f} of {limit:.0f}")
+        axes.plot(t, share, **_look(k), lw=1.1, zorder=3 - 0.1 * k, label=f"{label(name, 20)}: {most:.0f} of {limit:.0f}")
     if len(order) > MOST_LINES:
         axes.plot([], [], color=GREY, lw=0.8, label=f"{len(order) - MOST_LINES} others")
     for end in (-1.0, 1.0):
@@ -188,5 +188,6 @@ def _draw_soles(figure: Any, t: np.ndarray, feet: Mapping[str, np.ndarray], corn
     bar.set_label("centre of pressure at time (s)", fontsize=8)
 
 
-def _colour(k: int) -> str:
-    return SERIES[k % len(SERIES)]
+def _look(k: int) -> dict[str, str]:
+    """Colour of a line; the sixth begins anew, dashed."""
+    return {"color": SERIES[k % len(SERIES)], "ls": ("-", "--", ":")[k // len(SERIES) % 3]}

@@ -67,7 +67,8 @@ def outline(view: View, body: Body) -> np.ndarray:
 def bodies(model: Model, q: np.ndarray, feet: Sequence[Contact] = ()) -> list[Body]:
     """Links with mass at q (nq,): each spanned by its own joint, its children's, its contacts and the ends of loops.
 
-    One that has its own joint alone is drawn around its centre of mass, and reaches as far beyond it as the joint lies before it.
+    One that has its own joint alone reaches beyond its centre of mass as far as the joint lies before it, or half the rod with its
+    inertia, if that is shorter.
     """
     d = model.description
     poses = {x.name: frame_pose(model, q, x.name) for x in d.links}
@@ -97,8 +98,10 @@ def bodies(model: Model, q: np.ndarray, feet: Sequence[Contact] = ()) -> list[Bo
             com = X[:3, :3] @ np.asarray(link.inertia.com)
             rod, _ = _radii(link.inertia.mass, np.array([0.0 * com, 2.0 * com]))
             radius = float(np.sqrt(rod * ball))
-            share = min(1.0, radius / max(float(np.linalg.norm(com)), 1e-9))
-            found.append(Body(link.name, spanned[0] + np.outer([share, 2.0 - share], com), radius))
+            away = max(float(np.linalg.norm(com)), 1e-9)
+            share = min(1.0, radius / away)
+            half = np.sqrt(3.0 * np.linalg.eigvalsh(link.inertia.rotational)[-1] / link.inertia.mass)  # m
+            found.append(Body(link.name, spanned[0] + np.outer([share, 1.0 + min(1.0 - share, half / away)], com), radius))
     return found
 
 

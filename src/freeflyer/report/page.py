@@ -269,7 +269,7 @@ def refuse_to_replace(path: Path, force: bool = False) -> None:
     """Raise FileError where writing a report would destroy a file of another kind."""
     if not force and path.exists() and not is_report(path):
         what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
-        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with --force (force=True)")
+        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with force=True")
         raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
 
 

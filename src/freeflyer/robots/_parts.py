@@ -8,6 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.model import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
+from freeflyer.model.placements import pose_at
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:
@@ -50,9 +51,7 @@ AXES = {"roll": (1.0, 0.0, 0.0), "pitch": (0.0, 1.0, 0.0), "yaw": (0.0, 0.0, 1.0
 
 
 def translation(x: float = 0.0, y: float = 0.0, z: float = 0.0) -> np.ndarray:
-    pose = np.eye(4)
-    pose[:3, 3] = x, y, z
-    return pose
+    return pose_at((x, y, z))
 
 
 def sole_sites(name: str, foot: str, height: float, toe: float, heel: float, half_width: float) -> tuple[Site, ...]:
@@ -68,7 +67,7 @@ def floating_joint(link: str) -> Joint:
 
 @dataclass(frozen=True)
 class Motor:
-    """Limits of a revolute joint: position (rad), speed (rad/s), effort (Nm); the rotor inertia at it (kg m^2)."""
+    """Limits of a driven joint: position (rad, m), speed (rad/s, m/s), effort (Nm, N); the rotor inertia at it (kg m^2, kg)."""
 
     lower: float
     upper: float
@@ -81,7 +80,9 @@ class Motor:
         return Motor(-self.upper, -self.lower, self.velocity, self.effort, self.armature)
 
 
-def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float], motor: Motor | None) -> Joint:
+def hinge(
+    name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray, motor: Motor | None
+) -> Joint:
     """A revolute joint driven by `motor`, or a fixed joint where there is none."""
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)

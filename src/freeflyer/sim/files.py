@@ -65,7 +65,9 @@ def load(path: str | os.PathLike[str]) -> Run:
         return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, **rest, ground=ground)
     except FileError:
         raise
-    except (OSError, ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
+    except OSError as error:
+        raise FileError(f"cannot read {str(path)!r}: {error.strerror or error}", path=str(path)) from None
+    except (ValueError, KeyError, TypeError, EOFError, RuntimeError, MemoryError, BadZipFile, zlib.error) as error:
         raise FileError(f"{str(path)!r} is no run that freeflyer wrote: {format_value(str(error))}", path=str(path)) from None
 
 

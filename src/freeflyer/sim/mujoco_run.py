@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from typing import Any
 
 import numpy as np
@@ -14,19 +14,19 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, StepError
-from freeflyer.model.inputs import finite_array, finite_row, instance
+from freeflyer.model.inputs import finite_array, finite_row, instance, norm_of
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
-from freeflyer.model.states.mujoco import configuration_from_mujoco, configuration_to_mujoco
+from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
-from freeflyer.sim.mujoco_scene import Plant
+from freeflyer.sim.mujoco_scene import Plant, Touches, sum_touches
 from freeflyer.sim.records import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.records import sample_count
-from freeflyer.sim.state import Loads
+from freeflyer.sim.state import NO_FORCES, Loads
 from freeflyer.spatial._series import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
@@ -77,7 +77,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     servo_run = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
                 "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
-    record = Recorder(model, settings, digest(model))
+    record = _Record(plant, settings)
     senses = Senses(model, sensing, h)
     with collected_warnings() as warnings:
         for k in range(count + 1):
@@ -104,7 +104,7 @@ class _ServoRun:
     expressed: Expressed
     every: int
 
-    def advance(self, t: float, q: np.ndarray, v: np.ndarray, measured: tuple[np.ndarray, np.ndarray], record: Recorder,
+    def advance(self, t: float, q: np.ndarray, v: np.ndarray, measured: tuple[np.ndarray, np.ndarray], record: _Record,
              last: bool) -> None:  # fmt: skip
         """Record the sample at the time t and, but for the last one, go on to the next."""
         plant, mujoco = self.plant, self.plant.mujoco
@@ -116,7 +116,8 @@ class _ServoRun:
             mujoco.mj_forward(plant.mj_model, plant.data)
         else:
             mujoco.mj_step(plant.mj_model, plant.data)  # its forces are those at q
-        record.sample(t, q, v, _add_servo_forces(plant, tau), _feet(plant, q))
+        record.touches.append(plant.touches())
+        record.sample(t, q, v, _add_servo_forces(plant, tau), NO_FORCES)
         if not last:
             _advance(plant, self.wanted, t, self.every - 1)
 
@@ -148,10 +149,9 @@ def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
 
 def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) of the plant's model."""
-    model, qpos, qvel = plant.model, plant.data.qpos.copy(), plant.data.qvel.copy()
-    if not (np.isfinite(qpos).all() and np.isfinite(qvel).all()):
+    model, q, qvel = plant.model, plant.q, plant.data.qvel
+    if not norm_of(q) + norm_of(qvel) < np.inf:
         raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(dt=...), or softer gains")
-    q = configuration_from_mujoco(model.tree, plant.places, qpos)
     v = V.motion_to_ours(plant.places.velocities, q, qvel)
     return q, v[..., model.reduction.split.independent] if model.reduction else v
 
@@ -193,6 +193,8 @@ def _set_servo_targets(plant: Plant, wanted: Targets, t: float) -> None:
     """The servos' positions at the time t."""
     x = wanted if isinstance(wanted, np.ndarray) else wanted(t)
     m = len(plant.motors)
+    if not len(x):
+        return
     plant.data.ctrl[plant.motors] = x[:m]
     if len(x) > m:
         plant.data.ctrl[plant.idle] = x[m:]
@@ -218,12 +220,18 @@ def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
     return whole + added
 
 
-def _feet(plant: Plant, q: np.ndarray) -> Mapping[str, np.ndarray]:
-    """{name: (6,)}: on each foot, in its frame's axes at its origin."""
-    found, wrenches = dict[str, np.ndarray](), plant.contacts().reshape(-1, 2, 3)
-    poses = [frame_pose(plant.model, q, foot.frame) for foot in plant.feet]
-    if poses:
-        wrenches[:, 1] -= cross(np.array(poses)[:, :3, 3], wrenches[:, 0])
-    for foot, X, wrench in zip(plant.feet, poses, wrenches):
-        found[foot.name] = (wrench @ X[:3, :3]).ravel()
-    return found
+class _Record(Recorder):
+    """The record of a plant; wrenches on its feet, in their frames' axes at their origins, are found for all samples at once."""
+
+    def __init__(self, plant: Plant, settings: Mapping[str, Any]) -> None:
+        super().__init__(plant.model, settings, digest(plant.model))
+        self.plant, self.touches = plant, list[Touches]()
+
+    def _made(self, failure: str | None) -> Run:
+        run, feet, forces = super()._made(failure), self.plant.feet, dict[str, np.ndarray]()
+        wrenches = sum_touches(self.touches, len(feet)).reshape(len(run.t), len(feet), 2, 3)
+        for k, foot in enumerate(feet):
+            X, wrench = frame_pose(self.model, run.q, foot.frame), wrenches[:, k]
+            wrench[:, 1] -= cross(X[:, :3, 3], wrench[:, 0])
+            forces[foot.name] = (wrench @ X[:, :3, :3]).reshape(-1, 6)
+        return replace(run, forces=forces)

@@ -10,8 +10,9 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -29,7 +30,8 @@ from freeflyer.model.model import Model
 from freeflyer.model.placements import rigid_groups
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.states.mujoco import Places, configuration_to_mujoco, mujoco_places
+from freeflyer.model.states.matching import Places
+from freeflyer.model.states.mujoco import configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
@@ -37,6 +39,16 @@ from freeflyer.spatial._series import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 MOST_NAMED = 6  # frames in a sentence
+
+
+class Touches(NamedTuple):
+    """MuJoCo's contacts at one time: the feet of both geoms (n, 2), -1 for none; [force; torque] (n, 6) in the contact's own axes,
+    which are the rows of `frames` (n, 9), at the place (n, 3), m."""
+
+    feet: np.ndarray
+    forces: np.ndarray
+    frames: np.ndarray
+    positions: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -87,24 +99,32 @@ class Plant:
         """(nq,): where the simulated robot is."""
         return np.asarray(self.data.qpos[self.places.q_from])
 
+    @cached_property
+    def _foot_of_geom(self) -> np.ndarray:
+        """The foot of each of MuJoCo's geoms, the first one if its body has several; -1 if it has none."""
+        return np.array([self.bodies.get(body, [-1])[0] for body in self.mj_model.geom_bodyid.tolist()], np.int64)
+
+    def touches(self) -> Touches:
+        """MuJoCo's contacts as they are now."""
+        model, data, force = self.mj_model, self.data, self.mujoco.mj_contactForce
+        contact, forces = data.contact, np.empty((data.ncon, 6))
+        for c, row in enumerate(forces):
+            force(model, data, c, row)
+        feet, positions = self._foot_of_geom[contact.geom], contact.pos.copy()
+        if self._several:
+            for c, bodies in enumerate(model.geom_bodyid[contact.geom].tolist()):
+                for side, body in enumerate(bodies):
+                    if body in self.bodies:
+                        feet[c, side] = self._foot(body, positions, c)
+        return Touches(feet, forces, contact.frame.copy(), positions)
+
     def contacts(self) -> np.ndarray:
         """(f, 6): [force; torque about the world's origin] on each foot, world axes, summed over MuJoCo's contacts."""
-        model, data, force = self.mj_model, self.data, self.mujoco.mj_contactForce
-        n = data.ncon
-        if not n or not self.bodies:
-            return np.zeros((len(self.feet), 6))
-        local, contact = np.empty((n, 6)), data.contact
-        for c, row in enumerate(local):
-            force(model, data, c, row)
-        wrench = local.reshape(n, 2, 3) @ contact.frame.reshape(n, 3, 3)
-        position = contact.pos
-        wrench[:, 1] += cross(position, wrench[:, 0])
-        share = np.zeros((len(self.feet), n))  # +1: a contact acts on the foot, -1: the foot acts on another, as the first geom
-        for c, bodies in enumerate(model.geom_bodyid[contact.geom].tolist()):
-            for sign, body in zip((-1.0, 1.0), bodies):
-                if body in self.bodies:
-                    share[self._foot(body, position, c), c] += sign
-        return np.asarray(share @ wrench.reshape(n, 6))
+        return sum_touches([self.touches()], len(self.feet))[0]
+
+    @cached_property
+    def _several(self) -> bool:
+        return any(len(feet) > 1 for feet in self.bodies.values())
 
     def _foot(self, body: int, positions: np.ndarray, c: int) -> int:
         """The foot of a body whose points are nearest to the place in the world (3,) of contact c."""
@@ -114,6 +134,18 @@ class Plant:
         first = self.mj_model.body_weldid[body]
         local = self.data.xmat[first].reshape(3, 3).T @ (positions[c] - self.data.xpos[first])
         return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
+
+
+def sum_touches(samples: Sequence[Touches], feet: int) -> np.ndarray:
+    """(T, feet, 6): [force; torque about the world's origin] on each foot at each of T samples, world axes."""
+    sides, forces, frames, positions = (np.concatenate(x) for x in zip(*samples))
+    wrench, found = forces.reshape(-1, 2, 3) @ frames.reshape(-1, 3, 3), np.zeros((len(samples), feet, 6))
+    wrench[:, 1] += cross(positions, wrench[:, 0])
+    sample = np.repeat(np.arange(len(samples)), [len(x.feet) for x in samples])
+    for foot, sign in zip(sides.T, (-1.0, 1.0)):  # a contact acts on its second geom
+        on = foot >= 0
+        np.add.at(found, (sample[on], foot[on]), sign * wrench[on].reshape(-1, 6))
+    return found
 
 
 @public
@@ -243,7 +275,7 @@ def _places(model: Model, mj: Any, where: str) -> Places:
         places = mujoco_places(model, mj)
     except InputError:
         places = None
-    if places is None or (places.q_from < 0).any() or (places.qpos_from < 0).any():
+    if places is None or (places.q_from < 0).any() or (places.theirs_from < 0).any():
         raise InputError(f"{where} has other joints than the model of {model.name!r}: give the file that the model was read from")
     return places
 

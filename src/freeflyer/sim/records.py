@@ -32,16 +32,19 @@ class Recorder:
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]] = []
         self.events: list[Occurrence] = []
         self.count = self.pieces = self.waiting = 0
+        self.passing = False
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
-               facts: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
-        if self.every > 1 and (self.count - 1) % self.every:  # the one before was kept only as the last one so far
+               facts: Mapping[str, Any] = NO_FACTS, steps: int = 1) -> None:  # fmt: skip
+        """steps: how many there are up to the next sample."""
+        if self.passing:  # the one before was kept only as the last one so far
             self.samples[-1:] = []
         elif self.folder is not None:
             if self.waiting > PIECE:
                 self._write("")
             self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
-        self.count += 1
+        self.passing = self.count % self.every != 0
+        self.count += steps
         self.samples.append((t, q, v, tau, forces, facts))
 
     def ended_by(self, error: BaseException, t: float) -> Run:
@@ -76,7 +79,7 @@ class Recorder:
         if q[0].ndim > 1:  # forces may be the same for all
             tau = [np.broadcast_to(x, v[0].shape) for x in tau]
         return Run(
-            np.array(t), np.stack(q), np.stack(v), np.stack(tau),
+            np.array(t), np.array(q), np.array(v), np.array(tau),
             by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
         )  # fmt: skip
@@ -85,7 +88,7 @@ class Recorder:
 def _stacked(values: list[np.ndarray | None]) -> np.ndarray:
     """(T, 6), NaN where a constraint does not hold."""
     absent = np.full(6, np.nan)
-    return np.stack([absent if x is None else x for x in values])
+    return np.array([absent if x is None else x for x in values])
 
 
 def sample_count(dt: float, duration: float) -> int:

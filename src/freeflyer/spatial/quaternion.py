@@ -51,14 +51,7 @@ def rotate(q: ArrayLike, vector: ArrayLike) -> np.ndarray:
 
 def to_matrix(q: ArrayLike) -> np.ndarray:
     """Rotation matrix of a unit quaternion, (..., 3, 3)."""
-    q = ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION))
-    x, y, z, w = np.moveaxis(q, -1, 0)
-    rows = [
-        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-    ]
-    return np.stack([np.stack(row, axis=-1) for row in rows], axis=-2)
+    return rotation_matrix(ck.unit_quaternion("q", ck.array("q", q, ck.QUATERNION)))
 
 
 def from_matrix(R: ArrayLike) -> np.ndarray:
@@ -164,6 +157,16 @@ def _product(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 def _upper(q: np.ndarray) -> np.ndarray:
     """The one of q and -q with w >= 0."""
     return np.where(q[..., 3:] < 0.0, -q, q)
+
+
+def rotation_matrix(q: np.ndarray) -> np.ndarray:
+    """R (..., 3, 3) of quaternions (..., 4) that are known to be unit ones: numbers of one are quicker than arrays."""
+    x, y, z, w = q.tolist() if q.ndim == 1 else np.moveaxis(q, -1, 0)
+    R = np.array([
+        [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
+        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
+        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])
+    return np.moveaxis(R, (0, 1), (-2, -1))
 
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:

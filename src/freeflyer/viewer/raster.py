@@ -18,15 +18,17 @@ AMBIENT, SKY, DIFFUSE = 0.42, 0.18, 0.52
 BACKGROUND, FLOOR, FLOOR_LINE, SHADE = (
     np.array(x, np.float32) for x in ((1, 1, 1), (0.955,) * 3, (0.87,) * 3, (0.80, 0.81, 0.83))
 )
+BEHIND = 0.5  # share of the colour of arrows that other things hide
 TILE, LINE = 0.25, 0.006  # m: of the floor; width of its lines
 CHUNK = 1_000_000  # samples at once
 
 
 class Piece(NamedTuple):
-    """Triangles in the world in one colour."""
+    """Triangles in the world in one colour; `through`: seen faintly behind others."""
 
     mesh: Mesh
     colour: Colour
+    through: bool = False
 
 
 class Triangles(namedtuple("Triangles", "x y w")):
@@ -50,12 +52,13 @@ def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, flo
         picture[shaded & (near > 0.0)] = SHADE
     near[:] *= 0.999  # what lies on the floor is seen
     _draw(picture, near, solid, camera, (w, h))
-    if clear:
-        over, before = picture.copy(), near.copy()
-        _draw(over, near, clear, camera, (w, h))
-        alpha = np.float32(np.mean([p.colour[3] for p in clear]))
-        changed = near > before
-        picture[changed] = alpha * over[changed] + (1 - alpha) * picture[changed]
+    behind = [p for p in solid if p.through]
+    for some, alpha in ((behind, BEHIND), (clear, np.mean([p.colour[3] for p in clear] or [1.0]))):
+        if some:
+            over, before = picture.copy(), near.copy() if some is clear else np.zeros_like(near)
+            _draw(over, before, some, camera, (w, h))
+            changed = before > near if some is clear else (before > 0.0) & (before < near)
+            picture[changed] = np.float32(alpha) * over[changed] + np.float32(1 - alpha) * picture[changed]
     samples = picture.reshape(height, FINENESS, width, FINENESS, 3)
     small = sum(samples[:, i, :, j] for i in range(FINENESS) for j in range(FINENESS)) / FINENESS**2
     return np.asarray((255.0 * np.clip(small, 0.0, 1.0) + 0.5).astype(np.uint8))

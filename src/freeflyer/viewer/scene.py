@@ -109,7 +109,7 @@ def overlay(model: Model, q: np.ndarray, layers: Sequence[str] = SHOWN, forces: 
             pieces += [Piece(joined(rods), colour)] if rods else []
     if "forces" in layers and forces:
         found = [arrow(a, b - a, 2.0 * thin) for a, b in force_arrows(model, q, forces, feet, size)]
-        pieces += [Piece(joined(found), ORANGE)] if found else []
+        pieces += [Piece(joined(found), ORANGE, through=True)] if found else []
     if "frames" in layers:
         for k, colour in enumerate(AXES):
             poses = link_poses(model, q, model.link_names)

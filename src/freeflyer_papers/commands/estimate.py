@@ -22,7 +22,7 @@ if TYPE_CHECKING:
 RigidOption = Annotated[list[str] | None, option("--rigid", metavar="JOINT",
     help="A joint taken as standing still; may be repeated.")]  # fmt: skip
 EncoderOption = Annotated[list[str] | None, option("--encoder", metavar="JOINT", help="A passive joint with an absolute encoder, "
-    "to calibrate; may be repeated. [default: see estimation.select_encoders]")]  # fmt: skip
+    "to calibrate; may be repeated.", show_default="see estimation.select_encoders")]  # fmt: skip
 FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER", help="Draw there, PNG and SVG.")]
 
 

@@ -10,16 +10,16 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
-from freeflyer.kernels.math.algebra import dot, load3
-from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial
+from freeflyer.kernels.math.algebra import dot, load3, strided6
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial, strided_spatial
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_PATH,
     N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
-from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.columns import column_rows, row_dot, scalar_column, subtree_inertias
-from freeflyer.kernels.tree.factor import coordinate_before, factor, line_start, zeros_workspace
-from freeflyer.kernels.tree.frames import body_motions, motions_workspace
+from freeflyer.kernels.tree.all_terms import areas, areas_workspace
+from freeflyer.kernels.tree.columns import column_rows, row_dot, subtree_inertias
+from freeflyer.kernels.tree.factor import coordinate_before, factor, inward, line_start, outward, zeros_workspace
+from freeflyer.kernels.tree.frames import body_motions
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -59,14 +59,14 @@ def put_mass_rows(topology, parameters, work, S, F, L):
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(nv):
-        f = scalar_column(work, F, stride, i)
+        f = strided6(work, F + i, stride)
         if step > 1:
             for k in range(0, i + 1, step):
                 store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
         else:
             k = i
             while k >= 0:
-                store(L, stride * i + k, spatial_dot(spatial_of(scalar_column(work, S, stride, k)), spatial_of(f)))
+                store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
                 k = coordinate_before(topology, k)
         store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
@@ -90,33 +90,6 @@ def whiten(topology, L, X, width):
             for i in range(start, end + 1):
                 add_scaled_row(X, width * i, -1.0 * load(L, stride * j + i), X, width * j, 0, width)
             end = coordinate_before(topology, start)
-
-
-@inlined
-def inward(topology, L, x):
-    """x (nv,) becomes L^-T x."""
-    stride = load_int(topology, COLUMN_ROW)
-    for j in range(load_int(topology, N_V) - 1, -1, -1):
-        y, end = load(x, j), coordinate_before(topology, j)
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                store(x, i, load(x, i) - load(L, stride * j + i) * y)
-            end = coordinate_before(topology, start)
-
-
-@inlined
-def outward(topology, L, x):
-    """x (nv,) becomes L^-1 D^-1 x."""
-    stride = load_int(topology, COLUMN_ROW)
-    for j in range(load_int(topology, N_V)):
-        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                y = y - load(L, stride * j + i) * load(x, i)
-            end = coordinate_before(topology, start)
-        store(x, j, y)
 
 
 @kernel
@@ -223,8 +196,7 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     """a (nv,) under tau (nv,); forces (items, 6) on the items' frames, normal_forces (items,) their parts along the items' normals;
     multipliers (r,) of the rows; verdict: see model/layout.py."""
     nv = load_int(topology, N_V)
-    _, _, _, _, end = areas(topology)
-    work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
+    work, x = areas_workspace(topology, parameters, q), workspace(q, nv + 1)
     solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
     copy_entries(x, nv, a)
 
@@ -267,10 +239,8 @@ def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipl
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""
-    to, x = load_int(topology, FREE_AT), zeros_workspace(topology, q)
-    _, _, _, _, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
-    body_motions(topology, work, v, to)
+    work, x = areas_workspace(topology, parameters, q), zeros_workspace(topology, q)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
     for j in range(load_int(topology, N_V)):
         store(after, j, load(v, j) + load(x, j))

@@ -230,7 +230,7 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     table = workspace(q, table_size(topology))
     put_set_table(topology, parameters, v, a, work, items, table)
     Q, V, E = tuple(workspace(q, nv * length) for _ in range(3))
-    put_inverse_rows(topology, table, 0, 0, Q, V, length)
+    put_inverse_rows(topology, table, Q, V, length)
     inward(topology, L, Q, V, E, length)
     sides = tuple(workspace(q, rows * length + 8) for _ in range(3))
     put_row_changes(topology, parameters, work, table, wrenches, sides[0], sides[1], length)

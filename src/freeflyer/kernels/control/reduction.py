@@ -8,10 +8,11 @@ pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no mot
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import inlined, kernel, load, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
-from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, whiten
+from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, put_rows, subtract_products, whiten
+from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 MOMENTUM = 6
 CENTROIDAL = 1e-18  # of the square of a row of a task: what of it is none of a branch's momentum, and counts as rounding
@@ -22,9 +23,11 @@ CLEAR = 1e-3  # of the square of a row: branches that move more in it can move s
 @inlined
 def put_columns(topology, places, count, A, rows, n, B, width):
     """B (rows, width): columns of A (rows, n) at `count` places, then zeros."""
+    for j in range(count):
+        c = table_int(topology, places + j)
+        for i in range(rows):
+            store(B, width * i + j, load(A, n * i + c))
     for i in range(rows):
-        for j in range(count):
-            store(B, width * i + j, load(A, n * i + table_int(topology, places + j)))
         for j in range(count, width):
             store(B, width * i + j, 0.0)
 
@@ -41,7 +44,7 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
     """Columns of X (count, width): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
     for i in range(count):
         c, at = table_int(topology, places + i), width * i
-        for j in range(width):
+        for j in range(MOMENTUM + p + t + 1, width):
             store(X, at + j, 0.0)
         for j in range(MOMENTUM):
             store(X, at + j, load(momentum, n * j + c))
@@ -72,9 +75,10 @@ def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, s
 
 
 @kernel
-def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, width, own, at, metric, sloped, rows, A, u, G):
-    """Compressed branches, whose s is their momentum; G (t, t) grows by the gram matrix of their rows of tasks where s = 0, and
-    behind it that of all rows' diagonal. The least pivot, beside its diagonal entry."""
+def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, width, own, at, metric, sloped, rows, A, u, white,
+                      sizes):  # fmt: skip
+    """Compressed branches, whose s is their momentum; white (u + r, t) gets their whitened columns of tasks and then
+    their rows of s, sizes (u + r,) the inverses of their pivots and then -1. The least pivot of s, beside its diagonal entry."""
     N, wide = p + table_int(topology, N_COMPRESSED), row_width(X, width + count)
     stride = row_width(X, count)
     U, S, inverses = workspace(X, count * stride + 8), workspace(X, MOMENTUM * wide + 8), workspace(X, count + 8)
@@ -91,65 +95,76 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
         scale = sqrt(load(pivots, i))
         if load(pivots, i) > 0.0:  # else a direction that the branch does not have
             worst = smaller_share(load(S, wide * i + i), load(diagonal, i), worst)
+            store(sizes, u + at + i, -1.0)
         store(metric, N * (p + at + i) + p + at + i, 1.0)
         for j in range(p):
             x = scale * load(S, wide * i + MOMENTUM + j)
             store(metric, N * (p + at + i) + j, x)
             store(metric, N * j + p + at + i, x)
         for j in range(t):
-            store(rows, N * j + p + at + i, scale * load(S, wide * i + MOMENTUM + p + j))
+            x = scale * load(S, wide * i + MOMENTUM + p + j)
+            store(rows, N * j + p + at + i, x)
+            store(white, t * (u + at + i) + j, x)
         store(sloped, p + at + i, scale * load(S, wide * i + MOMENTUM + p + t))
         for j in range(count):
             store(A, u * (at + i) + table_int(topology, positions + j), scale * load(S, wide * i + width + j))
     first = MOMENTUM + p
     for c in range(count):
-        d = load(inverses, c)
+        place = table_int(topology, positions + c)
+        store(sizes, place, load(inverses, c))
         for i in range(t):
-            x = d * load(X, width * c + first + i)
-            for j in range(t):
-                store(G, t * i + j, load(G, t * i + j) + x * load(X, width * c + first + j))
-            store(G, t * t + i, load(G, t * t + i) + x * load(X, width * c + first + i))
-    for i in range(t):
-        for k in range(MOMENTUM):
-            x = load(rows, N * i + p + at + k)
-            for j in range(t):
-                store(G, t * i + j, load(G, t * i + j) - x * load(rows, N * j + p + at + k))
+            store(white, t * place + i, load(X, width * c + first + i))
     return worst
 
 
 @kernel
 def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
     """left (t,): 1 for rows of tasks that are none of (a_p, s)."""
-    N = p + r
+    width = row_width(rest, u)
+    wide, own = workspace(rest, r * width + 8), workspace(rest, width + 8)
+    put_rows(A, r, u, wide)
+    for j in range(u, width):
+        store(own, j, 0.0)
     for i in range(t):
-        whole, own = 0.0, 0.0
+        whole = 0.0
         for j in range(n):
             x = load(tasks, n * i + j)
             whole = whole + x * x
         for j in range(u):
-            x = load(rest, u * i + j)
-            for k in range(r):
-                x = x - load(rows, N * i + p + k) * load(A, u * k + j)
-            own = own + x * x
-        store(left, i, 1.0 if own > CENTROIDAL * whole else 0.0)
+            store(own, j, load(rest, u * i + j))
+        subtract_products(own, 0, 0, width, from_entry(rows, (p + r) * i + p), 0, r, wide, width)
+        store(left, i, 1.0 if dot(own, 0, own, 0, width) > CENTROIDAL * whole else 0.0)
 
 
 @kernel
-def least_row(G, left, t, end):
-    """The least pivot of the first rows, before `end`, that are left for the second part, beside the square of the row."""
-    width = row_width(G, t)
-    S, pivots = workspace(G, t * width + 8), workspace(G, t + 8)
-    for i in range(t):
-        for j in range(width):
-            store(S, width * i + j, 0.0)
-        for j in range(t):
-            both = load(left, i) * load(left, j) if i < end and j < end else 0.0
-            store(S, width * i + j, both * load(G, t * i + j))
-    eliminate_in_order(S, t, width, pivots)
-    worst = 1.0
+def least_row(white, sizes, left, t, u, r, end):
+    """The least pivot of the rows before `end` that are left for the second part, where s = 0, beside the square of the row."""
+    count, moves = 0, 0
     for i in range(end):
-        if load(left, i) > 0.0:
-            worst = smaller_share(load(S, width * i + i), load(G, t * t + i), worst)
+        count += 1 if load(left, i) == 1.0 else 0
+    for c in range(u + r):
+        moves += 1 if load(sizes, c) > 0.0 else -1 if load(sizes, c) < 0.0 else 0
+    if count > moves:
+        return 0.0
+    width = row_width(white, count)
+    X, S = workspace(white, (u + r) * width + 8), workspace(white, count * width + 8)
+    squares, pivots, to = workspace(white, count + 8), workspace(white, count + 8), 0
+    for c in range((u + r) * width):
+        store(X, c, 0.0)
+    for i in range(end):
+        if load(left, i) == 1.0:
+            total = 0.0
+            for c in range(u + r):
+                x = load(white, t * c + i)
+                total = total + (load(sizes, c) * x * x if c < u else 0.0)
+                store(X, width * c + to, x)
+            store(squares, to, total)
+            to += 1
+    gram(sizes, X, u + r, count, width, S, width)
+    eliminate_in_order(S, count, width, pivots)
+    worst = 1.0
+    for i in range(count):
+        worst = smaller_share(load(S, width * i + i), load(squares, i), worst)
     return worst
 
 
@@ -169,8 +184,7 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
     put_columns(topology, KEPT_AT, p, tasks, t, n, rows, N)
     put_columns(topology, loose_at, u, tasks, t, n, rest, u)
     for i in range(u):
-        for j in range(u):
-            store(own, u * i + j, load(M, n * table_int(topology, loose_at + i) + table_int(topology, loose_at + j)))
+        put_columns(topology, loose_at, u, from_entry(M, n * table_int(topology, loose_at + i)), 1, n, from_entry(own, u * i), u)
     for i in range(N * N):
         store(metric, i, 0.0)
     for i in range(r * u):
@@ -181,9 +195,12 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
         for j in range(p):
             store(metric, N * i + j, load(M, n * c + table_int(topology, KEPT_AT + j)))
     width = row_width(linear, MOMENTUM + p + t + 1)
-    X, block, G = workspace(linear, u * width + 8), workspace(linear, u * u + 8), workspace(linear, t * t + t + 8)
-    for i in range(t * t + t):
-        store(G, i, 0.0)
+    X, block = workspace(linear, u * width + 8), workspace(linear, u * u + 8)
+    white, sizes = workspace(linear, (u + r) * t + 8), workspace(linear, u + r + 8)
+    for i in range(u + r):
+        store(sizes, i, 0.0)
+    for i in range((u + r) * t):
+        store(white, i, 0.0)
     record, at, worst = loose_at + u + table_int(topology, N_FREE_ROWS), 0, 1.0
     for _ in range(table_int(topology, N_BRANCHES)):
         count, places = table_int(topology, record), record + 2
@@ -191,7 +208,7 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
         put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, width, block)
         if table_int(topology, record + 1) == COMPRESSED:
             least = put_momentum_rows(
-                topology, positions, places, count, p, t, momentum, n, X, width, block, at, metric, sloped, rows, A, u, G
+                topology, positions, places, count, p, t, momentum, n, X, width, block, at, metric, sloped, rows, A, u, white, sizes
             )  # fmt: skip
             worst = select_less(least, worst, least, worst)
             at += MOMENTUM
@@ -200,6 +217,6 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
             at += count
         record = positions + count
     put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left)
-    if min(worst, least_row(G, left, t, t - squares)) < CLEAR:
+    if min(worst, least_row(white, sizes, left, t, u, r, t - squares)) < CLEAR:
         return NOT_CLEAR
-    return ALL_CLEAR if least_row(G, left, t, t) >= CLEAR else UPPER_CLEAR
+    return ALL_CLEAR if least_row(white, sizes, left, t, u, r, t) >= CLEAR else UPPER_CLEAR

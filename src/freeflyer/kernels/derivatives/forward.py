@@ -9,30 +9,23 @@ for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace, zero_entries,
+    copy_entries, from_entry, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
+    store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_table, more_than_kinematics, put_momenta, subtree_forces, subtree_loads, table_size, velocities,
+    finish_table, inverse_size, inverse_table, loaded_inverse_table, more_than_kinematics, put_held, put_momenta, subtree_forces,
+    subtree_loads, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
-from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3
+from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import condense, last_column, mirror, row_dot, scalar_column
+from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot
 from freeflyer.kernels.tree.factor import factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
-
-
-@inlined
-def last_moved(topology, k, step):
-    """The last column that one of `step` columns from k on moves."""
-    last = last_column(topology, k)
-    for c in range(k + 1, min(k + step, load_int(topology, N_COLUMNS))):
-        last = max(last, last_column(topology, c))
-    return last
+from freeflyer.kernels.tree.rnea import wrench_count
 
 
 @inlined
@@ -57,10 +50,10 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
     reach = workspace(table, stride)
     for k in range(0, n, step):
-        store(reach, k, last_moved(topology, k, step))
+        store(reach, k, last_of_several(topology, last_column, k, min(k + step, n)))
     for i in range(n):
         end, zero = last_column(topology, i) + 1, 0.0 * load_row(table, LAST * stride)
-        s, f = scalar_column(table, S * stride, stride, i), scalar_column(table, F * stride, stride, i)
+        s, f = strided6(table, S * stride + i, stride), strided6(table, F * stride + i, stride)
         g = strided3(table, G * stride + i, stride)
         for block in range(0, n, step):
             k = min(block, width - step)  # the last block may overlap the one before
@@ -101,9 +94,9 @@ def fits(topology, table):
     return n == load_int(topology, N_V) and n >= row_step(table)
 
 
-@inlined
-def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
-    """dq, dv and the mass matrix (nv, nv); what wrenches held in other axes than their frame's add lies from `held` on."""
+@kernel
+def inverse_matrices(topology, parameters, table, dq, dv, M):
+    """dq, dv and the mass matrix (nv, nv)."""
     n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
     direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
     if not direct:
@@ -111,7 +104,7 @@ def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
         by_q, by_v, H = tuple(workspace(table, n * width) for _ in range(3))
     put_rows(topology, table, by_q, by_v, H, width, True)
     subtract_common_turns(topology, table, by_q, width)
-    add_held(topology, table, held, count, by_q, width)
+    add_held(topology, table, by_q, width)
     if not direct:
         for rows, out in ((by_q, dq), (by_v, dv), (H, M)):
             condense(topology, rows, width, out, nv)
@@ -122,23 +115,26 @@ def put_inverse_matrices(topology, parameters, table, held, count, dq, dv, M):
 
 
 @kernel
-def inverse_matrices(topology, parameters, table, dq, dv, M):
-    """dq, dv and the mass matrix (nv, nv)."""
-    put_inverse_matrices(topology, parameters, table, 0, 0, dq, dv, M)
+def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
+    table = workspace(q, inverse_size(topology))
+    inverse_table(topology, parameters, q, v, a, table)
+    inverse_matrices(topology, parameters, table, dq, dv, M)
 
 
 @kernel
-def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
-    table = workspace(q, table_size(topology))
-    inverse_table(topology, parameters, q, v, a, table)
+def loaded_inverse_gradient(topology, parameters, q, v, a, gravity, wrenches, expressed, dq, dv, M):
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau, the wrenches held fixed as they are expressed."""
+    table = workspace(q, inverse_size(topology))
+    loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table)
     inverse_matrices(topology, parameters, table, dq, dv, M)
 
 
 @inlined
 def solved_sizes(topology):
-    """Entries of the two tables: of columns, and the factor of M."""
-    return table_size(topology), load_int(topology, N_V) * load_int(topology, COLUMN_ROW)
+    """Entries of the two tables: of columns, v behind it, and the factor of M."""
+    nv = load_int(topology, N_V)
+    return inverse_size(topology) + nv, nv * load_int(topology, COLUMN_ROW)
 
 
 @kernel
@@ -157,7 +153,7 @@ def column_masses(topology, table, H):
     """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
     for i in range(load_int(topology, N_COLUMNS)):
-        f = scalar_column(table, F * stride, stride, i)
+        f = strided6(table, F * stride + i, stride)
         for k in range(0, i + 1, step):
             m = row_dot(f, table, S * stride + k, stride)
             store_row(H, stride * i + k, select_less(load_row(table, LAST * stride + k), i, 0.0, m))
@@ -181,7 +177,7 @@ def mass_rows(topology, parameters, table, L):
 
 @inlined
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
-    """Writes the table of columns at (q, v, a) and the factor of M, under gravity g and wrenches; returns the work array."""
+    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches; the work array."""
     nv = load_int(topology, N_V)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
     x = workspace(q, nv)
@@ -200,25 +196,33 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     accelerations(topology, work, x, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
+    copy_entries(v, nv, from_entry(table, inverse_size(topology)))
     return work
 
 
 @kernel
 def solved_table(topology, parameters, q, v, tau, table, L):
-    """The table of columns at (q, v, a), and the factor of M."""
+    """The tables at (q, v, a), a being what tau gives."""
     put_solved_table(topology, parameters, q, v, tau, load3(parameters, GRAVITY), q, 0, 0, table, L)
 
 
+@kernel
+def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
+    g, count = load3(gravity, 0), wrench_count(topology)
+    work = put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L)
+    put_held(topology, parameters, work, wrenches, expressed, table)
+
+
 @inlined
-def put_inverse_rows(topology, table, held, count, Q, V, length):
-    """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates; held, count: as put_inverse_matrices."""
+def put_inverse_rows(topology, table, Q, V, length):
+    """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     by_q, by_v, width = Q, V, length
     if n != nv:
         by_q, by_v, width = workspace(table, n * stride), workspace(table, n * stride), stride
     put_rows(topology, table, by_q, by_v, by_q, width, False)
     subtract_common_turns(topology, table, by_q, width)
-    add_held(topology, table, held, count, by_q, width)
+    add_held(topology, table, by_q, width)
     for rows, out in ((by_q, Q), (by_v, V)):
         if n == nv:
             clear_behind(out, nv, row_width(table, n), length)
@@ -228,11 +232,11 @@ def put_inverse_rows(topology, table, held, count, Q, V, length):
 
 
 @inlined
-def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, dtau, tau_at):
-    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`; held, count: as put_inverse_matrices."""
+def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
+    """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
     nv, length = load_int(topology, N_V), solved_width(topology, table)
     Q, V, E = tuple(workspace(table, nv * length) for _ in range(3))
-    put_inverse_rows(topology, table, held, count, Q, V, length)
+    put_inverse_rows(topology, table, Q, V, length)
     inward(topology, L, Q, V, E, length)
     outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_at)
 
@@ -240,7 +244,7 @@ def solved_matrices(topology, table, held, count, L, dq, q_at, dv, v_at, width, 
 @kernel
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics from the tables."""
-    solved_matrices(topology, table, 0, 0, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+    solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
 
 
 @kernel
@@ -248,4 +252,12 @@ def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
     table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
     solved_table(topology, parameters, q, v, tau, table, L)
+    forward_matrices(topology, parameters, table, L, dq, dv, dtau)
+
+
+@kernel
+def loaded_forward_gradient(topology, parameters, q, v, tau, gravity, wrenches, expressed, dq, dv, dtau):
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a, the wrenches held fixed as they are expressed."""
+    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
+    loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
     forward_matrices(topology, parameters, table, L, dq, dv, dtau)

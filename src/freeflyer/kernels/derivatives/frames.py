@@ -1,4 +1,4 @@
-"""Acceleration of a frame, and derivatives of its velocity and acceleration by q, v and a, along its path to the world.
+"""Velocity and acceleration of a frame, and their derivatives by q, v and a, along its path to the world.
 
 All motions are spatial ones at the frame's origin, in the frame's axes. With D = V - V_p the velocity of the frame relative to the
 body p that carries a joint, and S a column of that joint, a change of its coordinate moves everything beyond rigidly:
@@ -11,9 +11,9 @@ and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
-from freeflyer.kernels.math.algebra import add, compose, cross, rotate, store_entries, store_strided, strided6
+from freeflyer.kernels.math.algebra import add, compose, cross, rotate, store_entries, store_strided
 from freeflyer.kernels.math.spatial import (
-    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_of, spatial_subtract, store_spatial,
+    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_subtract, store_spatial, strided_spatial,
 )
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.columns import add_column, frame_columns
@@ -24,11 +24,6 @@ from freeflyer.kernels.tree.kinematics import zeros
 
 STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
-
-
-@inlined
-def path_column(path, at):
-    return spatial_of(strided6(path, at, 6))
 
 
 @inlined
@@ -55,7 +50,7 @@ def collect_path(topology, parameters, q, v, a, frame, path):
         frame_columns(topology, parameters, b, R, p, path, 6, columns)
         rate = growth = zero, zero
         for c in range(count):
-            S = path_column(path, columns + c)
+            S = strided_spatial(path, columns + c, 6)
             rate = spatial_add_scaled(rate, load(v, first + c), S)
             growth = spatial_add_scaled(growth, load(a, first + c), S)
         E = spatial_add(E, motion_cross(D, rate))
@@ -78,6 +73,21 @@ def express(expressed, R, p, x):
     if expressed == WORLD:
         l = add(l, cross(p, w))
     return l, w
+
+
+@kernel
+def frame_velocity(topology, parameters, q, v, frame, expressed, V):
+    """V (6,): twist of a frame in body, mixed or world expression."""
+    R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, path_record(topology, q, frame))
+    store_spatial(V, 0, express(expressed, R, p, twist))
+
+
+@kernel
+def frame_bias(topology, parameters, q, v, frame, expressed, A):
+    """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
+    a = workspace(q, load_int(topology, N_V))
+    zero_entries(a, load_int(topology, N_V))
+    frame_acceleration(topology, parameters, q, v, a, frame, expressed, A)
 
 
 @kernel
@@ -139,7 +149,7 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
         ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = path_column(path, to + COLUMNS + c)
+            S = strided_spatial(path, to + COLUMNS + c, 6)
             put(by_q, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
             put(by_v, nv, j + c, expressed, R, p, S)
         b = load_int(topology, ints + PARENT)
@@ -159,7 +169,7 @@ def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, express
         G = spatial_subtract(spatial_add(B, motion_cross(V, D)), E)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = path_column(path, to + COLUMNS + c)
+            S = strided_spatial(path, to + COLUMNS + c, 6)
             put(by_q, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
             put(by_v, nv, j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
             put(by_a, nv, j + c, expressed, R, p, S)

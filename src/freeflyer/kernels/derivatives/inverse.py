@@ -25,16 +25,19 @@ for every column k that moves the frame, so d tau_i / d q_k, of tau that is less
 from freeflyer.kernels.backend import (
     LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
-from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, subtract
+from freeflyer.kernels.math.algebra import (
+    ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
+)
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
+    store_spatial_rows,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
-    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, scalar_column, tile_inertias, tile_mass,
+    inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, tile_inertias, tile_mass,
 )
 from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
@@ -42,7 +45,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
     record_rows,
 )
-from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_count, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -67,8 +70,14 @@ def table_size(topology):
 
 
 @inlined
-def table_sizes(topology):
-    return (table_size(topology),)
+def inverse_size(topology):
+    """Entries of the table, and of what the wrenches gain behind it."""
+    return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
+
+
+@inlined
+def inverse_sizes(topology):
+    return (inverse_size(topology),)
 
 
 @inlined
@@ -158,37 +167,19 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
 
 
 @inlined
-def put_rows6(work, at, stride, a):
-    """Six rows, `stride` apart, become those of a motion or force."""
-    store_rows(work, at, stride, (*a[0], *a[1]))
-
-
-@inlined
-def put_numbers(topology, table, c, step):
+def momentum_rows(topology, work, directions, loads, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
+    move, their motions)."""
     n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    for k in range(c, c + step):
+    for k in range(c, c + row_step(work)):
         store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
         store(table, NUMBER * stride + k, k)
-
-
-@inlined
-def column_loads(topology, work, loads, c, n):
-    """(mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move."""
     a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
-    x = (*a, *b, *d)
-    return x[21], x[:3], x[3:9], x[9:12], x[12:21]
-
-
-@inlined
-def momentum_rows(topology, work, directions, loads, table, c):
-    """Writes S, F and the last columns of columns c, c + 1, ...; (their loads, motions)."""
-    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    put_numbers(topology, table, c, row_step(work))
-    carried = column_loads(topology, work, loads, c, n)
-    s = spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-    put_rows6(table, S * stride + c, stride, s)
-    put_rows6(table, F * stride + c, stride, inertia_times(*carried[:3], s))
-    return carried, s
+    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    m, h, I = x[21], x[:3], x[3:9]
+    store_spatial_rows(table, S * stride + c, stride, s)
+    store_spatial_rows(table, F * stride + c, stride, inertia_times(m, h, I, s))
+    return (m, h, I, x[9:12], x[12:21]), s
 
 
 @kernel
@@ -214,12 +205,12 @@ def put_table(topology, work, table):
         force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
         by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
         store_rows(table, X * stride + c, stride, x[1])
-        put_rows6(table, Y * stride + c, stride, y)
-        put_rows6(table, BY_Q * stride + c, stride, by_q)
+        store_spatial_rows(table, Y * stride + c, stride, y)
+        store_spatial_rows(table, BY_Q * stride + c, stride, by_q)
         z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
         by_v = spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
-        put_rows6(table, T * stride + c, stride, z)
-        put_rows6(table, BY_V * stride + c, stride, by_v)
+        store_spatial_rows(table, T * stride + c, stride, z)
+        store_spatial_rows(table, BY_V * stride + c, stride, by_v)
 
 
 @kernel
@@ -263,12 +254,19 @@ def inverse_table(topology, parameters, q, v, a, table):
 
 
 @kernel
-def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
-    """Writes six rows over columns for each wrench, from `at` on: -e."""
+def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
+    g, count = load3(gravity, 0), wrench_count(topology)
+    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
+    put_held(topology, parameters, work, wrenches, expressed, table)
+
+
+@kernel
+def put_held(topology, parameters, work, wrenches, expressed, table):
+    """Writes six rows over columns for each wrench, behind the table: -e."""
     directions, _, _, _, _, _ = areas(topology)
     stride = load_int(topology, COLUMN_ROW)
-    for k in range(count):
-        to = at + WRENCH * stride * k
+    for k in range(wrench_count(topology)):
+        to = table_size(topology) + WRENCH * stride * k
         zero_entries(from_entry(table, to), WRENCH * stride)
         if expressed != BODY:
             b, F, x = root_wrench(topology, parameters, work, wrenches, k, expressed)
@@ -285,20 +283,20 @@ def put_held(topology, parameters, work, wrenches, count, expressed, table, at):
 
 
 @kernel
-def add_held(topology, table, at, count, dq, width):
+def add_held(topology, table, dq, width):
     """Rows of dq, `width` long, over all columns, grow by what the wrenches gain."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
-    for k in range(count):
-        rows, body = at + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
+    for k in range(wrench_count(topology)):
+        rows, body = table_size(topology) + WRENCH * stride * k, frame_body(topology, wrench_frame(topology, k))
         _, reach = column_range(topology, body)
         full, b = reach - reach % step, body
         while b > 0:
             for i in range(*column_range(topology, b)):
-                s, to = scalar_column(table, S * stride, stride, i), width * i
+                s, to = strided6(table, S * stride + i, stride), width * i
                 for c in range(0, full, step):
                     store_row(dq, to + c, load_row(dq, to + c) + row_dot(s, table, rows + c, stride))
                 for c in range(full, reach):
-                    e = scalar_column(table, rows, stride, c)
+                    e = strided6(table, rows + c, stride)
                     x = s[0] * e[0] + s[1] * e[1] + s[2] * e[2] + s[3] * e[3] + s[4] * e[4] + s[5] * e[5]
                     store(dq, to + c, load(dq, to + c) + x)
             b = parent_of(topology, b)

@@ -11,8 +11,8 @@ using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular par
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
-from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store3, store_entries, subtract
+from freeflyer.kernels.backend import inlined, kernel, load, load_int, zero_entries
+from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled, store_spatial,
 )
@@ -122,46 +122,21 @@ def momentum_derivatives(topology, parameters, q, v, dq, dv):
             add_force(dv, nv, j, x, F)
 
 
-@inlined
-def rate_work(topology, parameters, q, v, a):
-    """(work, inertias of bodies, motions, rates): kinematics, and where the records behind it begin."""
-    bodies, inertias = load_int(topology, N_BODIES) + 1, load_int(topology, FREE_AT)
-    motions = inertias + inertia_tiles(topology)
-    rates = motions + MOTION_SIZE * bodies
-    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOTION_SIZE + RATES) * bodies)
-    root_inertias(topology, parameters, work, inertias)
-    root_rates(topology, parameters, work, v, a, inertias, motions, rates)
-    return work, inertias, motions, rates
-
-
-@kernel
-def momentum_rate(topology, parameters, q, v, a, b):
-    """b (6,): rate of the centroidal momentum."""
-    work, _, _, rates = rate_work(topology, parameters, q, v, a)
-    center = com_of(topology, parameters, work)
-    n, F, apart = load_int(topology, N_BODIES), (zeros(center[0]), zeros(center[0])), zeros(center[0])
-    offsets = workspace(work, 3 * (n + 1))
-    for i in range(1, n + 1):  # a loop of its own: differences of large positions must not be computed together with the rest
-        apart = tree_offset(topology, work, i, apart)
-        store3(offsets, 3 * i, apart)
-    for i in range(1, n + 1):
-        if parent_of(topology, i) == 0:
-            rate = load_spatial(work, rates + RATES * i)
-            F = spatial_add(F, shift_force_back(rate, subtract(load3(offsets, 3 * i), center)))
-    store_spatial(b, 0, F)
-
-
 @kernel
 def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     """dq, dv, da (6, nv): derivatives of the rate of the centroidal momentum."""
-    nv = load_int(topology, N_V)
-    work, inertias, motions, rates = rate_work(topology, parameters, q, v, a)
+    n, nv, inertias = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
+    motions = inertias + inertia_tiles(topology)
+    rates = motions + MOTION_SIZE * (n + 1)
+    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + (MOTION_SIZE + RATES) * (n + 1))
+    root_inertias(topology, parameters, work, inertias)
+    root_rates(topology, parameters, work, v, a, inertias, motions, rates)
     gather_inertias(topology, work, inertias)
     center, total = com_of(topology, parameters, work), load3(work, rates)
     apart = zeros(center[0])
     for out in (dq, dv, da):
         zero_entries(out, 6 * nv)
-    for i in range(1, load_int(topology, N_BODIES) + 1):
+    for i in range(1, n + 1):
         m, apart = load(parameters, body_floats(i) + SUBTREE_MASS), tree_offset(topology, work, i, apart)
         x = subtract(apart, center)
         there, here, to = motions + MOTION_SIZE * parent_of(topology, i), motions + MOTION_SIZE * i, rates + RATES * i

@@ -7,7 +7,8 @@ other. Rows are `solved_width` long. Three row scalars of three matrices are eno
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
 from freeflyer.kernels.math.algebra import add_scaled, rows3, scale, store_rows
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
-from freeflyer.kernels.tree.factor import coordinate_before, last_of, last_of_row, line_start
+from freeflyer.kernels.tree.columns import last_of_several
+from freeflyer.kernels.tree.factor import coordinate_before, last_of, line_start
 
 CACHE_NUMBERS = 6000  # numbers in the nearest cache
 
@@ -61,7 +62,7 @@ def inward(topology, L, Q, V, E, width):
     block = 3 * step
     reach = workspace(Q, width)
     for j in range(0, width, block):
-        store(reach, j, last_of_row(topology, j, block))
+        store(reach, j, last_of_several(topology, last_of, j, min(j + block, nv)))
     strip = strip_width(nv, step)
     for first in range(0, width, strip):
         for k in range(nv - 1, -1, -1):
@@ -71,7 +72,7 @@ def inward(topology, L, Q, V, E, width):
                 if low <= end and j <= end and load(reach, j) > k:
                     q, v = rows3(Q, at, step), rows3(V, at, step)
                     if j > k:
-                        low, high = j, min(end, last_of_row(topology, j, block))
+                        low, high = j, min(end, last_of_several(topology, last_of, j, min(j + block, nv)))
                         last = coordinate_before(topology, j)
                         while last > k:
                             start = max(line_start(topology, last), k + 1)

@@ -8,12 +8,12 @@ Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-ve
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_rows, store_strided, strided6, subtract, sym_apply,
+    ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_strided, subtract, sym_apply,
 )
-from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial
+from freeflyer.kernels.math.spatial import load_spatial, spatial_of, store_spatial, store_spatial_rows
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.motion import add_along_column, add_cross_joint_twist, add_joint_twist, to_child_axes
-from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin
+from freeflyer.kernels.model.joints.motion import acceleration_terms, add_along_column, add_cross_joint_twist
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child
 from freeflyer.kernels.model.layout import (
     COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, PARENT, PARENT_COLUMN,
 )
@@ -92,17 +92,6 @@ def column_rows(work, at, width):
 
 
 @inlined
-def put_column_rows(work, at, width, h):
-    store_rows(work, at, width, (*h[0], *h[1]))
-
-
-@inlined
-def column_of(work, at, width):
-    """(primary, dual) of the column of which `at` is the first entry."""
-    return spatial_of(strided6(work, at, width))
-
-
-@inlined
 def column_before(topology, k):
     """The column before column k on the way to the world, or -1."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
@@ -127,10 +116,8 @@ def jacobians(topology, parameters, q, v, g, work):
     store_spatial(work, motions, (ZERO, g))
     for i in range(1, load_int(topology, N_BODIES) + 1):
         parent, joint, at = load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i), body_floats(i)
-        turning = load_spatial(work, motions + MOTION * parent)
-        moved, _ = to_child_axes(joint, parameters, q, turning, turning)
-        omega, _ = add_joint_twist(joint, parameters, v, moved)
-        store_entries(work, motions + MOTION * i, (*omega, *moved[1]))
+        w, down = to_child(joint, parameters, q, load_spatial(work, motions + MOTION * parent))
+        store_entries(work, motions + MOTION * i, (*acceleration_terms(joint, parameters, v, w, ZERO)[0], *down))
         c = com_of(parameters, at)
         p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
         there, before = block_at(topology, work, parent), block_width(topology, work, parent)
@@ -139,13 +126,13 @@ def jacobians(topology, parameters, q, v, g, work):
         for k in range(0, end, step):
             J = translate(p, column_rows(work, there + k, before))
             rate = translate(p, column_rows(work, there + 6 * before + k, before))
-            J, rate = to_child_axes(joint, parameters, q, J, rate)
-            rate = add_cross_joint_twist(joint, parameters, v, J, rate)
-            put_column_rows(work, here + k, width, translate_back(c, J))
-            put_column_rows(work, here + 6 * width + k, width, translate_back(c, rate))
+            a, b, d, e = to_child(joint, parameters, q, (*J, *rate))
+            J, rate = (a, b), add_cross_joint_twist(joint, parameters, v, (a, b), (d, e))
+            store_spatial_rows(work, here + k, width, translate_back(c, J))
+            store_spatial_rows(work, here + 6 * width + k, width, translate_back(c, rate))
         for k in range(row_width(work, end), width, step):
-            put_column_rows(work, here + k, width, (ZERO, ZERO))
-            put_column_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
+            store_spatial_rows(work, here + k, width, (ZERO, ZERO))
+            store_spatial_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
         first = load_int(topology, body_ints(i) + FIRST_COLUMN)
         for k in range(load_int(topology, body_ints(i) + COLUMN_COUNT)):
             linear, angular = add_along_column(joint, parameters, k, 1.0, ZERO, ZERO)

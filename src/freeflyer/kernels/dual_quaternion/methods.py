@@ -14,12 +14,12 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at, block_width, body_wrench_rate, column_before, column_of, column_rows, com_of, end_of, gravity_of, jacobians,
-    jacobians_size, omega_of, translate,
+    block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
+    omega_of, translate,
 )
 from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, work_size
 from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply
-from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, strided_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces, put_armature
 from freeflyer.kernels.model.joints.motion import add_joint_forces
@@ -49,7 +49,7 @@ def add_body(topology, parameters, work, i, M, C, width, forces):
         carried, turned = body_wrench_rate(parameters, at, omega, J, rate)  # S J + Psi Jdot, (44)
         r = end - 1
         while r >= 0:
-            column = column_of(work, here + r, length)
+            column = strided_spatial(work, here + r, length)
             to = width * r + k
             if k <= r:
                 store_row(M, to, load_row(M, to) + row_times(column, force, moment))
@@ -90,9 +90,9 @@ def body_motion(topology, work, i, v, a):
     k, zero = end_of(topology, i) - 1, 0.0 * load(v, 0)
     nu, rate = ((zero, zero, zero), (zero, zero, zero)), ((zero, zero, zero), (zero, zero, zero))
     while k >= 0:
-        j, J = coordinate(topology, k), column_of(work, here + k, length)
+        j, J = coordinate(topology, k), strided_spatial(work, here + k, length)
         nu, rate = spatial_add_scaled(nu, load(v, j), J), spatial_add_scaled(rate, load(a, j), J)
-        rate = spatial_add_scaled(rate, load(v, j), column_of(work, here + 6 * length + k, length))
+        rate = spatial_add_scaled(rate, load(v, j), strided_spatial(work, here + 6 * length + k, length))
         k = column_before(topology, k)
     return nu, rate
 
@@ -119,7 +119,7 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
         total = total + (dot(rate[1], force) + dot(rate[0], moment) - half)
         weight, k = scale(m, gravity_of(topology, work, i)), end_of(topology, i) - 1
         while k >= 0:
-            j, J = coordinate(topology, k), column_of(work, here + k, length)  # da/da_j is J's column, (56)
+            j, J = coordinate(topology, k), strided_spatial(work, here + k, length)  # da/da_j is J's column, (56)
             store(slope, j, load(slope, j) + (dot(J[0], moment) + dot(J[1], force)))
             store(active, j, load(active, j) + dot(J[1], weight))
             k = column_before(topology, k)
@@ -133,7 +133,7 @@ def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
     while i > 0:
         joint = joint_at(topology, work, i)
         add_joint_forces(joint, parameters, force, moment, forces)
-        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, force, moment))
+        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, (force, moment)))
         i = load_int(topology, body_ints(i) + PARENT)
 
 

@@ -9,17 +9,17 @@ in place of (24) for every body.
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
-from freeflyer.kernels.math.algebra import ZERO, load3, subtract
+from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, put_armature
-from freeflyer.kernels.model.joints.motion import add_cross_joint_twist, add_joint_forces, add_joint_twist, to_child_axes
-from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
+from freeflyer.kernels.model.joints.motion import acceleration_terms, add_cross_joint_twist, add_joint_forces
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
 from freeflyer.kernels.tree.rnea import subtract_body_wrenches, wrench_count
 
-# of a body: twist and its rate at c_i, wrench at b_i, its own twist where `twist` is another motion's
-BODY_SIZE = 24
+# of a body: twist and its rate at c_i, wrench at b_i, its own angular velocity where `twist` is another motion's
+BODY_SIZE = 21
 TWIST, RATE, WRENCH, OWN = 0, 6, 12, 18
 
 
@@ -35,7 +35,7 @@ def forward(topology, parameters, q, v, u, own, a, g, work):
     are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes."""
     bodies = 3 * joint_row(topology)
     store_spatial(work, bodies + TWIST, (ZERO, ZERO))
-    store_spatial(work, bodies + OWN, (ZERO, ZERO))
+    store3(work, bodies + OWN, ZERO)
     store_spatial(work, bodies + RATE, (ZERO, (-g[0], -g[1], -g[2])))
     for k in range(load_int(topology, N_BODIES)):
         i = by_depth(topology, k)
@@ -44,16 +44,15 @@ def forward(topology, parameters, q, v, u, own, a, g, work):
         joint, c = joint_at(topology, work, i), com_of(parameters, at)
         p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))  # from b_i to the parent's c
         xi, rate = translate(p, load_spatial(work, there + TWIST)), translate(p, load_spatial(work, there + RATE))
-        xi, rate = to_child_axes(joint, parameters, q, xi, rate)
-        rate = add_joint_twist(joint, parameters, a, add_cross_joint_twist(joint, parameters, v, xi, rate))  # (20), (21)
-        xi = translate_back(c, add_joint_twist(joint, parameters, u, xi))  # (19), at c_i
-        rate = translate_back(c, rate)
+        w, l, dw, dl = to_child(joint, parameters, q, (*xi, *rate))
+        dw, dl = add_cross_joint_twist(joint, parameters, v, (w, l), (dw, dl))
+        rate = translate_back(c, acceleration_terms(joint, parameters, a, dw, dl))  # (20), (21)
+        xi = translate_back(c, acceleration_terms(joint, parameters, u, w, l))  # (19), at c_i
         omega = xi[0]
         if not own:
-            moved, _ = to_child_axes(joint, parameters, q, load_spatial(work, there + OWN), load_spatial(work, there + OWN))
-            moved = add_joint_twist(joint, parameters, v, moved)
-            store_spatial(work, here + OWN, moved)  # its primary part alone is of use
-            omega = moved[0]
+            (omega,) = to_child(joint, parameters, q, (load3(work, there + OWN),))
+            omega, _ = acceleration_terms(joint, parameters, v, omega, ZERO)
+            store3(work, here + OWN, omega)
         store_spatial(work, here + TWIST, xi)
         store_spatial(work, here + RATE, rate)
         store_spatial(work, here + WRENCH, translate(c, body_wrench_rate(parameters, at, omega, xi, rate)))
@@ -69,7 +68,7 @@ def backward(topology, parameters, q, work, tau):
         force, moment = load_spatial(work, bodies + BODY_SIZE * i + WRENCH)
         add_joint_forces(joint, parameters, force, moment, tau)
         if parent > 0:
-            zeta = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, force, moment))
+            zeta = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, (force, moment)))
             accumulate_spatial(work, bodies + BODY_SIZE * parent + WRENCH, zeta)
 
 

@@ -16,15 +16,15 @@ and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
-from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
-from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, log_rate, log_row, relative_rotation_vector, swing
+from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, inverse_left_jacobian, relative_rotation_vector, swing
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT, LOOP_INTS,
-    LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
+    LOOP_INTS, LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
-from freeflyer.kernels.model.poses import offset, pose_at, rotation
-from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion
+from freeflyer.kernels.model.poses import offset
+from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body, frame_in_world, motions_workspace, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 
@@ -36,26 +36,27 @@ def coupled_position(topology, parameters, q, at, numbers):
 
 @inlined
 def polynomial(parameters, first, count, x):
-    """(value, slope, curvature) of the polynomial whose coefficients begin at `first`, constant first."""
-    p, slope, bend = 0.0 * x + load(parameters, first + count - 1), 0.0 * x, 0.0 * x
+    """(value, first, second and third derivative) of the polynomial whose coefficients begin at `first`, constant first."""
+    p, slope, bend, third = 0.0 * x + load(parameters, first + count - 1), 0.0 * x, 0.0 * x, 0.0 * x
     for k in range(count - 2, -1, -1):
+        third = third * x + 3.0 * bend
         bend = bend * x + 2.0 * slope
         slope = slope * x + p
         p = p * x + load(parameters, first + k)
-    return p, slope, bend
+    return p, slope, bend, third
 
 
 @inlined
 def coupling_value(topology, parameters, q, k):
-    """(record, first number, residual, slope, curvature) of coupling k: q1 - polynomial(q2)."""
+    """(record, first number, residual, three derivatives of the polynomial) of coupling k: q1 - polynomial(q2)."""
     at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
     numbers, count = load_int(topology, at + NUMBERS_AT), load_int(topology, at + N_COEFFICIENTS)
     one = coupled_position(topology, parameters, q, at + FIRST_POSITION, numbers)
     two = 0.0 * one
     if load_int(topology, at + SECOND_POSITION) >= 0:
         two = coupled_position(topology, parameters, q, at + SECOND_POSITION, numbers + 2)
-    p, slope, bend = polynomial(parameters, numbers + COUPLING_RATIOS, count, two)
-    return at, numbers, one - p, slope, bend
+    p, slope, bend, third = polynomial(parameters, numbers + COUPLING_RATIOS, count, two)
+    return at, numbers, one - p, slope, bend, third
 
 
 @inlined
@@ -80,15 +81,6 @@ def turns(mask):
 def unit(mask, bit):
     """The unit vector (of numbers) of the one turn whose bit in the mask equals `bit`."""
     return tuple(1.0 if (mask >> k & 1) == bit else 0.0 for k in range(3, 6))
-
-
-@inlined
-def frame_in_world(topology, parameters, work, frame):
-    """(body, rotation, where its origin is from the body's) of a frame, in world axes."""
-    P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
-    i = frame_body(topology, frame)
-    R = rotation(topology, work, i)
-    return i, compose(R, P), rotate(R, x)
 
 
 @inlined
@@ -163,7 +155,8 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
     g = d
     if turns(mask) == 1:
         r, t, norm, angle = relative_rotation_vector(R_A, R_B)
-        g = rotate(R_A, log_row(r, cotangent_factor(dot(r, r), t, norm, angle), unit(mask, 1)))
+        c = cotangent_factor(dot(r, r), t, norm, angle)
+        g = rotate(R_A, inverse_left_jacobian(scale(-1.0, r), c, unit(mask, 1)))
     i, x = frame_body(topology, load_int(topology, at + FRAME_A)), add(x_A, d)
     j, y = frame_body(topology, load_int(topology, at + FRAME_B)), x_B
     while i != j:
@@ -193,7 +186,7 @@ def constraint_residual(topology, parameters, q, residual):
             put_residual(mask, R_A, R_B, d, residual, row)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
-        _, _, open_by, _, _ = coupling_value(topology, parameters, q, k)
+        _, _, open_by, _, _, _ = coupling_value(topology, parameters, q, k)
         store(residual, first + k, open_by)
 
 
@@ -216,7 +209,7 @@ def constraints_of(topology, parameters, q, work, residual, J):
         put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
-        at, numbers, open_by, slope, _ = coupling_value(topology, parameters, q, k)
+        at, numbers, open_by, slope, _, _ = coupling_value(topology, parameters, q, k)
         store(residual, first + k, open_by)
         grow(J, (first + k) * nv + load_int(topology, at + FIRST_VELOCITY), load(parameters, numbers))
         if load_int(topology, at + SECOND_VELOCITY) >= 0:
@@ -231,12 +224,12 @@ def turn_bias(mask, R_A, R_B, w, dw):
     r, t, norm, angle = relative_rotation_vector(R_A, R_B)
     square = dot(r, r)
     c, slope = cotangent_factor(square, t, norm, angle), cotangent_slope(square, t, norm, angle)
-    dr = log_rate(r, c, w)
+    dr = inverse_left_jacobian(r, c, w)
     x = cross(r, e)
     dx = cross(dr, e)
     rate = add_scaled(scale(0.5, dx), 2.0 * slope * dot(r, dr), cross(r, x))
     rate = add_scaled(rate, c, add(cross(dr, x), cross(r, dx)))
-    return dot(log_row(r, c, e), dw) + dot(rate, w)
+    return dot(inverse_left_jacobian(scale(-1.0, r), c, e), dw) + dot(rate, w)
 
 
 @kernel
@@ -270,7 +263,7 @@ def bias_of(topology, parameters, q, v, work, to, bias):
             put_masked(store, bias, row, 1, mask >> 3, dw)
     first = first_coupling(topology)
     for k in range(load_int(topology, N_COUPLINGS)):
-        at, numbers, open_by, _, bend = coupling_value(topology, parameters, q, k)
+        at, numbers, open_by, _, bend, _ = coupling_value(topology, parameters, q, k)
         rate = 0.0 * open_by
         if load_int(topology, at + SECOND_VELOCITY) >= 0:
             rate = load(parameters, numbers + 2) * load(v, load_int(topology, at + SECOND_VELOCITY))

@@ -13,7 +13,7 @@ from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import (
-    coupled_position, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
+    coupling_value, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, scale, store3, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
@@ -24,8 +24,7 @@ from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS,
-    NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
+    FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COUPLINGS, N_LOOPS, SECOND_VELOCITY,
 )
 from freeflyer.kernels.model.poses import position, put_spaced_rows, rotation, row3
 from freeflyer.kernels.tree.frames import frame_body
@@ -157,17 +156,7 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
 @inlined
 def coupling_slopes(topology, parameters, q, k):
     """(second velocity coordinate or -1, and the polynomial's first three derivatives by its coordinate) of coupling k."""
-    at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
-    numbers, count = load_int(topology, at + NUMBERS_AT), load_int(topology, at + N_COEFFICIENTS)
-    x = 0.0 * load(q, 0)
-    if load_int(topology, at + SECOND_POSITION) >= 0:
-        x = coupled_position(topology, parameters, q, at + SECOND_POSITION, numbers + 2)
-    p, s, b, c = 0.0 * x, 0.0 * x, 0.0 * x, 0.0 * x
-    for n in range(count - 1, -1, -1):
-        c = c * x + 3.0 * b
-        b = b * x + 2.0 * s
-        s = s * x + p
-        p = p * x + load(parameters, numbers + COUPLING_RATIOS + n)
+    at, numbers, _, s, b, c = coupling_value(topology, parameters, q, k)
     ratio = load(parameters, numbers + 2)
     return load_int(topology, at + SECOND_VELOCITY), ratio * s, ratio * ratio * b, ratio * ratio * ratio * c
 

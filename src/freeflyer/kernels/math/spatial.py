@@ -6,7 +6,8 @@ each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entri
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
-    accumulate, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, subtract, sym_apply,
+    accumulate, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store3, store_rows, strided6, subtract,
+    sym_apply,
 )
 
 
@@ -99,6 +100,18 @@ def accumulate_spatial(buffer, i, a):
 def spatial_of(entries):
     """(linear, angular) of six entries."""
     return (entries[0], entries[1], entries[2]), (entries[3], entries[4], entries[5])
+
+
+@inlined
+def strided_spatial(buffer, i, step):
+    """(linear, angular) of a column of six rows, `step` apart, whose first entry is i."""
+    return spatial_of(strided6(buffer, i, step))
+
+
+@inlined
+def store_spatial_rows(buffer, i, step, a):
+    """Six rows, `step` apart, become those of a motion or force."""
+    store_rows(buffer, i, step, (*a[0], *a[1]))
 
 
 @inlined

@@ -176,17 +176,11 @@ def cotangent_slope(square, t, norm, angle):
 
 
 @inlined
-def log_rate(r, c, w):
-    """Rate of the rotation vector r at the angular velocity w in the first frame's axes: Jl^-1(r) w."""
+def inverse_left_jacobian(r, c, w):
+    """Rate of the rotation vector r at the angular velocity w in the first frame's axes: Jl^-1(r) w; at -r its transpose's; c:
+    see `cotangent_factor`."""
     x = cross(r, w)
     return add_scaled(add_scaled(w, -0.5, x), c, cross(r, x))
-
-
-@inlined
-def log_row(r, c, e):
-    """Row of Jl^-1(r) for the unit vector e."""
-    x = cross(r, e)
-    return add_scaled(add_scaled(e, 0.5, x), c, cross(r, x))
 
 
 @inlined
@@ -235,8 +229,3 @@ def full_about_x(s, c, B):
 def azimuth(s, c, a):
     """About z, if there is an angle: there is none but at branches."""
     return a if s == 0.0 else about_z(s, c, a)
-
-
-@inlined
-def inertia_azimuth(s, c, A, B, C):
-    return (A, B, C) if s == 0.0 else (sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C))

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed
-from freeflyer.kernels.math.algebra import accumulate_strided, load3, rows3, store3, store_rows, store_strided, strided3
+from freeflyer.kernels.math.algebra import accumulate_strided, load3, rows3, store3, store_rows, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
@@ -94,11 +94,6 @@ def pose_at(topology, work, i):
 def spaced3(work, at):
     """Three entries of a record."""
     return strided3(work, at, row_step(work))
-
-
-@inlined
-def put_spaced(work, at, a):
-    store_strided(work, at, row_step(work), a)
 
 
 @inlined

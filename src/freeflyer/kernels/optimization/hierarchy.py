@@ -21,6 +21,7 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
+from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
     EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
 )
@@ -31,28 +32,16 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 )
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
-TOLERANT, MOST_WRONG = 100.0, 1e-6  # by how much more each loosening allows, and the most: gains that small only come from afar
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
-STALLED = 6  # rounds without a step, after which limits are loosened
-REPEATS = 3  # returns to a solution of the same held rows: then rounds go in a circle, and limits are loosened
-LOOSE = 1e-7  # by how much of the size of a row's terms
-INFINITE = float("inf")
+TOLERANCE, MORE_TOLERANT, TOLERANT = 1e-9, 2.0, 1e-6  # of a level's slope: what may be left at an optimum; more each time; the most
+PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
+INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TURNS = 3  # attempts to go on from a solution at which a limit was barred or wrong multipliers were tolerated
 MOVED, MORE, ATTEMPTS = 1e-6, 10.0, 5  # of a row's terms: by how much limits move if rounds run out; more at each attempt
 ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
-
-
-@inlined
-def name_of(held, m):
-    """A number that stands for the rows that are held."""
-    total = 0.0
-    for i in range(m):
-        total += load(held, i) * (GOLDEN * i - rint(GOLDEN * i))
-    return total
 
 
 @kernel
@@ -111,7 +100,7 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 @kernel
 def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict):
-    """As `solve_hierarchy`, whose rounds may run out at `most`. Returns whether a limit would be released if none were barred."""
+    """As `solve_hierarchy`, whose rounds may run out at `most`."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -123,10 +112,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    low, high, barred = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
+    sides = workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    for buffer in (barred, made, own):
+    for buffer in (made, own):
         clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -138,26 +127,22 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    loosen(lower, upper, lengths, m, 0.0, low, high)
-    way, length, released, some_barred, tested = 0.0, 0.0, -1, False, False
-    known, doubtful = abs(load(start, 0)) < LARGEST, False
+    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
         put_coordinates(metric, R, point, center, n, width, y)
         put_products(rows, m, width, width, point, 0, values)
-        hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    seen, arrivals, next_seen, repeats, exchanged = 0.0, 0, 1, 0, False
-    attempt, late, change, single, rank, started, stalls, rounds, going, loose, wrong, times = (
-        0, LATE, 0, -1, 0, known, 0, 0, 1.0, False, WRONG, 0)  # fmt: skip
+        hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+    attempt, late, change, single, rank, started, stalls, rounds, going, exchanged = 0, LATE, 0, -1, 0, known, 0, 0, 1.0, False
     while going != 0.0 and rounds < most:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
-                store(e, i, sqrt(load(weights, i)) * (bound_of(held, low, high, i) - load(offsets, i)))
+                store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)))
         if single >= 0:
-            exchanged = True
-            if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+            exchanged = not fresh
+            if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
                 change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
         far = 0
@@ -170,24 +155,21 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
         change, single = m, -1
-        if started:
+        if started and not proven:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
             way = sqrt(dot(direction, 0, direction, 0, width))
             reach = way + sqrt(dot(y, 0, y, 0, width))
             if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
-                stop, at, share = first_limit(rows, m, width, held, low, high, values, lengths, point)
+                stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
             else:
                 stalls += 1
-            if stop >= 0 and stop == released:  # its multiplier is rounding
-                store(barred, stop, 1.0)
-                some_barred = True
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
-        else:
+        elif not proven:
             set_row(y, 0, goal, 0, width)
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
@@ -195,63 +177,52 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-            single, released = stop, -1
+            single = stop
         else:
-            first = hold_violated(held, low, high, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            first = m if proven else hold_violated(held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
-                worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong,
+                worst, change = wrong_row(
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else 0.1 * tolerance,
                     direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
-                name, arrivals = name_of(held, m), arrivals + 1
-                if started and name == seen:
-                    repeats += 1
-                if repeats == REPEATS:
-                    repeats, stalls = 0, STALLED + 1
-                if arrivals == next_seen:
-                    seen, next_seen = name, 2 * next_seen
                 started = True
-                if worst >= 0:
+                if worst >= 0 and stalls >= PATIENCE:
+                    put_sides(lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals, parts)
+                    level = steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
+                    proven = level > levels
+                    if not proven:
+                        lengthen(levels, ends, level, held, sides, T, m, width, direction)
+                        put_direction(metric, W, direction, n, width, point)
+                        stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+                        add_scaled_row(y, 0, share, direction, 0, 0, width)
+                        put_direction(metric, W, y, n, width, point)
+                        add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+                        put_products(rows, m, width, width, point, 0, values)
+                        if stop >= 0:
+                            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
+                elif worst >= 0:
                     store(held, worst, FREE)
-                    single, released = worst, worst
-                elif some_barred and not tested:  # beside other limits it may not be
-                    clear(barred, 0, m)
-                    tested = True
-                elif loose:
-                    loosen(lower, upper, lengths, m, 0.0, low, high)
-                    loose, started = False, False
-                elif exchanged:  # factors that were exchanged row by row lose digits
-                    change, exchanged = 0, False
+                    single = worst if change == m else -1
+                elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
+                    change, exchanged, fresh = 0, False, True
                 else:
                     going = 0.0
-                    if some_barred or wrong > WRONG:
-                        clear(barred, 0, m)
-                        doubtful = wrong_row(
-                            levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, WRONG,
-                            direction,
-                        ) >= 0  # fmt: skip
-        if starting or (rounds == late and going != 0.0 and attempt < STARTS):
+        if starting or (rounds == late and going != 0.0 and not proven and attempt < STARTS):
             late, started = rounds + LATE, True
-            change, single, exchanged, stalls, loose = 0, -1, False, 0, False
-            loosen(lower, upper, lengths, m, 0.0, low, high)
+            change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
                 levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
-                residuals, multipliers, decided, barred, R, parts,
+                residuals, multipliers, decided, sides, R, parts,
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
             put_products(rows, m, width, width, point, 0, values)
-            hold_violated(held, low, high, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-            clear(barred, 0, m)
-            attempt, some_barred, tested = attempt + 1, False, False
-        if stalls > STALLED:
-            times += 1
-            loosen(lower, upper, lengths, m, LOOSE * times * (length + min(way, 1.0)), low, high)
-            loose, wrong, stalls = True, min(TOLERANT * wrong, MOST_WRONG), 0
-            seen, arrivals, next_seen, repeats = 0.0, 0, 1, 0
+            hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+            attempt += 1
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
@@ -262,7 +233,6 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
     store(verdict, 1, going)
-    return doubtful
 
 
 @kernel
@@ -274,51 +244,32 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
     If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits, up to
-    five times. If a limit would be released that is barred, rounds go on from the solution, which stays if they run out.
+    five times.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
     before, most = taken(linear), ROUNDS * n + FIRST_ROUNDS
-    doubtful = put_rounds(
-        topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict
-    )
-    rounds, solved, attempt, moved = load(verdict, 0), load(verdict, 1) == 0.0, 0, MOVED
-    while attempt < ATTEMPTS and (attempt == 0 or not solved):
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict)
+    rounds, attempt, moved = load(verdict, 0), 0, MOVED
+    while attempt < ATTEMPTS and load(verdict, 1) != 0.0:
         attempt += 1
-        if not solved:
+        for j in range(n):
+            store(near, j, INFINITE)
+        for i in range(m):
+            store(first, i, FREE)
+            store(sizes, i, 0.0)
             for j in range(n):
-                store(near, j, INFINITE)
-            for i in range(m):
-                store(first, i, FREE)
-                store(sizes, i, 0.0)
-                for j in range(n):
-                    store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
-            loosen(lower, upper, sizes, m, moved, low, high)
-            release(linear, before)
-            put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
-            rounds += load(verdict, 0)
-            moved = MORE * moved
-        turn = 0
-        while (doubtful or not solved) and turn < TURNS:
-            turn += 1
-            for i in range(m):
-                store(first, i, load(held, i))
-                store(sizes, i, load(multipliers, i))
-            for j in range(n):
-                store(near, j, load(x, j))
-            release(linear, before)
-            doubtful = put_rounds(
-                topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict
-            )
-            rounds += load(verdict, 0)
-            if solved and load(verdict, 1) != 0.0:
-                for i in range(m):
-                    store(held, i, load(first, i))
-                    store(multipliers, i, load(sizes, i))
-                for j in range(n):
-                    store(x, j, load(near, j))
-                store(verdict, 1, 0.0)
-                turn = TURNS
-            solved = load(verdict, 1) == 0.0
+                store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
+        loosen(lower, upper, sizes, m, moved, low, high)
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
+        rounds += load(verdict, 0)
+        for i in range(m):
+            store(first, i, load(held, i))
+        for j in range(n):
+            store(near, j, load(x, j))
+        release(linear, before)
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict)
+        rounds, moved = rounds + load(verdict, 0), MORE * moved
     store(verdict, 0, rounds)

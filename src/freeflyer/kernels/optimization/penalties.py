@@ -21,24 +21,24 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
-SOFT = 1e-6  # of a row's own size: softness of limits of levels above
+HARD = 1e-300  # softness of limits of levels above
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
-KEPT = 1e-5  # likewise: a limit of a level above is kept
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-PASSES = 3  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+FALLING = 0.5  # of the gradient before
+PASSES = 12  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
-def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, parts):
-    """W W^T, the inverse of the matrix of a level: share and the squares of the equations' rows. The last four: room."""
+def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
+    """W W^T, the inverse of the matrix of a level: share and the squares of rows that are equations or far outside. The last four: room."""
     clear(M, 0, n * width)
     for i in range(from_row, end):
-        if load(held, i) == EQUAL:
+        if load(squares, i) != 0.0:
             for j in range(n):
                 if load(T, width * i + j) != 0.0:
                     add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
@@ -50,12 +50,12 @@ def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, p
 
 
 @kernel
-def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, g, h):
-    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of the equations of a level. g, h: room."""
+def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, W, g, h):
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of these rows. g, h: room."""
     clear(g, 0, width)
     add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
-        if load(held, i) == EQUAL:
+        if load(squares, i) != 0.0:
             add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
     put_combination(g, n, W, width, h)
     put_direction(True, W, h, n, width, g)
@@ -83,8 +83,8 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
-def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end, m, n, width, W, y, held, strengths, L, Q, wide,
-                places, multipliers, slots, step, d, parts):  # fmt: skip
+def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
+                wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
@@ -119,14 +119,18 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
         release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
-        worst, p, side = OUTSIDE * sqrt(dot(y, 0, y, 0, width)), -1, 1.0
+        worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * max(floor, sqrt(dot(y, 0, y, 0, width)))
         put_products(T, end, width, width, y, 0, strengths)
         for i in range(end):
             if load(held, i) == FREE and load(softness, i) > 0.0:
                 value = load(strengths, i)
-                over, under = (value - load(high, i)) / load(sizes, i), (load(low, i) - value) / load(sizes, i)
-                if max(over, under) > worst:
-                    worst, p, side = max(over, under), i, 1.0 if over > under else -1.0
+                over, under = value - load(high, i), load(low, i) - value
+                if max(over, under) > least * load(sizes, i):
+                    if load(norms, i) == 0.0:
+                        put_combination(from_entry(P, width * i), n, W, width, parts)
+                        store(norms, i, sqrt(dot(parts, 0, parts, 0, width)))
+                    if max(over, under) > worst * load(norms, i):
+                        worst, p, side = max(over, under) / load(norms, i), i, 1.0 if over > under else -1.0
         going, own, adding = p >= 0, 0.0, p >= 0
         while adding:
             rounds += 1
@@ -143,22 +147,23 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, end,
             subtract_products(Q, at, 0, width, parts, 0, n, W, width)
             store(Q, at + width + slot, sqrt(soft))
             store(slots, count, 1.0 * slot)
-            if not add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts):  # rounding is left of it
-                store(softness, p, 0.0)
-                break
+            free = add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts)
             clear(step, 0, stride)
             for j in range(count):
                 store(step, j, -1.0 * load(L, stride * count + j))
             store(step, count, 1.0)
             store(multipliers, count, own)
             solve_transposed(L, count, stride, step)
-            length = load(L, stride * count + count)
-            value = dot(T, width * p, y, 0, width)
-            t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / (length * length)
-            place = count
+            length, t, place = load(L, stride * count + count), LARGEST, count
+            if free:
+                value = dot(T, width * p, y, 0, width)
+                t = ((value - load(high, p) if side > 0.0 else load(low, p) - value) - own * soft) / (length * length)
             for j in range(count):
                 if load(step, j) < 0.0 and -1.0 * load(multipliers, j) > t * load(step, j):
                     t, place = -1.0 * load(multipliers, j) / load(step, j), j
+            if t >= LARGEST:  # rounding is left of it
+                store(softness, p, 0.0)
+                break
             move(-t * length, W, from_entry(Q, at), fixed, rank, n, width, y, d, parts)
             add_scaled_row(multipliers, 0, t, step, 0, 0, count + 1)
             own = load(multipliers, count)
@@ -188,13 +193,12 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     those that are kept. softness, strengths, R, parts: room.
     """
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
-    locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
+    squares, locked, rest, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
     wide = width + stride
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
-    d, u, before = workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
-    least, most, shifts = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
@@ -224,51 +228,61 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         fresh = from_entry(Q, width * known)
         for i in range(m):
             store(softness, i, 0.0)
+            store(squares, i, 1.0 if begin <= i < end and load(held, i) == EQUAL else 0.0)
             if load(locked, i) == 0.0:
                 put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
                 own, size = dot(P, width * i, P, width * i, width), load(sizes, i) * load(sizes, i)
                 if load(held, i) == FREE and i < end and own > LEFT * LEFT * size:
-                    store(softness, i, 1.0 if i >= begin else SOFT * relative * own / share)
+                    store(softness, i, 1.0 if i >= begin else HARD)
         clear(rest, 0, width)
         if stage == levels:
             put_products(Q, rank, width, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough, moved, count, used = 0, 0.0, 1.0, 0, width
-        clear(shifts, 0, m)
+        passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
+        falling = True
         clear(multipliers, 0, stride)
-        clear(slots, 0, stride)
-        put_level_metric(P, begin, end, held, share, n, width, W, S, L, R, parts)
-        for i in range(m):
-            store(places, i, -1.0)
-            if load(softness, i) > 0.0:
-                store(held, i, FREE)
-        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED):
+        many = True
+        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling):
             passes += 1
+            last_gradient = gradient
             set_row(before, 0, y, 0, width)
-            for i in range(end):
-                store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
-                store(least, i, load(low, i) - load(shifts, i))
-                store(most, i, load(high, i) - load(shifts, i))
-            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
+            outside, renewed = 0, many
+            for i in range(begin, end):
+                value = dot(T, width * i, y, 0, width)
+                store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
+                if load(softness, i) + load(squares, i) > 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
+                    outside += 1
+            many = outside > n
+            if many or renewed:
+                for i in range(m):
+                    limit = load(softness, i) + load(squares, i) > 0.0 and load(held, i) != EQUAL
+                    if limit and begin <= i < end:
+                        store(squares, i, 1.0 if many and load(strengths, i) != 0.0 else 0.0)
+                        store(softness, i, 1.0 - load(squares, i))
+                    if limit:
+                        store(held, i, FREE)
+                    store(places, i, -1.0)
+                count, used = 0, width
+                clear(slots, 0, stride)
+                clear(norms, 0, m)
+                put_level_metric(P, begin, end, squares, share, n, width, W, S, L, R, parts)
+            put_free_minimum(P, strengths, begin, end, squares, share, n, width, y, rest, W, d, u)
             count, used = keep_limits(
-                count, used, T, P, Q, rank, least, most, softness, sizes, end, m, n, width, W, y, held, strengths, L, S, wide,
-                places, multipliers, slots, step, d, parts,
+                count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
+                places, multipliers, slots, norms, step, d, parts,
             )  # fmt: skip
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
                 value = dot(T, width * i, y, 0, width)
                 miss = value - min(max(value, load(low, i)), load(high, i))
-                if i < begin and load(softness, i) > 0.0:
-                    store(shifts, i, load(shifts, i) + miss)
-                    if abs(miss) > KEPT * load(sizes, i) * length:
-                        enough = 0.0
                 if i >= begin:
                     gradient += abs(miss) * load(sizes, i)
+                    store(strengths, i, max(load(strengths, i), load(squares, i) * abs(miss) * load(sizes, i)))
                     if abs(miss) > MISSED * load(sizes, i) * length:
                         enough = 0.0
-            enough = max(enough, DECIDED * gradient)
+            enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient
             add_scaled_row(before, 0, -1.0, y, 0, 0, width)
             moved = sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
         begin = end

@@ -1,25 +1,39 @@
-"""Rows of one step on the ground: which limits and points take part, their columns, velocities without impulses, and targets."""
+"""Rows of one step on the ground: which limits and points take part, their directions, velocities without impulses, and targets.
 
-from freeflyer.kernels.backend import LANES, copy_entries, inlined, kernel, load, load_int, sqrt, store, zero_entries
+States side by side share rows: a row that takes part in one of them is computed in all. Rows that hold come first, then those of
+groups: a limit, dry friction of a joint, or a point's two tangents and normal. The directions X (rows, nv) of a group are not zero
+along one path of coordinates to the world only, and undefined elsewhere.
+"""
+
+from freeflyer.kernels.backend import (
+    all_below, from_entry, inlined, integer, kernel, like, load, load_int, select_less, sqrt, store,
+)
+from freeflyer.kernels.contacts.dynamics import inward
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.algebra import dot, load3
-from freeflyer.kernels.model.layout import N_SET_ROWS, N_V, TABLE_AT
-from freeflyer.kernels.sim.ground import FIRST, NORMAL, RECORD, SECOND, point_share
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, scale, subtract
+from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_SET_ROWS, N_V, TABLE_AT
+from freeflyer.kernels.model.poses import root_position
+from freeflyer.kernels.sim.ground import FIRST, NORMAL, RECORD, SECOND, TOUCH, point_int, point_share
 from freeflyer.kernels.sim.layout import (
     DAMPING, DRY_AT, DRY_NUMBERS, FRICTION, GIVEN, GRAVITY, GROUND_FRICTION, GROUND_RESTITUTION, LIMITED_AT, LIMITED_INTS,
-    LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, N_DRY, N_LIMITED, N_POINTS, PLANES, PLANE_FLOATS, RESTITUTION, RIGID, SHARE, SOFT, STEP,
-    STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
+    LIMITED_Q, LIMITED_V, LIMIT_NUMBERS, N_DRY, N_LIMITED, N_POINTS, PLANES, PLANE_FLOATS, POINT_FRAME, POINT_LAST, RESTITUTION,
+    RIGID, SOFT, STEP, STIFFNESS, SURFACE, VISCOELASTIC, YIELDING,
 )
+from freeflyer.kernels.tree.columns import root_direction
+from freeflyer.kernels.tree.factor import coordinate_before, line_start
+from freeflyer.kernels.tree.frames import MOTION_SIZE, frame_body
+from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 NEAR = 1e-3  # m or rad: points and limits nearer than that, or than two steps at their speed, take part
 SUNK = 1e-10  # m: depths below are none
 REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
+GROUP, ROW, LAST, GROUP_NUMBERS = 0, 1, 2, 3  # of a group that takes part: its number, its first row, the last of its coordinates
 
 
 @inlined
 def kept_at(topology):
-    """Where the kept impulses begin in the settings."""
+    """Where the mean forces of the step before begin in the settings."""
     given = PLANE_FLOATS * table_int(topology, N_POINTS) if table_int(topology, SURFACE) == GIVEN else 0
     return PLANES + given
 
@@ -30,49 +44,30 @@ def listed(topology, at, n):
 
 
 @inlined
-def whole(n):
-    """n numbers, as many more as fill rows."""
-    return (n + LANES - 1) // LANES * LANES
+def group_counts(topology):
+    """How many groups there are: limits, dry friction, points."""
+    return table_int(topology, N_LIMITED), table_int(topology, N_DRY), table_int(topology, N_POINTS)
 
 
 @inlined
-def point_width(topology):
-    """Numbers of a row of columns of what holds and of all points."""
-    return whole(table_int(topology, N_SET_ROWS) + 3 * table_int(topology, N_POINTS))
+def of_group(groups, n, k):
+    return integer(load(groups, GROUP_NUMBERS * n + k))
 
 
 @inlined
-def put_rates_of(X, width, nv, v, rates):
-    """rates (width,) = J v."""
-    zero_entries(rates, width)
-    for j in range(nv):
-        add_scaled_row(rates, 0, load(v, j), X, width * j, 0, width)
+def axis_of(record, n, i):
+    """Direction of row i of point n, world axes."""
+    return load3(record, RECORD * n + (FIRST if i == 0 else (SECOND if i == 1 else NORMAL)))
 
 
-@kernel
-def choose_rows(topology, parameters, q, v, settings, record, rates, near):
-    """near (limited + points,): 1 or -1 for coordinates near their lower or upper limit, 1 for points near the ground, else 0.
-    Returns how many limits and how many points. rates: of the points along their axes."""
-    h, limited, limits, cones, speed = load(settings, STEP), table_int(topology, N_LIMITED), 0, 0, 0.0
-    for n in range(limited):
-        j, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
-        side = 1.0 if below < above else -1.0
-        if min(below, above) < NEAR + 2.0 * h * abs(load(v, j)):
-            limits += 1
-        else:
-            side = 0.0
-        store(near, n, side)
-    for n in range(table_int(topology, N_POINTS)):
-        rate = load3(rates, 3 * n)
-        speed = max(speed, dot(rate, rate))
-    reach = NEAR + 2.0 * h * sqrt(speed)
-    for n in range(table_int(topology, N_POINTS)):
-        touches = 0.0
-        if load(record, RECORD * n) < reach:
-            cones += 1
-            touches = 1.0
-        store(near, limited + n, touches)
-    return limits, cones
+@inlined
+def larger(x, y):
+    return select_less(x, y, y, x)
+
+
+@inlined
+def smaller(x, y):
+    return select_less(x, y, x, y)
 
 
 @inlined
@@ -84,93 +79,163 @@ def room_of(topology, parameters, q, n):
 
 
 @kernel
-def put_rows(topology, parameters, q, free, settings, near, record, wide, of_points, X, width, b, y, gaps, bounds):
-    """Columns X of the rows that take part, velocities b (rows,) without impulses, impulses y to begin with, gaps, bounds. From
-    those of what holds and of all points, `wide`, and their velocities without impulses, `of_points`."""
-    held, limited, dry = table_int(topology, N_SET_ROWS), table_int(topology, N_LIMITED), table_int(topology, N_DRY)
-    nv, first, row, all_width = load_int(topology, N_V), kept_at(topology), 0, point_width(topology)
-    zero_entries(X, nv * width)
-    copy_entries(of_points, held, b)
-    for j in range(nv):
-        for k in range(held):
-            store(X, width * j + k, load(wide, all_width * j + k))
-    for n in range(limited):
-        side = load(near, n)
-        if side != 0.0:
-            j, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
-            store(X, width * j + held + row, side)
-            store(b, held + row, side * load(free, j))
-            store(gaps, row, min(below, above))
-            store(y, row, max(side * load(settings, first + n), 0.0))
-            row += 1
-    first += limited
-    for n in range(dry):
-        j = listed(topology, DRY_AT, n)
-        store(X, width * j + held + row, 1.0)
-        store(b, held + row, load(free, j))
-        store(bounds, n, load(settings, STEP) * load(parameters, table_int(topology, DRY_NUMBERS) + n))
-        store(y, row, load(settings, first + n))
-        row += 1
-    first += dry
-    cone = dry
+def put_point_rates(topology, work, record, rates):
+    """rates (points, 3): velocities of the points along their axes. work: the motions of all bodies."""
     for n in range(table_int(topology, N_POINTS)):
-        if load(near, limited + n) > 0.0:
-            f, at, place = load3(settings, first + 3 * n), RECORD * n, held + 3 * n
-            for j in range(nv):
-                for i in range(3):
-                    store(X, width * j + held + row + i, load(wide, all_width * j + place + i))
-            for i in range(3):
-                store(b, held + row + i, load(of_points, place + i))
-                store(y, row + i, dot(f, load3(record, at + (FIRST if i == 0 else (SECOND if i == 1 else NORMAL)))))
-            store(gaps, row + 2, load(record, at))
-            store(bounds, cone, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
-            cone += 1
-            row += 3
+        i = frame_body(topology, point_int(topology, n, POINT_FRAME))
+        l, w = load_spatial(work, load_int(topology, FREE_AT) + MOTION_SIZE * i)
+        u = add(l, cross(w, subtract(load3(record, RECORD * n + TOUCH), root_position(topology, work, i))))
+        for k in range(3):
+            store(rates, 3 * n + k, dot(axis_of(record, n, k), u))
 
 
 @kernel
-def put_targets(topology, parameters, settings, limits, row, rates, y, b, gaps, near):
-    """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
-    by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
-    alone, which become whole ones."""
-    h, gravity = load(settings, STEP), load3(settings, GRAVITY)
-    slow = REST * h * sqrt(dot(gravity, gravity))
-    yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
-    for k in range(limits):
-        store(b, k, load(b, k) + (load(gaps, k) if load(gaps, k) > SUNK else 0.0) / h)
-    for n in range(table_int(topology, N_POINTS)):
-        if load(near, n) > 0.0:
-            rate, gap, k = load(rates, 3 * n + 2), load(gaps, row + 2), row + 2
-            bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
-            if yielding != RIGID and gap < 0.0:
-                for i in range(3):
-                    slip = load(rates, 3 * n + i)
-                    pressed = gap if i == 2 else 0.0
-                    if yielding == SOFT:
-                        store(b, row + i, load(b, row + i) - slip + h * (damper * slip + spring * pressed))
-                    elif i == 2 or yielding == VISCOELASTIC:
-                        if i < 2 and load(y, k) > 0.0:  # how far the spring is stretched
-                            pressed = -load(y, row + i) / (h * spring)
-                            store(y, row + i, load(y, row + i) - h * damper * slip)
-                        store(b, row + i, load(b, row + i) + spring * pressed / (h * spring + damper))
-                store(gaps, k, 0.0)
-            elif bounce > 0.0 and gap + h * load(b, k) < 0.0 and rate < -slow:
-                store(b, k, load(b, k) + bounce * rate)
-            else:
-                store(b, k, load(b, k) + (gap if gap > SUNK else 0.0) / h)
-            row += 3
+def choose_rows(topology, parameters, q, v, settings, record, rates, near, groups):
+    """near (groups,): 1 or -1 for coordinates near their lower or upper limit, 1 for dry friction and for points near the ground,
+    else 0. groups: those near in any state. Returns how many they are, and how many rows there are. rates: of the points."""
+    (limited, dry, points), count, row = group_counts(topology), 0, table_int(topology, N_SET_ROWS)
+    h, speed = load(settings, STEP), 0.0 * load(settings, STEP)
+    for n in range(points):
+        rate = load3(rates, 3 * n)
+        speed = larger(speed, dot(rate, rate))
+    reach = NEAR + 2.0 * h * sqrt(speed)
+    for n in range(limited + dry + points):
+        last, touches, rows = 0, like(h, 1.0), 1
+        if n < limited:
+            last, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
+            side = select_less(below, above, like(h, 1.0), like(h, -1.0))
+            touches = select_less(smaller(below, above), NEAR + 2.0 * h * abs(load(v, last)), side, 0.0 * h)
+        elif n < limited + dry:
+            last = listed(topology, DRY_AT, n - limited)
+        else:
+            last, rows = point_int(topology, n - limited - dry, POINT_LAST), 3
+            touches = select_less(load(record, RECORD * (n - limited - dry)), reach, like(h, 1.0), 0.0 * h)
+        store(near, n, touches)
+        if not all_below(touches, 0.5):
+            store(groups, GROUP_NUMBERS * count + GROUP, 1.0 * n)
+            store(groups, GROUP_NUMBERS * count + ROW, 1.0 * row)
+            store(groups, GROUP_NUMBERS * count + LAST, 1.0 * last)
+            count += 1
+            row += rows
+    return count, row
 
 
 @inlined
-def add_compliance(topology, settings, row, cones, C, stride):
-    """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
-    axes; on soft ground a share of each row's own gain."""
-    h, yielding = load(settings, STEP), table_int(topology, YIELDING)
-    if yielding != RIGID:
-        for k in range(row, row + 3 * cones):
-            own, gain = load(C, stride * k + k), 0.0
-            if yielding == SOFT:
-                gain = load(settings, SHARE) * own
-            elif yielding == VISCOELASTIC or (k - row) % 3 == 2:
-                gain = 1.0 / (h * (h * load(settings, STIFFNESS) + load(settings, DAMPING)))
-            store(C, stride * k + k, own + gain)
+def put_point_rows(topology, work, record, n, X, row):
+    """Rows `row`, `row` + 1, `row` + 2: velocities of point n along its tangents and its normal, zeros on its path before."""
+    nv, i, c = load_int(topology, N_V), frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
+    first, second, normal = axis_of(record, n, 0), axis_of(record, n, 1), axis_of(record, n, 2)
+    wrenches = (first, cross(c, first)), (second, cross(c, second)), (normal, cross(c, normal))
+    while i > 0:
+        start, end = column_range(topology, i)
+        for d in range(start, end):
+            V, at = root_direction(topology, work, i, d), nv * row + coordinate(topology, d)
+            for k, F in enumerate(wrenches):
+                store(X, at + nv * k, load(X, at + nv * k) + spatial_dot(F, V))
+        i = parent_of(topology, i)
+
+
+@kernel
+def put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds):
+    """Of the groups that take part directions X, velocities b without impulses, impulses y to begin with, gaps (rows,); bounds
+    (groups,) of dry friction, or coefficients of friction."""
+    nv, (limited, dry, _), kept, h = load_int(topology, N_V), group_counts(topology), kept_at(topology), load(settings, STEP)
+    for m in range(count):
+        n, row, j = of_group(groups, m, GROUP), of_group(groups, m, ROW), of_group(groups, m, LAST)
+        rows = 1 if n < limited + dry else 3
+        while j >= 0:
+            for i in range(rows):
+                store(X, nv * (row + i) + j, 0.0)
+            j = coordinate_before(topology, j)
+        j = of_group(groups, m, LAST)
+        if n < limited:
+            side, (below, above) = load(near, n), room_of(topology, parameters, q, n)
+            store(X, nv * row + j, side)
+            store(y, row, larger(side * h * load(settings, kept + n), 0.0 * side))
+            store(gaps, row, smaller(below, above))
+        elif n < limited + dry:
+            store(X, nv * row + j, 1.0)
+            store(y, row, h * load(settings, kept + n))
+            store(gaps, row, 0.0)
+            store(bounds, m, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
+        else:
+            n = n - limited - dry
+            put_point_rows(topology, work, record, n, X, row)
+            f = scale(h, load3(settings, kept + limited + dry + 3 * n))
+            for i in range(3):
+                store(y, row + i, dot(f, axis_of(record, n, i)))
+                store(gaps, row + i, 0.0)
+            store(gaps, row + 2, load(record, RECORD * n))
+            store(bounds, m, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
+        for i in range(rows):
+            total, k = 0.0 * load(free, 0), j
+            while k >= 0:
+                total = total + load(X, nv * (row + i) + k) * load(free, k)
+                k = coordinate_before(topology, k)
+            store(b, row + i, total)
+
+
+@inlined
+def open_speed(gap, h):
+    """How fast an open gap may close."""
+    return select_less(SUNK, gap, gap, 0.0 * gap) / h
+
+
+@kernel
+def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps):
+    """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
+    by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
+    alone, which become whole ones."""
+    h, gravity, (limited, dry, _) = load(settings, STEP), load3(settings, GRAVITY), group_counts(topology)
+    slow = -REST * h * sqrt(dot(gravity, gravity))
+    yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
+    for m in range(count):
+        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        if n < limited:
+            store(b, row, load(b, row) + open_speed(load(gaps, row), h))
+        elif n >= limited + dry:
+            n = n - limited - dry
+            k, rate, gap, zero = row + 2, load(rates, 3 * n + 2), load(gaps, row + 2), 0.0 * h
+            bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
+            target, back = open_speed(gap, h), bounce * rate
+            back = select_less(zero, bounce, select_less(rate, slow, back, target), target)
+            target = select_less(gap + h * load(b, k), zero, back, target)
+            if yielding != RIGID:
+                stretched, give = load(y, k), h * spring + damper
+                for i in range(3):
+                    slip, asked = load(rates, 3 * n + i), zero
+                    rigid, pressed = (target, gap) if i == 2 else (zero, zero)
+                    if yielding == SOFT:
+                        asked = h * (damper * slip + spring * pressed) - slip
+                    elif i == 2:
+                        asked = spring * gap / give
+                    elif yielding == VISCOELASTIC:  # how far the spring is stretched
+                        f, swept = load(y, row + i), select_less(gap, zero, h * damper * slip, zero)
+                        asked = select_less(zero, stretched, -1.0 * f / (h * give), zero)
+                        store(y, row + i, f - select_less(zero, stretched, swept, zero))
+                    store(b, row + i, load(b, row + i) + select_less(gap, zero, asked, rigid))
+                store(gaps, k, larger(gap, zero))
+            else:
+                store(b, k, load(b, k) + target)
+
+
+@kernel
+def whiten_rows(topology, L, groups, count, X):
+    """Directions X of rows become L^-T X."""
+    nv, stride, (limited, dry, _) = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
+    for k in range(table_int(topology, N_SET_ROWS)):
+        inward(topology, L, from_entry(X, nv * k))
+    for m in range(count):
+        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
+        rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
+        for k in range(row, row + rows):
+            j = last
+            while j >= 0:
+                y, end = load(X, nv * k + j), coordinate_before(topology, j)
+                while end >= 0:
+                    start = line_start(topology, end)
+                    for i in range(start, end + 1):
+                        store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
+                    end = coordinate_before(topology, start)
+                j = coordinate_before(topology, j)
+

@@ -12,31 +12,31 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_total, store, workspace,
-    zero_entries,
+    as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store,
+    taken, workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import items_workspace, outward, path_of, put_factored_mass, whiten
+from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
-from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row, put_gram
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.math.spatial import accumulate_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
-from freeflyer.kernels.model.layout import (
-    COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V,
-)
-from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
-from freeflyer.kernels.sim.ground import RECORD, put_point, put_point_rows, put_wrench, world_force
+from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V
+from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
 from freeflyer.kernels.sim.layout import (
-    DAMPING, ENOUGH, GRAVITY, MISSING, N_DRY, N_LIMITED, N_POINTS, N_SETTINGS, PENETRATION, ROUNDS, STEP, TOUCHING, VISCOELASTIC,
-    YIELDING,
+    DAMPING, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
+    VISCOELASTIC, YIELDING,
 )
-from freeflyer.kernels.sim.rows import SUNK, add_compliance, choose_rows, point_width, put_rates_of, put_rows, put_targets, whole
+from freeflyer.kernels.sim.problem import SUNK, solve_state
+from freeflyer.kernels.sim.rows import (
+    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, kept_at, of_group, put_point_rates, put_rows, put_targets,
+    whiten_rows,
+)
+from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import solve, zeros_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
-
-RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
 
 
 @kernel
@@ -78,193 +78,150 @@ def move(topology, parameters, q, step, v, q_next):
             store3(v, j, rotate_back(quaternion(q_next, at + 3), rotate(R, load3(v, j))))
 
 
-@inlined
-def table_sizes(topology):
-    """Of L, columns, records of points, and of what else the second stage takes."""
-    nv, points = load_int(topology, N_V), table_int(topology, N_POINTS)
-    other = load_int(topology, N_Q) + 2 * nv + table_int(topology, N_SETTINGS)
-    return nv * load_int(topology, COLUMN_ROW), nv * point_width(topology), RECORD * points + 1, other
+@kernel
+def put_held_rows(topology, parameters, q, v, work, X):
+    """Directions X (rows, nv) of what holds."""
+    nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width, unused = row_width(q, held), workspace(q, held + 8)
+    columns = workspace(q, nv * width + 8)
+    put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), columns, width, unused, unused)
+    for k in range(held):
+        for j in range(nv):
+            store(X, nv * k + j, load(columns, width * j + k))
 
 
 @kernel
-def step_tables(topology, parameters, q, v, tau, settings, L, X, record, other):
-    """First stage: L, columns of what holds and of all points, records of the points; other: the velocity after a step without
-    contacts, q, v, settings."""
-    nv, nq, to = load_int(topology, N_V), load_int(topology, N_Q), load_int(topology, FREE_AT)
-    points, held, width = table_int(topology, N_POINTS), table_int(topology, N_SET_ROWS), point_width(topology)
-    _, _, _, _, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
-    body_motions(topology, work, v, to)
-    put_factored_mass(topology, parameters, work, workspace(q, nv + 8), L)
-    put_free_velocity(topology, parameters, q, v, tau, settings, L, other)
-    copy_entries(q, nq, from_entry(other, nv))
-    copy_entries(v, nv, from_entry(other, nv + nq))
-    copy_entries(settings, table_int(topology, N_SETTINGS), from_entry(other, 2 * nv + nq))
-    zero_entries(X, nv * width)
-    put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), X, width, workspace(q, held + 8),
-                 workspace(q, held + 8))  # fmt: skip
-    tall = workspace(q, 6 * LANES + 8)
-    for n in range(points):
-        put_point(topology, parameters, work, settings, n, record)
-        put_point_rows(topology, work, n, record, tall, X, width, held + 3 * n)
-
-
-@kernel
-def eliminate_held(G, held, rows, width, b, inverses, C, stride):
-    """The first `held` rows of G are eliminated, G on and above its diagonal, and b. C (rows - held, stride) becomes the rest: the
-    gain of the other impulses while these rows hold. inverses (held,): of pivots, 0 for rows that depend on others."""
-    for c in range(held):
-        store(inverses, c, load(G, width * c + c))
-    for c in range(held):
-        pivot = load(G, width * c + c)
-        inverse = 1.0 / pivot if pivot > MIN_PIVOT_RATIO * load(inverses, c) else 0.0
-        store(inverses, c, inverse)
-        for i in range(c + 1, rows):
-            s = inverse * load(G, width * c + i)
-            if s != 0.0:
-                add_scaled_row(G, width * i, -s, G, width * c, i, width)
-                store(b, i, load(b, i) - s * load(b, c))
-    for i in range(held, rows):
-        for j in range(stride):
-            store(C, stride * (i - held) + j, 0.0)
-        for j in range(held, rows):
-            store(C, stride * (i - held) + j - held, load(G, width * min(i, j) + max(i, j)))
-
-
-@kernel
-def put_changes(topology, L, X, width, G, held, rows, b, inverses, y, changes):
-    """changes (nv,) = M^-1 J^T y of the impulses y of all rows but the first `held`, and those with which these stay as b asks. X:
-    whitened columns."""
-    impulses, step = workspace(X, width + 8), row_step(X)
-    zero_entries(impulses, width)
-    copy_entries(y, rows - held, from_entry(impulses, held))
-    for c in range(held - 1, -1, -1):
-        total = load(b, c)
-        for j in range(c + 1, rows):
-            total = total + load(G, width * c + j) * load(impulses, j)
-        store(impulses, c, -load(inverses, c) * total)
-    for j in range(load_int(topology, N_V)):
-        store(changes, j, 0.0)
-        if width > 0:
-            total = load_row(X, width * j) * load_row(impulses, 0)
-            for k in range(step, width, step):
-                total = total + load_row(X, width * j + k) * load_row(impulses, k)
-            store(changes, j, row_total(X, total))
+def put_changes(topology, L, X, groups, count, y, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows. X: whitened directions."""
+    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
+    zero_entries(changes, nv)
+    for k in range(table_int(topology, N_SET_ROWS)):
+        for j in range(nv):
+            store(changes, j, load(changes, j) + load(X, nv * k + j) * load(y, k))
+    for m in range(count):
+        row = of_group(groups, m, ROW)
+        for k in range(row, row + (1 if of_group(groups, m, GROUP) < limited + dry else 3)):
+            f, j = load(y, k), of_group(groups, m, LAST)
+            while j >= 0:
+                store(changes, j, load(changes, j) + load(X, nv * k + j) * f)
+                j = coordinate_before(topology, j)
     outward(topology, L, changes)
 
 
 @kernel
-def put_depths(C, stride, limits, dry, cones, bounds, gaps, left, h, y):
-    """Impulses y that bring sunk points out of the ground; how far the deepest has sunk in. left: velocities of the rows beside
-    those that open ones may have."""
-    depth, first = 0.0, limits + dry
-    rows = first + 3 * cones
-    for k in range(limits):
-        depth = max(depth, -load(gaps, k))
-    for n in range(cones):
-        depth = max(depth, -load(gaps, first + 3 * n + 2))
-    zero_entries(y, rows)
-    if depth > SUNK:
-        b, u, free = workspace(y, stride + 8), workspace(y, stride + 8), workspace(y, dry + cones + 8)
-        zero_entries(b, rows)
-        copy_entries(bounds, dry + cones, free)
-        zero_entries(free, dry)
-        for k in range(rows):
-            if k < limits or (k >= first and (k - first) % 3 == 2):
-                store(b, k, load(left, k) + RETURN / h * min(load(gaps, k), 0.0))
-        solve_impulses(C, stride, rows, limits, dry, cones, free, b, y, u, ROUGH, 0)
-    return depth
-
-
-@kernel
-def put_kept(topology, record, limited, dry, y, springs, near, h, kept, wrenches):
-    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push. springs: impulses y, those of
+def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches):
+    """Mean forces for the next step, and mean wrenches on the contacts' frames; how many points push. springs: impulses y, those of
     tangential springs without their dampers."""
-    row, touching, at = 0, 0.0, limited + dry
-    for n in range(limited):
-        store(kept, n, 0.0)
-        if load(near, n) != 0.0:
-            store(kept, n, load(near, n) * load(y, row))
-            row += 1
-    for n in range(dry):
-        store(kept, limited + n, load(y, row + n))
-    row += dry
-    for n in range(table_int(topology, N_POINTS)):
-        f, spring = (0.0, 0.0, 0.0), (0.0, 0.0, 0.0)
-        if load(near, limited + n) > 0.0:
-            f, spring = world_force(record, n, y, row), world_force(record, n, springs, row)
-            touching = touching + (1.0 if load(y, row + 2) > 0.0 else 0.0)
-            row += 3
-        store3(kept, at + 3 * n, spring)
-        put_wrench(record, n, scale(1.0 / h, f), wrenches)
+    (limited, dry, points), touching, zero, rate = group_counts(topology), 0.0 * h, 0.0 * h, 1.0 / h
+    zero_entries(kept, limited + dry + 3 * points)
+    zero_entries(wrenches, 6 * table_int(topology, N_CONTACTS))
+    for m in range(count):
+        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        if n < limited + dry:
+            store(kept, n, rate * load(near, n) * load(y, row))
+        else:
+            p = n - limited - dry
+            store3(kept, limited + dry + 3 * p, scale(rate, world_force(record, p, springs, row)))
+            wrench = point_wrench(record, p, scale(rate, world_force(record, p, y, row)))
+            accumulate_spatial(wrenches, 6 * point_int(topology, p, POINT_CONTACT), wrench)
+            touching = touching + select_less(zero, load(y, row + 2), 1.0, zero)
     return touching
 
 
 @kernel
-def step_from_tables(topology, parameters, L, wide, record, other, q_next, v_next, kept, wrenches, facts):
-    """Second stage: the state after a step; see ground_step."""
-    nv, nq = load_int(topology, N_V), load_int(topology, N_Q)
-    held, dry = table_int(topology, N_SET_ROWS), table_int(topology, N_DRY)
-    free, q, v, settings = other, from_entry(other, nv), from_entry(other, nv + nq), from_entry(other, 2 * nv + nq)
-    h, limited, all_width = load(settings, STEP), table_int(topology, N_LIMITED), point_width(topology)
-    rates, of_points = workspace(q, all_width + 8), workspace(q, all_width + 8)
-    near = workspace(q, limited + table_int(topology, N_POINTS) + 8)
-    put_rates_of(wide, all_width, nv, v, rates)
-    put_rates_of(wide, all_width, nv, free, of_points)
-    limits, cones = choose_rows(topology, parameters, q, v, settings, record, from_entry(rates, held), near)
-    row, own = limits + dry, limits + dry + 3 * cones
-    rows, width, stride = held + own, whole(held + own), whole(own)
-    X, b, y, u = workspace(q, nv * width + 8), workspace(q, width + 8), workspace(q, stride + 8), workspace(q, stride + 8)
-    gaps, bounds, inverses = workspace(q, stride + 8), workspace(q, dry + cones + 8), workspace(q, held + 8)
-    zero_entries(b, width)
-    zero_entries(gaps, stride)
-    put_rows(topology, parameters, q, free, settings, near, record, wide, of_points, X, width, b, y, gaps, bounds)
+def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
+    """State after a step, and the rest as `ground_step` gives it."""
+    nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
+    h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
+    work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+    L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
+    put_factored_mass(topology, parameters, work, diagonal, L)
+    put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
+    record, rates = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1)
+    near, groups = workspace(q, limited + dry + points + 1), workspace(parameters, GROUP_NUMBERS * (limited + dry + points) + 1)
+    for n in range(points):
+        put_point(topology, parameters, work, settings, n, record)
+    put_point_rates(topology, work, record, rates)
+    count, rows = choose_rows(topology, parameters, q, v, settings, record, rates, near, groups)
 
-    wanted, near_points = from_entry(b, held), from_entry(near, limited)
-    put_targets(topology, parameters, settings, limits, row, from_entry(rates, held), y, wanted, gaps, near_points)
-    path, count = path_of(topology)
-    G, C = workspace(q, rows * width + 8), workspace(q, own * stride + 8)
-    whiten(topology, L, X, width)
-    put_gram(topology, path, count, X, L, load_int(topology, COLUMN_ROW) + 1, rows, width, G)
-    eliminate_held(G, held, rows, width, b, inverses, C, stride)
-    add_compliance(topology, settings, row, cones, C, stride)
-    missing, enough, turns = solve_impulses(C, stride, own, limits, dry, cones, bounds, wanted, y, u, ACCURACY, POLISHING)
-    put_changes(topology, L, X, width, G, held, rows, b, inverses, y, v_next)
+    X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    bounds, asked, u, out = workspace(q, count + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    put_held_rows(topology, parameters, q, v, work, X)
+    for k in range(held):
+        total = 0.0 * h
+        for j in range(nv):
+            total = total + load(X, nv * k + j) * load(free, j)
+        store(b, k, total)
+    put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
+    copy_entries(b, rows, asked)
+    put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps)
+    for k in range(rows):
+        store(asked, k, load(b, k) - load(asked, k))
+        store(u, k, 0.0)
+        store(out, k, 0.0)
+    whiten_rows(topology, L, groups, count, X)
+
+    states, deepest, w = pack_lanes(q), 0.0, workspace(q, nv + 8)
+    for k in range(states):
+        room = taken(q)
+        solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(near), groups, count, rows, as_numbers(L),
+                    as_numbers(X), as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u),
+                    as_numbers(out), as_numbers(facts))  # fmt: skip
+        release(q, room)
+        deepest = max(deepest, load(as_numbers(facts), states * PENETRATION + k))
+    put_changes(topology, L, X, groups, count, y, v_next)
+    zero_entries(w, nv)
+    if deepest > SUNK:
+        put_changes(topology, L, X, groups, count, out, w)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
-
-    out, w, springs = workspace(q, stride + 8), workspace(q, nv + 8), workspace(q, stride + 8)
-    copy_entries(y, own, springs)
-    if table_int(topology, YIELDING) == VISCOELASTIC:
-        put_rates_of(wide, all_width, nv, v_next, of_points)
-        at = row
-        for n in range(table_int(topology, N_POINTS)):
-            if load(near_points, n) > 0.0:
-                for i in range(2):
-                    store(springs, at + i, load(y, at + i) + h * load(settings, DAMPING) * load(of_points, held + 3 * n + i))
-                at += 3
-    depth = put_depths(C, stride, limits, dry, cones, bounds, gaps, u, h, out)
-    zero_entries(w, nv)
-    if depth > SUNK:
-        zero_entries(b, held)
-        put_changes(topology, L, X, width, G, held, rows, b, inverses, out, w)
-    for j in range(nv):
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
-    touching = put_kept(topology, record, limited, dry, y, springs, near, h, kept, wrenches)
-    store(facts, MISSING, missing)
-    store(facts, ENOUGH, enough)
-    store(facts, ROUNDS, 1.0 * turns)
-    store(facts, PENETRATION, depth)
-    store(facts, TOUCHING, touching)
+    springs = y
+    if table_int(topology, YIELDING) == VISCOELASTIC:
+        springs = put_springs(topology, settings, groups, count, near, asked, u, y)
+    store(facts, TOUCHING, put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches))
+
+
+@inlined
+def put_springs(topology, settings, groups, count, near, asked, u, y):
+    """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
+    made, (limited, dry, _) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
+    h, damper = load(settings, STEP), load(settings, DAMPING)
+    give = 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
+    for m in range(count):
+        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        if n >= limited + dry:
+            for k in range(row, row + 2):
+                slip = load(near, n) * (load(u, k) - load(asked, k) - give * load(y, k))
+                store(made, k, load(y, k) + h * damper * slip)
+            store(made, row + 2, load(y, row + 2))
+    return made
 
 
 @kernel
-def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
-    """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
-    wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
-    sizes = table_sizes(topology)
-    L, X = workspace(q, sizes[0] + 8), workspace(q, sizes[1] + 8)
-    record, other = workspace(q, sizes[2] + 8), workspace(q, sizes[3] + 8)
-    step_tables(topology, parameters, q, v, tau, settings, L, X, record, other)
-    step_from_tables(topology, parameters, L, X, record, other, q_next, v_next, kept, wrenches, facts)
+def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
+    """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under the forces tau (nv,). Of the first step to
+    each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts
+    (samples, FACTS). kept: mean forces of the last step, with which the next one begins, of points in world axes."""
+    nv, nq, first, count = load_int(topology, N_V), load_int(topology, N_Q), kept_at(topology), table_int(topology, N_KEPT)
+    contacts, x, y = 6 * table_int(topology, N_CONTACTS), workspace(q, nq + 8), workspace(q, nv + 8)
+    x_next, y_next, given = workspace(q, nq + 8), workspace(q, nv + 8), workspace(q, first + count + 8)
+    pushes, found = workspace(q, contacts + 8), workspace(q, FACTS + 8)
+    copy_entries(q, nq, x)
+    copy_entries(v, nv, y)
+    copy_entries(settings, first + count, given)
+    room = taken(q)
+    for k in range(table_int(topology, N_TAKEN)):
+        for i in range(table_int(topology, N_BETWEEN)):
+            put_step(topology, parameters, x, y, tau, given, x_next, y_next, kept, pushes, found)
+            copy_entries(x_next, nq, x)
+            copy_entries(y_next, nv, y)
+            copy_entries(kept, count, from_entry(given, first))
+            if i == 0:
+                put_sample(pushes, contacts, wrenches, k)
+                put_sample(found, FACTS, facts, k)
+            release(q, room)
+        put_sample(x, nq, qs, k)
+        put_sample(y, nv, vs, k)

@@ -41,7 +41,7 @@ def bias_motions(topology, parameters, q, v, work, bodies):
         joint = joint_at(topology, work, i)
         r, w = origin(joint, parameters, q), load3(work, there + VELOCITY)
         acc = cross(w, cross(w, r))
-        w, _, acc = to_child(joint, parameters, q, w, w, acc)
+        w, acc = to_child(joint, parameters, q, (w, acc))
         w, dw, acc = velocity_terms(joint, parameters, v, w, zeros(w[0]), acc)
         store_entries(work, here, (*w, *acc, *dw))
 
@@ -78,7 +78,7 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
         return
     here = bodies + BODY_SIZE * i
     df, dt = articulated_apply(A, B, C, load3(work, here + LINEAR), load3(work, here + ANGULAR))
-    f, t = to_parent(joint, parameters, q, add(f, df), add(t, dt))
+    f, t = to_parent(joint, parameters, q, (add(f, df), add(t, dt)))
     A, B, C = inertia_to_parent(joint, parameters, q, A, B, C)
     r = origin(joint, parameters, q)
     B, C = shift_articulated(A, B, C, r)
@@ -138,7 +138,7 @@ def accelerations(topology, parameters, q, g, work, bodies, columns, a):
         joint = joint_at(topology, work, i)
         r, dw = origin(joint, parameters, q), load3(work, there + ANGULAR)
         linear = add(load3(work, there + LINEAR), cross(dw, r))
-        linear, angular, _ = to_child(joint, parameters, q, linear, dw, dw)
+        linear, angular = to_child(joint, parameters, q, (linear, dw))
         linear, angular = add(linear, load3(work, here + LINEAR)), add(angular, load3(work, here + ANGULAR))
         first, end = column_range(topology, i)
         for k in range(first, end):

@@ -24,6 +24,15 @@ def last_column(topology, c):
 
 
 @inlined
+def last_of_several(topology, last, k, end):
+    """The largest number that `last` has for k, ..., end - 1: the last column, or coordinate, that one of them moves."""
+    found = last(topology, k)
+    for c in range(k + 1, end):
+        found = max(found, last(topology, c))
+    return found
+
+
+@inlined
 def tile_mass(topology, parameters, work, i):
     """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
     at = numbers_at(topology, i)
@@ -126,12 +135,6 @@ def column_rows(topology, parameters, work, composites, S, F):
 
 
 @inlined
-def scalar_column(work, at, stride, c):
-    """Column c of six rows."""
-    return tuple(load(work, at + k * stride + c) for k in range(6))
-
-
-@inlined
 def row_dot(s, work, at, stride):
     """s . (the six rows from `at` on), as many columns as a row scalar holds."""
     total = s[0] * load_row(work, at)
@@ -144,7 +147,7 @@ def row_dot(s, work, at, stride):
 def subtree_products(topology, work, S, F, c, M, width):
     """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `put_matrix`."""
     stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
-    s = scalar_column(work, S, stride, c)
+    s = strided6(work, S + c, stride)
     for k in range(c - c % step, end, step):
         store_row(M, width * c + k, keep_below(work, row_dot(s, work, F + k, stride), k, end))
     clear_beyond(M, width, c, end)

@@ -16,11 +16,11 @@ joints whose coordinates do not commute (the base, balls) carry the structure te
 
 from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, subtract,
+    ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, strided6, subtract,
 )
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, shift_motion_back, spatial_add, spatial_dot, spatial_of,
-    spatial_scale, spatial_subtract, store_spatial,
+    spatial_scale, spatial_subtract, store_spatial, strided_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis
@@ -29,7 +29,7 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, 
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
-    root_inertias, row_dot, scalar_column, subtree_inertias, subtree_products,
+    root_inertias, row_dot, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import (
     MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
@@ -115,7 +115,7 @@ def coriolis(topology, parameters, q, v, C):
     step = row_step(work)
     for c in range(nc):
         subtree_products(topology, work, S, P, c, upper, width)
-        end, s, t = last_column(topology, c) + 1, scalar_column(work, S, stride, c), scalar_column(work, T, stride, c)
+        end, s, t = last_column(topology, c) + 1, strided6(work, S + c, stride), strided6(work, T + c, stride)
         for k in range(c - c % step, end, step):
             x = s[3] * load_row(work, G + k) + s[4] * load_row(work, G + stride + k) + s[5] * load_row(work, G + 2 * stride + k)
             store_row(lower, width * c + k, keep_below(work, x + row_dot(t, work, F + k, stride), k, end))
@@ -194,8 +194,8 @@ def put_products(topology, work, S, F, T, Z, Q, Y, B, upper, lower, width):
         first, last = column_range(topology, i)
         below = B if root_floating(topology, i) else Y
         for c in range(first, last):
-            end, s = last_column(topology, c) + 1, scalar_column(work, S, stride, c)
-            t, z = scalar_column(work, T, stride, c), scalar_column(work, Z, stride, c)
+            end, s = last_column(topology, c) + 1, strided6(work, S + c, stride)
+            t, z = strided6(work, T + c, stride), strided6(work, Z + c, stride)
             for k in range(c - c % step, end, step):
                 x = row_dot(z, work, F + k, stride) + row_dot(s, work, Q + k, stride)
                 y = row_dot(t, work, F + k, stride) + row_dot(s, work, below + k, stride)
@@ -204,11 +204,11 @@ def put_products(topology, work, S, F, T, Z, Q, Y, B, upper, lower, width):
             clear_beyond(upper, width, c, end)
             clear_beyond(lower, width, c, end)
             for k in range(c + 1, last):  # columns of one joint move each other, as what is beyond the joint
-                f, g = spatial_of(scalar_column(work, F, stride, k)), spatial_of(scalar_column(work, Q, stride, k))
-                X = spatial_subtract(spatial_of(scalar_column(work, Z, stride, k)),
-                                     spatial_of(scalar_column(work, T, stride, k)))
+                f, g = strided_spatial(work, F + k, stride), strided_spatial(work, Q + k, stride)
+                X = spatial_subtract(strided_spatial(work, Z + k, stride),
+                                     strided_spatial(work, T + k, stride))
                 x = spatial_dot(spatial_of(t), f) + spatial_dot(spatial_of(s), g)
-                store(lower, width * c + k, x + spatial_dot(X, spatial_of(scalar_column(work, F, stride, c))))
+                store(lower, width * c + k, x + spatial_dot(X, strided_spatial(work, F + c, stride)))
 
 
 @kernel

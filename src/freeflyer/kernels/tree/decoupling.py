@@ -10,7 +10,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
-from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_of, spatial_subtract
+from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_subtract, strided_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
@@ -111,15 +111,6 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
 
 
 @inlined
-def keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate):
-    """A robot that does not float: its M and C, no transform."""
-    copy_entries(M, nv * nv, to_M)
-    copy_entries(C, nv * nv, to_C)
-    zero_entries(to_N, BASE * nv)
-    zero_entries(to_rate, BASE * nv)
-
-
-@inlined
 def floats(topology):
     """Whether the first body floats on the world and carries all others."""
     n = load_int(topology, N_BODIES)
@@ -136,8 +127,11 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
         coriolis(topology, parameters, q, v, C)
     else:
         hamel_terms(topology, parameters, q, v, M, C)
-    if not floats(topology):
-        keep_coupled(nv, M, C, to_M, to_C, to_N, to_rate)
+    if not floats(topology):  # no transform
+        copy_entries(M, nv * nv, to_M)
+        copy_entries(C, nv * nv, to_C)
+        zero_entries(to_N, BASE * nv)
+        zero_entries(to_rate, BASE * nv)
         return
     if passive:
         for k in range(BASE):
@@ -146,8 +140,8 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
     else:
         V = load_spatial(v, 0)
         for j in range(nv):
-            carried = force_cross(V, spatial_of(strided6(M, j, nv)))
-            put_column(D, 0, nv, j, spatial_subtract(spatial_of(strided6(C, j, nv)), carried))
+            carried = force_cross(V, strided_spatial(M, j, nv))
+            put_column(D, 0, nv, j, spatial_subtract(strided_spatial(C, j, nv), carried))
     decouple_blocks(nv - BASE, M, C, D, 1.0 if passive else 0.0, to_M, to_C, to_N, to_rate)
 
 

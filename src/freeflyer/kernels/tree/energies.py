@@ -44,7 +44,7 @@ def gather_moments(topology, parameters, q, work, moments):
         i = by_depth(topology, k)
         there, joint = moments + 3 * load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i)
         h = load3(work, moments + 3 * i)
-        h, r = to_parent(joint, parameters, q, h, h)[0], origin(joint, parameters, q)
+        (h,), r = to_parent(joint, parameters, q, (h,)), origin(joint, parameters, q)
         accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
@@ -88,7 +88,7 @@ def kinetic_energy(topology, parameters, q, v, T):
         joint = joint_at(topology, work, i)
         l, w = load3(work, there + LINEAR), load3(work, there + ANGULAR)
         l = add(l, cross(w, origin(joint, parameters, q)))
-        l, w, _ = to_child(joint, parameters, q, l, w, w)
+        l, w = to_child(joint, parameters, q, (l, w))
         w, l = acceleration_terms(joint, parameters, v, w, l)  # velocities add up as accelerations do
         store_entries(work, here, (*l, *w))
         total = total + twice_kinetic(parameters, body_floats(i), l, w)

@@ -42,15 +42,6 @@ def line_start(topology, j):
 
 
 @inlined
-def last_of_row(topology, j, step):
-    """The last coordinate that one of `step` coordinates from j on moves."""
-    last = last_of(topology, j)
-    for k in range(j + 1, min(j + step, load_int(topology, N_V))):
-        last = max(last, last_of(topology, k))
-    return last
-
-
-@inlined
 def subtract_outer(topology, L, s, row, to, i):
     """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
     step = row_step(L)
@@ -87,21 +78,38 @@ def factor(topology, L):
         store(L, row + k, inverse)
 
 
+@inlined
+def inward(topology, L, x):
+    """x (nv,) becomes L^-T x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V) - 1, -1, -1):
+        y, end = load(x, j), coordinate_before(topology, j)
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                store(x, i, load(x, i) - load(L, stride * j + i) * y)
+            end = coordinate_before(topology, start)
+
+
+@inlined
+def outward(topology, L, x):
+    """x (nv,) becomes L^-1 D^-1 x."""
+    stride = load_int(topology, COLUMN_ROW)
+    for j in range(load_int(topology, N_V)):
+        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                y = y - load(L, stride * j + i) * load(x, i)
+            end = coordinate_before(topology, start)
+        store(x, j, y)
+
+
 @kernel
 def solve(topology, L, x):
     """x (nv,) becomes M^-1 x."""
-    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    for k in range(nv - 1, -1, -1):
-        y, i = load(x, k), coordinate_before(topology, k)
-        while i >= 0:
-            store(x, i, load(x, i) - load(L, stride * k + i) * y)
-            i = coordinate_before(topology, i)
-    for k in range(nv):
-        y, i = load(L, stride * k + k) * load(x, k), coordinate_before(topology, k)
-        while i >= 0:
-            y = y - load(L, stride * k + i) * load(x, i)
-            i = coordinate_before(topology, i)
-        store(x, k, y)
+    inward(topology, L, x)
+    outward(topology, L, x)
 
 
 @kernel

@@ -1,4 +1,4 @@
-"""Pose and Jacobian of one frame along its path to the world; motions of frames and of all bodies at once.
+"""Pose and Jacobian of one frame along its path to the world; motions of all bodies at once.
 
 Motions: poses, velocities and the accelerations that they have while no joint accelerates.
 """
@@ -32,6 +32,15 @@ def placement(topology, parameters, frame, s):
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
     R, p = load9(parameters, at), like3(s, load3(parameters, at + 9))
     return like3(s, R), p
+
+
+@inlined
+def frame_in_world(topology, parameters, work, frame):
+    """(body, rotation, where its origin is from the body's) of a frame, in world axes; work holds the kinematics."""
+    P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
+    i = frame_body(topology, frame)
+    R = rotation(topology, work, i)
+    return i, compose(R, P), rotate(R, x)
 
 
 @inlined
@@ -108,6 +117,17 @@ def motions_workspace(topology, parameters, q, extra):
 @kernel
 def body_motions(topology, work, v, to):
     """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
+    put_motions(topology, work, v, v, to, False)
+
+
+@kernel
+def accelerated_motions(topology, work, v, a, to):
+    """As `body_motions`, but the joints accelerate by a."""
+    put_motions(topology, work, v, a, to, True)
+
+
+@inlined
+def put_motions(topology, work, v, a, to, accelerated):
     store_entries(work, to, (0.0,) * MOTION_SIZE)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)
@@ -119,7 +139,8 @@ def body_motions(topology, work, v, to):
         here, swept = to + MOTION_SIZE * i, cross(w_p, r)
         acceleration = add(add(a_p, cross(dw_p, r)), add(cross(w_p, add(swept, slip)), cross(w, slip)))
         store_spatial(work, here, (add(add(l_p, swept), slip), w))
-        store_spatial(work, here + ACCELERATION, (acceleration, add(dw_p, cross(w, spin))))
+        A = acceleration, add(dw_p, cross(w, spin))
+        store_spatial(work, here + ACCELERATION, add_joint_motion(topology, work, i, a, A) if accelerated else A)
 
 
 @inlined
@@ -131,19 +152,6 @@ def point_motion(work, here, x):
 
 
 @inlined
-def frame_motion(topology, parameters, q, v, frame):
-    """(R, p, l, w, a, dw) of a frame: pose, velocity and bias acceleration of its origin, in world axes."""
-    to, i = load_int(topology, FREE_AT), frame_body(topology, frame)
-    work = motions_workspace(topology, parameters, q, 0)
-    body_motions(topology, work, v, to)
-    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
-    R, p = rotation(topology, work, i), position(topology, work, i)
-    c = rotate(R, c)
-    l, w, a, dw = point_motion(work, to + MOTION_SIZE * i, c)
-    return compose(R, P), add(p, c), l, w, a, dw
-
-
-@inlined
 def expressed_motion(expressed, R, p, l, w, a, dw):
     """Velocity (l, w) and its rate (a, dw) of a frame at (R, p), given at its origin in world axes, as they are expressed."""
     if expressed == BODY:  # body axes turn: R^T (a - w x l)
@@ -152,18 +160,6 @@ def expressed_motion(expressed, R, p, l, w, a, dw):
     if expressed == WORLD:  # d/dt (l + p x w)
         return add(l, cross(p, w)), w, add(a, add(cross(l, w), cross(p, dw))), dw
     return l, w, a, dw
-
-
-@kernel
-def frame_velocity(topology, parameters, q, v, frame, expressed, V):
-    """V (6,): twist of a frame in body, mixed or world expression."""
-    store_spatial(V, 0, expressed_motion(expressed, *frame_motion(topology, parameters, q, v, frame))[:2])
-
-
-@kernel
-def frame_bias(topology, parameters, q, v, frame, expressed, A):
-    """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
-    store_spatial(A, 0, expressed_motion(expressed, *frame_motion(topology, parameters, q, v, frame))[2:])
 
 
 @inlined

@@ -12,7 +12,7 @@ from freeflyer.kernels.backend import (
     LANES, block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, sym_rotate, transpose,
+    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, store_strided, sym_rotate, transpose,
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import (
 )
 from freeflyer.kernels.model.poses import (
     FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at, pose_vectors_at,
-    put_spaced, put_spaced_rows, spaced3, store_vector, times, transpose_poses, vector, vector_step,
+    put_spaced_rows, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
@@ -168,7 +168,7 @@ def relative_poses(topology, parameters, q, work, i):
     for b in range(max(i, 1), min(i + step, load_int(topology, N_BODIES) + 1)):
         if not row_pose_holds(topology, b):
             S, s = relative_pose(topology, parameters, q, b, load(work, row + b), load(work, 2 * row + b))
-            put_spaced(work, pose_at(topology, work, b), (*transpose(S), *s))
+            store_strided(work, pose_at(topology, work, b), step, (*transpose(S), *s))
 
 
 @inlined

@@ -14,7 +14,7 @@ root body's origin, so nothing is shifted and every inner loop runs along rows.
 from freeflyer.kernels.backend import (
     inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
 )
-from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries
+from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries, strided6
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.math.spatial import articulated_apply, load_spatial, outer, shift_articulated, shift_force_back, sym_outer
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import offset, root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix,
-    root_direction, row_dot, scalar_column, subtree_inertias, subtree_products,
+    root_direction, row_dot, subtree_inertias, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
@@ -38,15 +38,6 @@ def inverse_inertia(parameters, at, slide, turn, d):
     is the difference of inertias that may cancel: the rest must exceed their rounding."""
     largest = slide * load(parameters, at + SUBTREE_MASS) + turn * load(parameters, at + SUBTREE_SPREAD)
     return select_less(MIN_INERTIA_RATIO * largest, d, 1.0 / d, NAN)
-
-
-@inlined
-def eliminate_column(parameters, at, A, B, C, l, w, armature):
-    """(U, V, 1 / d, A, B, C): an articulated inertia once it may move freely along the column (l, w). 1 / d is NaN where the
-    column moves no inertia."""
-    U, V = articulated_apply(A, B, C, l, w)
-    inverse = inverse_inertia(parameters, at, dot(l, l), dot(w, w), dot(l, U) + dot(w, V) + armature)
-    return U, V, inverse, sym_outer(A, inverse, U), outer(B, inverse, U, V), sym_outer(C, inverse, V)
 
 
 @kernel
@@ -91,8 +82,10 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
         first, end = column_range(topology, i)
         for c in range(end - 1, first - 1, -1):
             l, w = load_spatial(work, direction_at(topology, c))
-            more = load(parameters, armature + coordinate(topology, c))
-            f, t, inverse, A, B, C = eliminate_column(parameters, body_floats(i), A, B, C, l, w, more)
+            f, t = articulated_apply(A, B, C, l, w)
+            d = dot(l, f) + dot(w, t) + load(parameters, armature + coordinate(topology, c))
+            inverse = inverse_inertia(parameters, body_floats(i), dot(l, l), dot(w, w), d)
+            A, B, C = sym_outer(A, inverse, f), outer(B, inverse, f, t), sym_outer(C, inverse, t)
             put_column(work, S, stride, c, root_direction(topology, work, i, c))
             put_column(work, U, stride, c, shift_force_back((f, t), x))
             store(work, inverses + c, inverse)
@@ -127,7 +120,7 @@ def minv(topology, parameters, q, Minv):
         store_row(work, levels + k, 0.0)  # the world does not accelerate
     for c in range(nc - 1, -1, -1):
         end, inverse = last_column(topology, c) + 1, load(work, inverses + c)
-        s, u = scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
+        s, u = strided6(work, S + c, stride), strided6(work, U + c, stride)
         for k in range(c - c % step, end, step):
             x = keep_below(work, inverse * (unit_row(work, k, c) - row_dot(s, work, F + k, stride)), k, end)
             store_row(H, width * c + k, x)
@@ -137,7 +130,7 @@ def minv(topology, parameters, q, Minv):
         level = levels + 6 * stride * load_int(topology, body_ints(i) + DEPTH)
         before = level - 6 * stride
         for c in range(*column_range(topology, i)):
-            inverse, s, u = load(work, inverses + c), scalar_column(work, S, stride, c), scalar_column(work, U, stride, c)
+            inverse, s, u = load(work, inverses + c), strided6(work, S + c, stride), strided6(work, U + c, stride)
             for k in range(c - c % step, width, step):
                 x = load_row(H, width * c + k) - inverse * row_dot(u, work, before + k, stride)
                 store_row(H, width * c + k, x)

@@ -18,7 +18,7 @@ from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joi
 from freeflyer.kernels.model.joints.armature import put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_joint_forces, velocity_terms
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, relative_pose, to_child, to_parent
-from freeflyer.kernels.model.layout import GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT
+from freeflyer.kernels.model.layout import FRAMES, GRAVITY, MASS, MOMENT, N_BODIES, N_V, PARENT, SECOND, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.model.poses import position, root_position, rotation
 from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 
@@ -27,7 +27,8 @@ WRENCH = 6
 
 @inlined
 def wrench_count(topology):
-    return load_int(topology, load_int(topology, TABLE_AT))
+    """How many wrenches there are: none on a model without a table of frames."""
+    return load_int(topology, load_int(topology, TABLE_AT)) if load_int(topology, TABLE_KIND) == FRAMES else 0
 
 
 @inlined
@@ -78,7 +79,7 @@ def add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed,
                 add_joint_forces(joint, parameters, f, m, tau)
                 b = load_int(topology, body_ints(b) + PARENT)
                 r = origin(joint, parameters, q)
-                f, m = to_parent(joint, parameters, q, f, m)
+                f, m = to_parent(joint, parameters, q, (f, m))
                 m = add(m, cross(r, f))
 
 
@@ -172,7 +173,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         joint = joint_at(topology, work, i)
         w, dw = load3(work, there + VELOCITY), load3(work, there + TURNING)
         acc = add(load3(work, there + ACCELERATION), rotate(turning(w, dw), origin(joint, parameters, q)))
-        w, dw, acc = to_child(joint, parameters, q, w, dw, acc)
+        w, dw, acc = to_child(joint, parameters, q, (w, dw, acc))
         w, dw, acc = velocity_terms(joint, parameters, v, w, dw, acc)
         dw, acc = acceleration_terms(joint, parameters, a, dw, acc)
         force, moment = newton_euler(parameters, body_floats(i), turning(w, dw), acc)
@@ -185,7 +186,7 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
         force, moment = load3(work, here + FORCE), load3(work, here + TORQUE)
         add_joint_forces(joint, parameters, force, moment, tau)
         if parent > 0:
-            force, moment = to_parent(joint, parameters, q, force, moment)
+            force, moment = to_parent(joint, parameters, q, (force, moment))
             r, there = origin(joint, parameters, q), bodies + BODY_SIZE * parent
             accumulate(work, there + FORCE, (*force, *add(moment, cross(r, force))))
 

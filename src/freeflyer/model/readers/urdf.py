@@ -25,7 +25,7 @@ import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site, joint_sizes
-from freeflyer.model.placements import rotation_of_rpy
+from freeflyer.model.placements import pose_at, rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers, read_xml
 from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
@@ -128,11 +128,8 @@ def _attributes(element: _Element, at: str, notes: list[str]) -> dict[str, Any]:
 
 def pose(origin: dict[str, Any] | None) -> np.ndarray:
     """(4, 4) of an <origin>; the identity where there is none."""
-    X = np.eye(4)
-    if origin is not None:
-        X[:3, :3] = rotation_of_rpy(*origin.get("rpy", (0.0, 0.0, 0.0)))
-        X[:3, 3] = origin.get("xyz", (0.0, 0.0, 0.0))
-    return X + 0.0  # no negative zeros
+    given = {"xyz": np.zeros(3), "rpy": np.zeros(3)} | (origin or {})
+    return pose_at(given["xyz"], rotation_of_rpy(*given["rpy"])) + 0.0  # no negative zeros
 
 
 KINDS = {

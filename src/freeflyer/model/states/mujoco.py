@@ -1,39 +1,24 @@
-"""Where the entries of MuJoCo's qpos and qvel stand in our q and v, and configurations between both."""
+"""Where the entries of MuJoCo's qpos and qvel stand in our q and v."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model.inputs import check_configuration
-from freeflyer.model.locking import leader
 from freeflyer.model.model import JointInfo, Model, remembered
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.description import SIZES, MujocoJoint
-from freeflyer.model.states.velocities import Block, Coordinates, check_all_found, cross, match_joints, rotation
+from freeflyer.model.states.matching import Matching, Places
+from freeflyer.model.states.velocities import Block, cross
+from freeflyer.spatial.quaternion import rotation_matrix
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 ADVICE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
-
-
-@dataclass(frozen=True, eq=False)
-class Places:
-    """q_from (nq,): the entry of qpos for each of q, -1 where MuJoCo lacks the joint, which stands at `rest` (nq,). qpos_from (nq
-    there,): the reverse, times `ratios` plus `offsets`; -1 where the joint stands at `theirs_at_rest`."""
-
-    q_from: np.ndarray
-    rest: np.ndarray
-    qpos_from: np.ndarray
-    ratios: np.ndarray
-    offsets: np.ndarray
-    theirs_at_rest: np.ndarray
-    velocities: Coordinates
-    absent_base: tuple[str, ...]
 
 
 def mujoco_places(model: Model, mj_model: Any = None) -> Places:
@@ -72,41 +57,20 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
 
 
 def _places(model: Model, joints: Sequence[MujocoJoint], whose: str) -> Places:
-    nq, nv = (sum(SIZES[j.kind][k] for j in joints) for k in (0, 1))
-    q_from, qpos_from = np.full(model.nq, -1), np.full(nq, -1)
-    ratios, offsets, at_rest = np.ones(nq), np.zeros(nq), np.zeros(nq)
-    pairs: list[tuple[int, int]] = []
-    followed: list[tuple[int, int, float]] = []
-    blocks: list[Block] = []
-    found: set[str] = set()
-    counterparts = _counterparts(model, joints, whose)
+    found = Matching(model, *(sum(SIZES[j.kind][k] for j in joints) for k in (0, 1)))
     at = dof = 0
-    for theirs, (joint, part) in zip(joints, counterparts):
+    for theirs, (joint, part) in zip(joints, _counterparts(model, joints, whose)):
         size, width = SIZES[theirs.kind]
         if joint is None:
-            at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
+            found.theirs_at_rest[at : at + size] = [theirs.position[k] for k in N.TO_MUJOCO[theirs.kind]]
         elif joint.mimic is not None:
-            head, ratio, offset = leader(model.description, joint.name)
-            qpos_from[at], ratios[at], offsets[at] = model.joint(head.name).iq, ratio, offset
-            followed.append((dof, model.joint(head.name).iv, ratio))
+            found.follow(joint, slice(at, at + size), dof)
         else:
-            found.add(joint.name)
-            iq, iv = joint.iq + part, joint.iv + part
-            q_from[iq : iq + size] = at + np.array(N.TO_OURS[theirs.kind])
-            qpos_from[at : at + size] = iq + np.array(N.TO_MUJOCO[theirs.kind])
-            pairs += [(iv + k, dof + k) for k in range(width)]
+            found.place(joint, part, at + np.array(N.TO_OURS[theirs.kind]), dof, width)
             if theirs.kind == "free":
-                blocks.append(_free(iq, iv, dof))
+                found.blocks.append(_free(joint.iq + part, joint.iv + part, dof))
         at, dof = at + size, dof + width
-    check_all_found(model, found, whose, ADVICE)
-    rest = model.neutral.copy()
-    for joint in model.joints:
-        initial = model.description.joint(joint.name).initial
-        if joint.nq and joint.name not in found and initial:
-            rest[joint.iq : joint.iq + joint.nq] = initial
-    absent = tuple(j.name for j in model.joints if j.mimic is None and j.name not in found)
-    velocities = Coordinates(match_joints(model, nv, pairs, followed), tuple(blocks))
-    return Places(q_from, rest, qpos_from, ratios, offsets, at_rest, velocities, absent)
+    return found.places(whose, ADVICE)
 
 
 def _free(iq: int, iv: int, dof: int) -> Block:
@@ -115,7 +79,7 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     def rate(v: np.ndarray) -> np.ndarray:
         return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(iv, dof, 3, lambda q: rotation(q[..., iq + 3 : iq + 7]), rate=rate)
+    return Block(iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate)
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
@@ -142,9 +106,7 @@ def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> li
 
 def configuration_from_mujoco(model: Model, places: Places, qpos: np.ndarray) -> np.ndarray:
     """q (..., nq) of the tree; InputError for quaternions of other than unit length."""
-    absent = places.q_from < 0
-    q = np.take(qpos, places.q_from, axis=-1) if qpos.shape[-1] else np.zeros((*qpos.shape[:-1], model.nq))
-    q[..., absent] = places.rest[absent]
+    q = places.to_ours(qpos)
     check_configuration(model, "q from qpos", q, "q")
     return q
 
@@ -157,14 +119,7 @@ def configuration_to_mujoco(model: Model, places: Places, q: np.ndarray) -> np.n
         if np.abs(q[..., part] - places.rest[part]).max(initial=0.0) > ABSENT_BASE_OFFSET:
             raise InputError(f"base {name!r} of {model.name!r} stands elsewhere than at {places.rest[part].tolist()}, where the "
                 "MJCF file fixes it: MuJoCo has no coordinates for that. Load the file as it is (base=None)", joint=name)
-    if not len(places.qpos_from) or not q.shape[-1]:
-        return np.broadcast_to(places.theirs_at_rest, (*q.shape[:-1], len(places.qpos_from))).copy()
-    qpos = np.take(q, places.qpos_from, axis=-1)
-    follow = np.flatnonzero((places.ratios != 1.0) | (places.offsets != 0.0))
-    qpos[..., follow] = places.ratios[follow] * qpos[..., follow] + places.offsets[follow]
-    absent = places.qpos_from < 0
-    qpos[..., absent] = places.theirs_at_rest[absent]
-    return qpos
+    return places.to_theirs(q)
 
 
 def refuse_absent_base(model: Model, places: Places, name: str, x: np.ndarray) -> None:

@@ -9,15 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.errors import InputError
-from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import finite_array, real_array
-from freeflyer.model.model import Model
-from freeflyer.text import listed
 
 
 class State(NamedTuple):
@@ -63,35 +61,6 @@ class PinocchioState(NamedTuple):
     bias: Any = None
 
 
-@dataclass(frozen=True, eq=False)
-class Matched:
-    """v_from (nv,): the coordinate there for each of ours, -1 where they lack it. leaders (nv there,): ours that moves each of
-    theirs, times `ratios`, -1 where it stands still here; followers: those of theirs that only follow."""
-
-    v_from: np.ndarray
-    leaders: np.ndarray
-    ratios: np.ndarray
-    followers: np.ndarray
-
-
-def match_joints(model: Model, nv: int, pairs: list[tuple[int, int]], followed: list[tuple[int, int, float]]) -> Matched:
-    """pairs: (ours, theirs); followed: (theirs, our leader, ratio)."""
-    v_from, leaders, ratios = np.full(model.nv, -1), np.full(nv, -1), np.ones(nv)
-    for ours, theirs in pairs:
-        v_from[ours], leaders[theirs] = theirs, ours
-    for theirs, ours, ratio in followed:
-        leaders[theirs], ratios[theirs] = ours, ratio
-    return Matched(v_from, leaders, ratios, np.array([k for k, _, _ in followed], dtype=np.int64))
-
-
-def check_all_found(model: Model, found: set[str], whose: str, cure: str) -> None:
-    own = [j for j in model.joints if j.mimic is None and not (j.parent == WORLD and j.kind in ("free", "planar"))]
-    missing = [j.name for j in own if j.name not in found]
-    if missing:
-        words = f"{whose} lacks joints that the model {model.name!r} has: {listed(missing)}. {cure}"
-        raise InputError(words, joints=tuple(missing))
-
-
 def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
     array = real_array(name, x)
     if array.ndim == 0 or array.shape[-1] != n:
@@ -123,15 +92,24 @@ class Block:
         return slice(self.theirs, self.theirs + self.n)
 
     def map_to_ours(self, q: np.ndarray) -> np.ndarray:
-        return np.swapaxes(self.map_to_theirs(q), -1, -2) if self.inverse is None else self.inverse(q)
+        return self.map_to_theirs(q).swapaxes(-1, -2) if self.inverse is None else self.inverse(q)
 
 
 @dataclass(frozen=True, eq=False)
 class Coordinates:
-    """Which coordinates are which (`matched`), and the blocks."""
+    """v_from (nv,): the coordinate there for each of ours, -1 where they lack it. leaders (nv there,): ours that moves each of
+    theirs, times `ratios`, -1 where it stands still here; followers: those of theirs that only follow."""
 
-    matched: Matched
+    v_from: np.ndarray
+    leaders: np.ndarray
+    ratios: np.ndarray
+    followers: np.ndarray
     blocks: tuple[Block, ...]
+
+    @cached_property
+    def owners(self) -> np.ndarray:
+        """Leaders, but -1 for followers."""
+        return np.where(np.isin(np.arange(len(self.leaders)), self.followers), -1, self.leaders)
 
 
 def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
@@ -145,7 +123,7 @@ def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
 
 def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^-1 times their velocity (..., nv there); zero for coordinates that they lack."""
-    ours = _gather(theirs, c.matched.v_from)
+    ours = gather(theirs, c.v_from)
     for b in c.blocks:
         ours[..., b.here] = _multiply(b.map_to_ours(q), theirs[..., b.there])
     return ours
@@ -153,9 +131,8 @@ def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
 
 def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """T times our velocity (..., nv); zero for joints that stand still here."""
-    m = c.matched
-    theirs = _gather(ours, m.leaders)
-    theirs[..., m.followers] *= m.ratios[m.followers]
+    theirs = gather(ours, c.leaders)
+    theirs[..., c.followers] *= c.ratios[c.followers]
     for b in c.blocks:
         theirs[..., b.there] = _multiply(b.map_to_theirs(q), ours[..., b.here])
     return theirs
@@ -163,55 +140,31 @@ def motion_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
 
 def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^T times their forces (..., nv there): forces on joints that follow others count on these, times their ratio."""
-    m = c.matched
-    ours = _gather(theirs, m.v_from)
+    ours = gather(theirs, c.v_from)
     for b in c.blocks:
-        ours[..., b.here] = _multiply(np.swapaxes(b.map_to_theirs(q), -1, -2), theirs[..., b.there])
-    for k in m.followers:
-        if m.leaders[k] >= 0:
-            ours[..., m.leaders[k]] += m.ratios[k] * theirs[..., k]
+        ours[..., b.here] = _multiply(b.map_to_theirs(q).swapaxes(-1, -2), theirs[..., b.there])
+    for k in c.followers:
+        if c.leaders[k] >= 0:
+            ours[..., c.leaders[k]] += c.ratios[k] * theirs[..., k]
     return ours
 
 
 def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
-    m = c.matched
-    owners = m.leaders.copy()
-    owners[m.followers] = -1
-    theirs = _gather(ours, owners)
+    theirs = gather(ours, c.owners)
     for b in c.blocks:
-        theirs[..., b.there] = _multiply(np.swapaxes(b.map_to_ours(q), -1, -2), ours[..., b.here])
+        theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), ours[..., b.here])
     return theirs
 
 
 def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     """T (..., nv there, nv)."""
-    m = c.matched
-    T = np.zeros((*q.shape[:-1], len(m.leaders), len(m.v_from)))
-    there = np.flatnonzero(m.leaders >= 0)
-    T[..., there, m.leaders[there]] = m.ratios[there]
+    T = np.zeros((*q.shape[:-1], len(c.leaders), len(c.v_from)))
+    there = np.flatnonzero(c.leaders >= 0)
+    T[..., there, c.leaders[there]] = c.ratios[there]
     for b in c.blocks:
         T[..., b.there, b.here] = b.map_to_theirs(q)
     return T
-
-
-def rotation(quaternions: np.ndarray) -> np.ndarray:
-    """R (..., 3, 3) of unit quaternions x, y, z, w (..., 4) that have been checked: a fifth of the time of
-    `spatial.quaternion.to_matrix`, which would be most of a conversion."""
-    if quaternions.ndim == 1:  # in control loops
-        x, y, z, w = quaternions.tolist()
-        return np.array([
-            [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-            [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-            [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)],
-        ])  # fmt: skip
-    R = np.empty((*quaternions.shape[:-1], 3, 3))
-    x, y, z, w = quaternions[..., 0], quaternions[..., 1], quaternions[..., 2], quaternions[..., 3]
-    xx, yy, zz, xy, xz, yz, xw, yw, zw = x * x, y * y, z * z, x * y, x * z, y * z, x * w, y * w, z * w
-    R[..., 0, 0], R[..., 0, 1], R[..., 0, 2] = 1.0 - 2.0 * (yy + zz), 2.0 * (xy - zw), 2.0 * (xz + yw)
-    R[..., 1, 0], R[..., 1, 1], R[..., 1, 2] = 2.0 * (xy + zw), 1.0 - 2.0 * (xx + zz), 2.0 * (yz - xw)
-    R[..., 2, 0], R[..., 2, 1], R[..., 2, 2] = 2.0 * (xz - yw), 2.0 * (yz + xw), 1.0 - 2.0 * (xx + yy)
-    return R
 
 
 def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
@@ -226,7 +179,7 @@ def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
     return np.matmul(B, x[..., None])[..., 0]
 
 
-def _gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
+def gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
     """Entries of x (..., n) by number, 0 for those of number -1."""
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))

@@ -7,6 +7,7 @@ from collections.abc import Mapping
 import numpy as np
 
 from freeflyer.model.description import WORLD, Description, Link
+from freeflyer.model.placements import pose_at
 from freeflyer.model.visuals.triangles import Mesh, box, hull_of_balls
 
 DENSITY = 2000.0  # kg/m^3, of the rod over the joints, which gives its radius
@@ -39,6 +40,4 @@ def inertia_shape(link: Link, points: np.ndarray) -> Mesh:
     moments, axes = np.linalg.eigh(np.asarray(link.inertia.rotational))
     squares = 0.5 * moments.sum() - moments
     half = np.sqrt(np.clip(3.0 * squares / mass, (0.2 * ball) ** 2, (4.0 * ball + length) ** 2))
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = axes * np.sign(np.linalg.det(axes)), link.inertia.com
-    return box(half).moved(X)
+    return box(half).moved(pose_at(link.inertia.com, axes * np.sign(np.linalg.det(axes))))

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 from scipy.spatial import ConvexHull, QhullError
 
-from freeflyer.model.placements import placement, rotation_of_rpy
+from freeflyer.model.placements import placement, pose_at, rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
 
 if TYPE_CHECKING:
@@ -168,9 +168,7 @@ def along(origin: np.ndarray, way: np.ndarray) -> np.ndarray:
     z = way / max(float(np.linalg.norm(way)), 1e-300)
     x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
     x /= max(float(np.linalg.norm(x)), 1e-300)
-    X = np.eye(4)
-    X[:3, :3], X[:3, 3] = np.column_stack([x, np.cross(z, x), z]), origin
-    return X
+    return pose_at(origin, np.column_stack([x, np.cross(z, x), z]))
 
 
 def hull_of_balls(points: np.ndarray, radius: float) -> Mesh:

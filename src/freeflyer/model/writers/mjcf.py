@@ -14,11 +14,12 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
-from freeflyer.model.placements import inverse, placement, quaternion, shift, turn_about
+from freeflyer.model.placements import placement, pose_at, quaternion, screws, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
-from freeflyer.model.validate import PER_COORDINATE
+from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
+from freeflyer.spatial import se3
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
 
 if TYPE_CHECKING:
@@ -50,7 +51,7 @@ class Motion:
         """(4, 4) displacement at which the file draws it."""
         if self.type == "hinge":
             return turn_about(self.axis, self.ref)
-        return shift(self.ref * self.axis) if self.type == "slide" else np.eye(4)
+        return pose_at(self.ref * self.axis) if self.type == "slide" else np.eye(4)
 
 
 class Tree:
@@ -97,7 +98,7 @@ class Tree:
         X = tail  # pose of the body in the frame before each motion, from the last to the first
         anchors = []
         for motion in reversed(motions):
-            anchors.append(inverse(X))
+            anchors.append(se3.inverse(X))
             X = motion.before @ motion.drawn @ X
         if chain[0].kind == "free" and chain[0].initial:
             x, y, z, w = chain[0].initial[3:]
@@ -186,22 +187,14 @@ def _set_spring_reference(element: _Element, motion: Motion) -> None:
 
 def _motions(chain: list[Joint]) -> tuple[list[Motion], np.ndarray]:
     """The MuJoCo joints of a chain, and the placement (4, 4) of the link after the last of them."""
-    from freeflyer.model.placements import turn_z_to
-
     motions = []
     before = np.eye(4)
     for joint in chain:
         before = before @ joint.placement
-        axis = joint.axis / (np.linalg.norm(joint.axis) or 1.0)
-        axes = [axis] * 2
-        if joint.kind == "universal":
-            axes = [axis, joint.axis2 / np.linalg.norm(joint.axis2)]
-        elif joint.kind == "planar":
-            A = turn_z_to(axis)
-            axes = [A[:, 0], A[:, 1], axis]
-        for k, kind in enumerate(MOTIONS.get(joint.kind, ())):
+        axes = [axis for axis, _, _ in screws(joint)] if joint.kind in WITH_AXIS else [joint.axis]
+        for k, (kind, axis) in enumerate(zip(MOTIONS.get(joint.kind, ()), axes)):
             ref = joint.initial[k] if joint.initial and kind in ("hinge", "slide") else 0.0
-            motions.append(Motion(joint, k, kind, axes[k], before, ref))
+            motions.append(Motion(joint, k, kind, axis, before, ref))
             before = np.eye(4)
     return motions, before
 

@@ -122,6 +122,7 @@ means({
     backend.fma: lambda e, a, b, c: intrinsic(e, "fma", a, b, c),
     backend.rint: lambda e, a: intrinsic(e, "rint", a),
     backend.sqrt: lambda e, a: intrinsic(e, "sqrt", a),
+    backend.integer: lambda e, a: e.write(K.INT, f"fptosi double {e.name(a, K.FLOAT)} to i64"),
     backend.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
     backend.lanes: lambda e, a: lanes_of(a) or 1,
     backend.select_less: select_less, backend.all_below: all_below, backend.times_zero: times_zero, backend.lane: lane,
@@ -172,13 +173,12 @@ def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stri
     pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
     origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
     vectors = [load(e, kind, place).name for place in origin]
-    out, total = transposed_rows(e, vectors, n), None
+    out, total = transposed_rows(e, vectors, n), K.Register(kind, e.name(0.0, kind))
     for x in out if reading else vectors:  # lanes of Packs are states
-        product = e.address(f"fmul {kind.llvm} {x}, {e.name(0.0, kind)}")  # no other order: large numbers must not be added first
-        total = product if total is None else e.address(f"fadd {kind.llvm} {total}, {product}")
+        total = intrinsic(e, "fma", K.Register(kind, x), 0.0, total)  # large numbers must not be added first
     for x, place in zip(out, target):
         store(e, kind, K.Register(kind, x), place)
-    return K.Register(kind, total)
+    return total
 
 
 def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:

@@ -101,8 +101,8 @@ class Graph:
             return self.made("*", a, b)
         if b == 0 or b == 1:
             return a if b == 1 else 0.0
-        if b < 0:
-            return self.negative(self.product(a, -b))
+        if b == -1:
+            return self.negative(a)
         factor = a.operands[1] if a.operation == "*" else None
         return self.product(a.operands[0], factor * b) if type(factor) is float else self.made("*", a, float(b))
 

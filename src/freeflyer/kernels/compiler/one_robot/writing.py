@@ -8,21 +8,25 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable, Iterable, Mapping
+from itertools import starmap
 from typing import Any
 
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings import memory
 from freeflyer.kernels.compiler.meanings.arguments import Groups
-from freeflyer.kernels.compiler.meanings.vectors import absolute, intrinsic, select_less
+from freeflyer.kernels.compiler.meanings.vectors import absolute, intrinsic, lane, select_less, with_lane
 from freeflyer.kernels.compiler.one_robot.expressions import Expression, needed, operands
+from freeflyer.kernels.compiler.one_robot.pairs import Pairs, Unit
 from freeflyer.kernels.compiler.one_robot.tracing import PARAMETERS, Formulas, angles
 from freeflyer.kernels.math import trig
 
-PART = 1500  # expressions of a function
+PART = 800  # expressions of a function, or pairs
+TWO = K.pack(2)
 FLAGS = "nsz arcp contract "  # sums keep their order: other orders take half as much code again
-GROUPS = 4  # Packs that go through one part of the code before the next is read
+GROUPS = 2  # Packs that go through one part of the code before the next is read
 LOADED = ("input", "sin", "cos")  # operations whose results lie in memory
+Slots = dict[Expression, int]
 Here = dict[K.Buffer, K.Buffer]  # buffers of all Packs -> of one
 Stores = dict[Expression, list[tuple[K.Buffer, int]]]
 OPERATIONS: dict[str, Callable[..., Any]] = {
@@ -38,24 +42,28 @@ class Writer:
 
     Buffers hold one state, a Pack, or several Packs: then a part of the code serves all of them before the next part is read."""
 
-    def __init__(self, e: Functions, found: Formulas, parameters: K.Buffer, buffers: tuple[K.Buffer, ...]) -> None:
-        self.e, self.found, self.lanes, self.record = e, found, buffers[0].lanes, buffers[0].record
+    def __init__(
+        self, e: Functions, found: Formulas, pairs: Pairs, parameters: K.Buffer, buffers: tuple[K.Buffer, ...]
+    ) -> None:
+        self.e, self.found, self.pairs, self.lanes, self.record = e, found, pairs, buffers[0].lanes, buffers[0].record
         self.count = count_of(buffers)
         count, sizes = len(buffers) - len(found.outputs), (*found.inputs, *map(len, found.outputs))
         self.strides = dict(zip(buffers, sizes, strict=True)) | {parameters: 0}
         self.inputs = {PARAMETERS: parameters, **dict(enumerate(buffers[:count]))}
         self.outputs = buffers[count:]
-        self.angles = {x: k for k, x in enumerate(angles(found.expressions))}
+        turns = angles(found.expressions)
+        together = [z for x in turns for z in (x, pairs.second.get(x)) if pairs.second.get(x) in turns]
+        self.angles = {x: k for k, x in enumerate(dict.fromkeys([*together, *turns]))}
         self.row = -(-len(self.angles) // K.LANES) * K.LANES
 
     def write(self) -> None:
-        body = [x for x in self.found.expressions if x.operation not in LOADED]
+        body = [unit for unit in self.pairs.ordered(self.found.expressions) if unit[0].operation not in LOADED]
         parts = [body[k : k + PART] for k in range(0, len(body), PART)] or [[]]
         slots, size = kept_slots(parts)
         self.trig, self.kept = self.memory(3 * self.row), self.memory(size)
         if self.angles:
             self.sines()
-        stores: dict[Expression, list[tuple[K.Buffer, int]]] = {x: [(self.kept, slot)] for x, slot in slots.items()}
+        stores: Stores = {}
         constants = []
         for b, row in zip(self.outputs, self.found.outputs, strict=True):
             for i, x in enumerate(row):
@@ -63,14 +71,14 @@ class Writer:
                     stores.setdefault(x, []).append((b, i))
                 else:
                     constants.append((b, i, x))
-        first = [x for x in stores if x.operation in LOADED]
+        first = [(x,) for x in stores if x.operation in LOADED]
         for k, part in enumerate(parts):
             call = self.part([*first, *part] if k == 0 else part, slots, stores, constants if k == 0 else [])
             each_group(self.e, self.strides, self.count, call)
 
     def sines(self) -> None:
         """Sines and cosines of all angles."""
-        angle = self.part(needed(self.angles), {}, {x: [(self.trig, k)] for x, k in self.angles.items()}, [
+        angle = self.part([(x,) for x in needed(self.angles)], {}, {x: [(self.trig, k)] for x, k in self.angles.items()}, [
             (self.trig, k, 0.0) for k in range(len(self.angles), self.row)])  # fmt: skip
 
         def call(here: Here) -> None:
@@ -87,40 +95,70 @@ class Writer:
         self.strides[made] = max(n, 1)
         return made
 
-    def part(self, expressions: list[Expression], slots: dict[Expression, int], stores: Stores,
+    def part(self, units: list[Unit], slots: Slots, stores: Stores,
              constants: list[tuple[K.Buffer, int, float]]) -> Callable[[Here], None]:  # fmt: skip
-        """Writes a function that computes expressions, and stores some, and constants; how it is called."""
+        """Writes a function that computes units, keeps and stores some, and constants; how it is called."""
         e, part = self.e, Functions(self.e.made, self.e.scope)
         part.flags = FLAGS
-        given = list(self.strides)
-        names = [part.new() for _ in given]
-        here = {b: K.Buffer(b.lanes, name, "null") for b, name in zip(given, names)}
-        values: dict[Expression, Any] = {}
+        buffers = list(self.strides)
+        names = [part.new() for _ in buffers]
+        here = {b: K.Buffer(b.lanes, name, "null") for b, name in zip(buffers, names)}
+        values: dict[Unit, Any] = {}
 
-        def load(x: Expression) -> K.Register:
+        def place(x: Expression) -> tuple[K.Buffer, int]:
             if x.operation == "input":
-                b, i = self.inputs[x.operands[0]], x.operands[1]
-            elif x.operation in LOADED:
-                b, i = self.trig, self.row * LOADED.index(x.operation) + self.angles[x.operands[0]]
-            else:
-                b, i = self.kept, slots[x]
-            return memory.load(part, b.scalar, memory.pointer(part, here[b], i))
+                return self.inputs[x.operands[0]], x.operands[1]
+            if x.operation in LOADED:
+                return self.trig, self.row * LOADED.index(x.operation) + self.angles[x.operands[0]]
+            return self.kept, slots[x]
+
+        def neighbours(x: Expression, y: Expression) -> bool:
+            (b, i), (c, k) = place(x), place(y)
+            return b is c and k == i + 1
+
+        def load(x: Expression, kind: K.Scalar | None = None) -> K.Register:
+            b, i = place(x)
+            return memory.load(part, kind or b.scalar, memory.pointer(part, here[b], i))
 
         def value(x: Any) -> Any:
-            if type(x) is Expression and x not in values:
-                values[x] = load(x)
-            return values[x] if type(x) is Expression else x
+            if type(x) is not Expression:
+                return x
+            if (x,) not in values:
+                unit = (x, self.pairs.second[x]) if x in self.pairs.second else (self.pairs.first.get(x, x), x)
+                both = values.get(unit)
+                values[x,] = load(x) if both is None else lane(part, both, unit.index(x))
+            return values[x,]
 
-        def store(b: K.Buffer, i: int, x: Any) -> None:
-            memory.store(part, b.scalar, x, memory.pointer(part, here[b], i))
+        def of_two(x: Any, y: Any) -> Any:
+            if x is y or (type(x) is not Expression and x == y):
+                return value(x)
+            if type(x) is not Expression and type(y) is not Expression:
+                return K.Register(TWO, f"<double {K.number(x)}, double {K.number(y)}>")
+            if (x, y) not in values:
+                if self.pairs.second.get(x) is y and neighbours(x, y):
+                    values[x, y] = load(x, TWO)
+                else:
+                    both = K.Register(TWO, "poison")
+                    for k, z in enumerate((x, y)):
+                        both = with_lane(part, both, k, value(z))
+                    values[x, y] = both
+            return values[x, y]
+
+        def store(b: K.Buffer, i: int, x: Any, kind: K.Scalar) -> None:
+            memory.store(part, kind, x, memory.pointer(part, here[b], i))
 
         for b, i, number in constants:
-            store(b, i, float(number))
-        for x in expressions:
-            if x.operation in OPERATIONS:
-                values[x] = OPERATIONS[x.operation](part, *map(value, x.operands))
-            for b, i in stores.get(x, ()):
-                store(b, i, value(x))
+            store(b, i, float(number), b.scalar)
+        for unit in units:
+            x, operation = unit[0], OPERATIONS.get(unit[0].operation)
+            if operation:
+                given = map(value, x.operands) if len(unit) == 1 else starmap(of_two, self.pairs.operands(*unit))
+                values[unit] = operation(part, *given)
+            if x in slots:
+                store(self.kept, slots[x], values[unit], TWO if len(unit) == 2 else self.kept.scalar)
+            for y in unit:
+                for b, i in stores.get(y, ()):
+                    store(b, i, value(y), b.scalar)
         part.block.end = "ret void"
         text = part.text(
             f"define internal fastcc void @SELF.part({', '.join(f'ptr noalias {x}' for x in names)}) noinline nounwind"
@@ -131,7 +169,7 @@ class Writer:
         e.callees |= part.callees
 
         def call(here: Here) -> None:
-            e.line(f"call fastcc void @SELF.part{number}({', '.join(f'ptr {here[b].data}' for b in given)})")
+            e.line(f"call fastcc void @SELF.part{number}({', '.join(f'ptr {here[b].data}' for b in buffers)})")
 
         return call
 
@@ -167,23 +205,23 @@ def each_group(e: Functions, strides: Mapping[K.Buffer, int], count: Any, run: C
     e.start(leave)
 
 
-def kept_slots(parts: list[list[Expression]]) -> tuple[dict[Expression, int], int]:
-    """Places for the expressions that later parts need, and how many places there are: each is used again once it is free."""
-    of = {x: k for k, part in enumerate(parts) for x in part}
-    last: dict[Expression, int] = {}
+def kept_slots(parts: list[list[Unit]]) -> tuple[Slots, int]:
+    """Places for the units that later parts need, and how many places there are: each is used again once it is free."""
+    of = {x: (k, unit) for k, part in enumerate(parts) for unit in part for x in unit}
+    last: dict[Unit, int] = {}
     for k, part in enumerate(parts):
-        for x in part:
-            for y in operands(x):
-                if of.get(y, k) < k:
-                    last[y] = k
-    slots: dict[Expression, int] = {}
-    free: list[int] = []
-    size, ends = 0, [[x for x in last if last[x] == k] for k in range(len(parts))]
+        for y in (y for unit in part for x in unit for y in operands(x) if of.get(y, (k,))[0] < k):
+            last[of[y][1]] = k
+    slots: Slots = {}
+    free: dict[int, list[int]] = {1: [], 2: []}  # by the size of a unit
+    size, ends = 0, [[unit for unit in last if last[unit] == k] for k in range(len(parts))]
     for k, part in enumerate(parts):
-        for x in part:
-            if x in last:
-                if not free:
-                    free, size = [size], size + 1
-                slots[x] = free.pop()
-        free += [slots[x] for x in ends[k]]
+        for unit in part:
+            if unit in last:
+                if not free[len(unit)]:
+                    free[len(unit)], size = [size], size + len(unit)
+                first = free[len(unit)].pop()
+                slots.update((x, first + lane) for lane, x in enumerate(unit))
+        for unit in ends[k]:
+            free[len(unit)].append(slots[unit[0]])
     return slots, size

@@ -1,17 +1,13 @@
 """Motions across a joint and forces along its columns, in body axes.
 
 Accelerations are classical ones of body origins. A motion is that of a body's origin (linear) and of its axes (angular). Or, last,
-pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment. The adjoint Ad(x) h = x h
-x* of a rotation about an axis leaves the part of h along the axis, and multiplies the rest by x^2: by sine and cosine of the whole
-angle. So a screw costs two or three plane rotations, as everywhere in this folder.
+pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment.
 """
 
 from freeflyer.kernels.backend import inlined, load, store
-from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate_back
-from freeflyer.kernels.math.turns import about_x, about_z, azimuth
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist
-from freeflyer.kernels.model.joints.placement import COS_AZIMUTH, COS_TWIST, SIN_AZIMUTH, SIN_TWIST, full_rotation
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
 
@@ -41,7 +37,7 @@ def velocity_terms(joint, parameters, v, w, dw, acc):
 
 @inlined
 def acceleration_terms(joint, parameters, a, dw, acc):
-    """Angular and origin acceleration of a body, in its axes, with its joint's acceleration in a added."""
+    """Angular and origin acceleration of a body, in its axes, with its joint's, of the coordinates a, added; or velocities."""
     kind, at, _, j, _, _, _ = joint
     if is_screw(kind):
         rate = load(a, j)
@@ -81,31 +77,6 @@ def column_power(joint, parameters, k, force, moment):
         return load(parameters, at + SLIDE) * force[2] + load(parameters, at + TURN) * moment[2]
     l, w = body_column(kind, k)
     return dot(l, force) + dot(w, moment)
-
-
-@inlined
-def to_child_axes(joint, parameters, q, g, h):
-    """Ad(r*) of two pure dual quaternions: from the axes of a body's parent to its own, about the same point."""
-    kind, at, _, _, _, s, c = joint
-    if not is_screw(kind):
-        R = full_rotation(joint, parameters, q)
-        return (rotate_back(R, g[0]), rotate_back(R, g[1])), (rotate_back(R, h[0]), rotate_back(R, h[1]))
-    y, x = -load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
-    sine, cosine = -load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
-    a, b, d, e = tuple(about_z(-s, c, about_x(sine, cosine, azimuth(y, x, vector))) for vector in (*g, *h))
-    return (a, b), (d, e)
-
-
-@inlined
-def add_joint_twist(joint, parameters, x, h):
-    """h plus the joint's twist of the coordinates x (velocities or accelerations), in body axes at the body's origin."""
-    kind, at, _, j, _, _, _ = joint
-    (w, l) = h
-    if is_screw(kind):
-        rate = load(x, j)
-        return (w[0], w[1], w[2] + load(parameters, at + TURN) * rate), (l[0], l[1], l[2] + load(parameters, at + SLIDE) * rate)
-    linear, angular = joint_twist(kind, x, j, 1)
-    return add(w, angular), add(l, linear)
 
 
 @inlined

@@ -9,9 +9,7 @@ from freeflyer.kernels.math.algebra import (
     add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
 )
 from freeflyer.kernels.math.trig import sincos_row
-from freeflyer.kernels.math.turns import (
-    about_x, about_z, azimuth, full_about_x, full_about_z, inertia_azimuth, sym_about_x, sym_about_z,
-)
+from freeflyer.kernels.math.turns import about_x, about_z, azimuth, full_about_x, full_about_z, sym_about_x, sym_about_z
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row, like3, numbers3, numbers_at
 from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_of, translated
 from freeflyer.kernels.model.layout import (
@@ -102,31 +100,31 @@ def full_rotation(joint, parameters, q):
 
 
 @inlined
-def to_child(joint, parameters, q, a, b, d):
-    """Three vectors in the axes of a body's parent, in its own."""
-    kind, at, _, _, _, s, c = joint
-    if not is_screw(kind):
-        R = full_rotation(joint, parameters, q)
-        return rotate_back(R, a), rotate_back(R, b), rotate_back(R, d)
-    y, x = -load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
-    a, b, d = azimuth(y, x, a), azimuth(y, x, b), azimuth(y, x, d)
-    y, x = -load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
-    a, b, d = about_x(y, x, a), about_x(y, x, b), about_x(y, x, d)
-    return about_z(-s, c, a), about_z(-s, c, b), about_z(-s, c, d)
+def azimuth_and_twist(parameters, at):
+    """Sines and cosines by which a screw's axes follow from its parent's: of the azimuth, then of the twist."""
+    return tuple(load(parameters, at + k) for k in (SIN_AZIMUTH, COS_AZIMUTH, SIN_TWIST, COS_TWIST))
 
 
 @inlined
-def to_parent(joint, parameters, q, a, b):
-    """Two vectors in a body's axes, in those of its parent."""
+def to_child(joint, parameters, q, vectors):
+    """Vectors in the axes of a body's parent, in its own."""
     kind, at, _, _, _, s, c = joint
     if not is_screw(kind):
         R = full_rotation(joint, parameters, q)
-        return rotate(R, a), rotate(R, b)
-    a, b = about_z(s, c, a), about_z(s, c, b)
-    y, x = load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
-    a, b = about_x(y, x, a), about_x(y, x, b)
-    y, x = load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH)
-    return azimuth(y, x, a), azimuth(y, x, b)
+        return tuple(rotate_back(R, a) for a in vectors)
+    sine, cosine, y, x = azimuth_and_twist(parameters, at)
+    return tuple(about_z(-s, c, about_x(-y, x, azimuth(-sine, cosine, a))) for a in vectors)
+
+
+@inlined
+def to_parent(joint, parameters, q, vectors):
+    """Vectors in a body's axes, in those of its parent."""
+    kind, at, _, _, _, s, c = joint
+    if not is_screw(kind):
+        R = full_rotation(joint, parameters, q)
+        return tuple(rotate(R, a) for a in vectors)
+    sine, cosine, y, x = azimuth_and_twist(parameters, at)
+    return tuple(azimuth(sine, cosine, about_x(y, x, about_z(s, c, a))) for a in vectors)
 
 
 @inlined
@@ -137,6 +135,6 @@ def inertia_to_parent(joint, parameters, q, A, B, C):
         R = full_rotation(joint, parameters, q)
         return sym_rotate(R, A), compose(compose(R, B), transpose(R)), sym_rotate(R, C)
     A, B, C = sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C)
-    y, x = load(parameters, at + SIN_TWIST), load(parameters, at + COS_TWIST)
+    s, c, y, x = azimuth_and_twist(parameters, at)
     A, B, C = sym_about_x(y, x, A), full_about_x(y, x, B), sym_about_x(y, x, C)
-    return inertia_azimuth(load(parameters, at + SIN_AZIMUTH), load(parameters, at + COS_AZIMUTH), A, B, C)
+    return (A, B, C) if s == 0.0 else (sym_about_z(s, c, A), full_about_z(s, c, B), sym_about_z(s, c, C))

@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
-from freeflyer.model.placements import placement, shift, turn_about
+from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
@@ -27,24 +27,16 @@ class Step:
     turn: np.ndarray  # (4, 4): what `ref` adds to the placement
 
 
-@dataclass(frozen=True)
-class Taken:
-    """Names that links and joints have, so that those made here differ."""
-
-    links: set[str]
-    joints: set[str]
-
-
 def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Description:
     m, bodies = compiled.model, compiled.bodies
     links: list[Link] = []
     joints: list[Joint] = []
-    taken = Taken(set(bodies), set(compiled.joints))
+    taken = set(bodies), set(compiled.joints)  # names of links and joints: those made here differ
     for b in range(1, m.nbody):
         mine = range(m.body_jntadr[b], m.body_jntadr[b] + m.body_jntnum[b])
         steps = [_step(m, j, compiled.joints[j], compiled.drives, extras, notes) for j in mine]
         X = placement(m.body_pos[b], m.body_quat[b])
-        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras, taken)
+        chain, hidden = _chain(steps, X, bodies[m.body_parentid[b]], bodies[b], extras, *taken)
         links += [Link(name) for name in hidden]
         links.append(Link(bodies[b], _inertia(m, b)))
         joints += chain
@@ -86,7 +78,7 @@ def _step(m: Any, j: int, name: str, drives: dict[str, Drive], extras: Extras, n
             values["initial"] = drawn
     if kind in (N.SLIDE, N.HINGE):
         axis, ref = m.jnt_axis[j].copy(), float(m.qpos0[adr])
-        turn = shift(-ref * axis) if kind == N.SLIDE else turn_about(axis, -ref)
+        turn = pose_at(-ref * axis) if kind == N.SLIDE else turn_about(axis, -ref)
         if ref:
             values["initial"] = (ref,)
         if limited:
@@ -119,16 +111,15 @@ def _bound(m: Any, j: int, name: str, notes: list[str]) -> float:
     return np.inf
 
 
-def _chain(
-    steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras, taken: Taken
-) -> tuple[list[Joint], list[str]]:
+def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Extras,
+           taken_links: set[str], taken_joints: set[str]) -> tuple[list[Joint], list[str]]:
     """The joints from `parent` to `body`, which rests at X, and the massless links between them.
 
     A joint turns about its anchor p: body pose = X p1 J1(q1) (-p1) p2 J2(q2) (-p2) ...; so each link but the last sits at its
     joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body."""
     if not steps:
         name = extras.names.get(("fixed", body), f"{body}_fixed")
-        return [Joint(N.unique_name(name, taken.joints), "fixed", parent, body, X)], []
+        return [Joint(N.unique_name(name, taken_joints), "fixed", parent, body, X)], []
     if steps[0].joint.kind == "free":
         return [replace(steps[0].joint, parent=parent, child=body)], []
     joints, hidden = [], []
@@ -136,13 +127,13 @@ def _chain(
     for k, step in enumerate(steps):
         last = k == len(steps) - 1 and not step.anchor.any()
         between = N.hidden_link(body, step.joint.name)
-        child = body if last else N.unique_name(extras.names.get(("link", between), between), taken.links)
-        P = (X if k == 0 else np.eye(4)) @ shift(step.anchor - at) @ step.turn
+        child = body if last else N.unique_name(extras.names.get(("link", between), between), taken_links)
+        P = (X if k == 0 else np.eye(4)) @ pose_at(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(N.unique_name(N.hidden_joint(body), taken.joints), "fixed", parent, body, shift(-at)))
+        joints.append(Joint(N.unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
     return joints, hidden
 
 
@@ -193,8 +184,6 @@ FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
 
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
     """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
-    from freeflyer.model.placements import turn_z_to
-
     joints, result = list(joints), []
     while joints:
         match = N.GROUPED.fullmatch(joints[0].name)

@@ -11,7 +11,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, vet_text
+from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, vet
 from freeflyer.model.readers.mjcf.meshes import attach_meshes, content, delete, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, body_names, joint_names
 from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
@@ -45,13 +45,14 @@ def compile_xml(robot: VettedFile) -> Compiled:
     drives = drives_of(spec, robot)
     needed = {mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
               for body, geom, shaping in geoms_by_inertia(spec) if shaping and (mesh := mesh_of(geom))}
-    files = attach_meshes(robot.root, robot.extras.meshes, needed, robot.where)
-    for section in robot.root.findall("actuator"):  # muscles would have MuJoCo simulate the robot to find their range
-        robot.root.remove(section)
-    spec = parse_spec(robot, files)
-    for _, geom, shaping in geoms_by_inertia(spec):
-        if not shaping:
-            delete(spec, geom)
+    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    # muscles would have MuJoCo simulate the robot to find their range
+    for element in [*spec.actuators, *(geom for _, geom, shaping in geoms_by_inertia(spec) if not shaping)]:
+        delete(spec, element)
+    return _compiled(spec, robot, drives)
+
+
+def _compiled(spec: Any, robot: VettedFile, drives: dict[str, Drive]) -> Compiled:
     model = compile_model(spec, robot)
     bodies = body_names(model)
     return Compiled(model, bodies, joint_names(model, bodies), drives)
@@ -109,7 +110,7 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     except Exception as error:
         raise FileError(f"MuJoCo cannot write the MjSpec {spec.modelname!r} as XML: {error}") from None
     folder = Path(spec.modelfiledir).resolve() if spec.modelfiledir else None
-    robot = vet_text(text, folder, f"MjSpec {spec.modelname!r}")
+    robot = vet(text, folder=folder, where=f"MjSpec {spec.modelname!r}")
     qpos = [" ".join(repr(float(x)) for x in key.qpos) or None for key in spec.keys]
     robot.extras.keyframes[:] = [(key.name, x) for key, x in zip(spec.keys, qpos)]
     for numeric in spec.numerics:  # the digits of what our writer keeps
@@ -121,9 +122,7 @@ def compile_spec(spec: Any) -> tuple[VettedFile, Compiled]:
     copy = spec.copy()
     _cut(copy, mujoco)
     _attach_mesh_bytes(copy, spec, robot)
-    model = compile_model(copy, robot)
-    bodies = body_names(model)
-    return robot, Compiled(model, bodies, joint_names(model, bodies), drives)
+    return robot, _compiled(copy, robot, drives)
 
 
 def _cut(copy: Any, mujoco: Any) -> None:

@@ -9,7 +9,7 @@ from math import comb
 import numpy as np
 
 from freeflyer.model.description import POINT, WELD, Coupling, Description, Joint, Keyframe, Loop, Mimic, MujocoJoint, Site
-from freeflyer.model.placements import placement, shift
+from freeflyer.model.placements import placement, pose_at
 from freeflyer.model.readers.mjcf.bodies import is_link_site
 from freeflyer.model.readers.mjcf.compiling import Compiled
 from freeflyer.model.readers.mjcf.names import GROUPED, TO_OURS, unique_name
@@ -62,9 +62,9 @@ class _Found:
         if m.eq_objtype[e] == mujoco.mjtObj.mjOBJ_SITE:
             a, b = (self._site_frame(s) for s in ids)
         else:
-            poses = (shift(data[:3]), shift(data[3:6]))
+            poses = (pose_at(data[:3]), pose_at(data[3:6]))
             if mask is WELD:  # body2's frame at `anchor`, body1's at the relative pose
-                poses = (placement(data[3:6], data[6:10]), shift(data[:3]))
+                poses = (placement(data[3:6], data[6:10]), pose_at(data[:3]))
             a, b = (self._new_site(f"{name}/{end}", self.bodies[i], X) for end, i, X in zip("ab", ids, poses))
         if mask is WELD and data[10] == 0.0:
             mask = POINT

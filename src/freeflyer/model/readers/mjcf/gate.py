@@ -36,21 +36,13 @@ class VettedFile:
     extras: Extras
 
 
-def vet(source: str | os.PathLike[str], shapes: bool = False) -> VettedFile:
+def vet(source: str | os.PathLike[str], shapes: bool = False, folder: Path | None = None, where: str = "") -> VettedFile:
     """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
 
-    shapes: geoms stay that shape no inertia. Errors: FileError."""
-    root, where = read_xml(source, "MJCF")
-    return _vet(root, None if is_xml_text(source) else Path(source).resolve().parent, where, shapes)
-
-
-def vet_text(text: str, folder: Path | None, where: str) -> VettedFile:
-    """The same for XML text that stands for a file in this folder; `where` opens messages."""
-    root, _ = read_xml(text, "MJCF")
-    return _vet(root, folder, where, shapes=False)
-
-
-def _vet(root: _Element, folder: Path | None, where: str, shapes: bool) -> VettedFile:
+    shapes: geoms stay that shape no inertia. folder, where: of text that stands for a file there, and what opens messages.
+    Errors: FileError."""
+    root, file = read_xml(source, "MJCF")
+    where, folder = where or file, folder if is_xml_text(source) else Path(source).resolve().parent
     expand(root, folder, where)
     notes, extras = strip_unused(root, folder, where, shapes)
     return VettedFile(root, where, notes, extras)

@@ -23,11 +23,6 @@ def hidden_link(body: str, joint: str) -> str:
     return f"{body}/{joint}"
 
 
-def hidden_joint(body: str) -> str:
-    """The fixed joint from the anchor of a body's last joint to the body's frame."""
-    return f"{body}/anchor"
-
-
 def link_site(link: str) -> str:
     """The site that stands for a link's own frame at the end of a loop."""
     return f"{link}/frame"

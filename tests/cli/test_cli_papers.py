@@ -1,18 +1,20 @@
-"""`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder."""
+"""`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder. `freeflyer hop`: experiments, settings,
+pictures and what is refused. `freeflyer estimate`."""
 
 import freeflyer_papers as papers
 import json
 import numpy as np
 import pytest
-from command import printed, run
+import re
+from command import json_of, printed, refusal, run, run_json
+from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
+from freeflyer_papers.estimation import estimators
 from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
 from html.parser import HTMLParser
-
-pytestmark = pytest.mark.papers
 
 
 @pytest.fixture
@@ -24,27 +26,23 @@ def small(monkeypatch):
     monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
+@pytest.mark.papers
 def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     shown = printed("reproduce")
     assert all(key in shown for key in papers.names())
-    result = run("reproduce", "linearisation", "-o", tmp_path / "never")
-    assert result.exit_code == 2
-    assert "Did you mean 'linearization'" in result.stderr
+    assert "Did you mean 'linearization'" in refusal("reproduce", "linearisation", "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
     (tmp_path / "taken").write_text("a file")
     for folder in (tmp_path / "taken", tmp_path / "taken" / "below"):
-        result = run("reproduce", "linearization", "-o", folder)
-        assert result.exit_code == 2
-        assert result.stderr.startswith("error: ")
-        assert "Traceback" not in result.output
+        assert refusal("reproduce", "linearization", "-o", folder).startswith("error: ")
     assert (tmp_path / "taken").read_text() == "a file"
     two_papers(monkeypatch)
     heard = []
     done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
-    assert heard == [(0.5, "1 of 2, fails: half way")]
-    assert [bool(x.failure) for x in done] == [True, False]
+    assert (heard, [bool(x.failure) for x in done]) == ([(0.5, "1 of 2, fails: half way")], [True, False])
 
 
+@pytest.mark.papers
 def test_linearization(small, tmp_path):
     folder = tmp_path / "new" / "folder"
     shown = printed("reproduce", "linearization", "-o", folder, "--json", tmp_path / "copy.json")
@@ -63,6 +61,7 @@ def test_linearization(small, tmp_path):
     assert np.argmin(data["differences"][0]["maximal"]) == data["differences"][0]["best"]
 
 
+@pytest.mark.papers
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
     tiny = Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
@@ -70,8 +69,7 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
                                lambda result: {})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
     result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
-    assert result.exit_code == 0
-    assert json.loads(result.stdout)["data"] == {"answer": 42}
+    assert (result.exit_code, json.loads(result.stdout)["data"]) == (0, {"answer": 42})
     assert "42" in result.stderr
     assert "that is all" in result.stderr
     assert said == [None]
@@ -95,6 +93,7 @@ def two_papers(monkeypatch):
     monkeypatch.setattr(page, "reproduction", {"fails": fails, "works": works}.__getitem__)
 
 
+@pytest.mark.papers
 def test_all_of_them(tmp_path, monkeypatch):
     two_papers(monkeypatch)
     result = run("reproduce", "--all", "-o", tmp_path, "--json", tmp_path / "all.json")
@@ -110,9 +109,7 @@ def test_all_of_them(tmp_path, monkeypatch):
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
     for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
-        result = run("reproduce", "--all", *options, "-o", tmp_path / "never")
-        assert result.exit_code == 2
-        assert "--all takes every paper as it is" in result.stderr
+        assert "--all takes every paper as it is" in refusal("reproduce", "--all", *options, "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
 
 
@@ -131,3 +128,63 @@ def unclosed_tags(page):
 
     Reader().feed(page)
     return wrong + stack
+
+
+@pytest.mark.slow
+def test_an_experiment_with_pictures(tmp_path):
+    data = json_of("hop", "prismatic-III", "--duration", 0.6, "-o", tmp_path / "hop")
+    assert data["events"]["touch-down"] >= 1
+    assert data["time"] == pytest.approx(0.6)
+    drawn = {path.suffix for path in (tmp_path / "hop").iterdir()}
+    assert ".png" in drawn
+
+
+def test_without_an_experiment_they_are_listed():
+    shown = printed("hop")
+    assert "prismatic-I" in shown
+    assert "revolute-VI" in shown
+
+
+def test_encoders_and_feet(models_folder):
+    arguments = [x for joint in ("left_knee", "right_knee") for x in ("--encoder", joint)]
+    result = run("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 3, *arguments)  # refused behind the first table
+    assert result.exit_code == 2
+    assert re.search("do not determine the positions.*left_yaw_motor", " ".join(result.stderr.split()))
+    folder = models_folder / "five_bar"
+    file = "estimate", folder / "robot.urdf", "--loops", folder / "robot.yaml", "--base", "fixed"
+    data = json_of(*file, "--duration", 1.5, "--starts", 2)
+    assert set(data) == {"tracking", "calibration"}
+    data = json_of("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 0)
+    rows = data["tracking"]
+    assert list(data) == ["tracking"]
+    assert [(r["encoders"], r["alpha"]) for r in rows][::2] == [("ideal", 1.0), ("quantised", 1.0), ("noisy, quantised", 1.0)]
+    at = {(r["encoders"], r["alpha"]): r for r in rows}
+    assert at["ideal", 1000.0]["passive_rms"] < 1e-5 < at["noisy, quantised", 1000.0]["passive_rms"] < 2e-3
+    assert at["ideal", 1000.0]["closure"] < at["ideal", 1.0]["closure"]
+
+
+@pytest.mark.slow
+def test_everything_and_its_pictures(tmp_path, monkeypatch):
+    monkeypatch.setattr(estimators, "BLOCKS", 1)
+    result, data = run_json("estimate", "kangaroo_like", "--duration", 1.5, "--starts", 5, "--bench", "--swing",
+                            "--frequency", 0.5, "--amplitude", 0.03, "-o", tmp_path / "pictures")  # fmt: skip
+    assert result.exit_code == 0, result.output
+    assert data["calibration"]["right"] == data["calibration"]["starts"] == 5
+    assert len(data["calibration"]["encoders"]) == 12
+    assert 0.0 < data["times"]["step"] < data["times"]["state_and_torques"]
+    assert 0.0 < data["times"]["contact_wrenches"] < data["times"]["contacts"]
+    lines = {x["source"]: x for x in data["swing"]["lines"]}
+    for source in ("motors", "balanced", "moving"):
+        assert lines[source]["weight_error"] < 0.02
+        assert lines[source]["inside"] > 0.0
+    assert lines["moving"]["zmp"][0][1] < lines["balanced"]["zmp"][0][1]
+    drawn = {p.name for p in (tmp_path / "pictures").iterdir()}
+    names = ("tracking", "calibration", "swing_stances", "swing_forces", "swing_balance")
+    assert drawn == {f"{n}.{kind}" for n in names for kind in ("png", "svg")}
+
+
+def test_slow_work_says_in_a_pipe_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(output, "QUIET", 0.0)
+    with output.status() as progress:
+        progress(np.float64(0.25), "hopping")
+    assert "hopping: 25%" in capsys.readouterr().err

@@ -5,31 +5,19 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from freeflyer.errors import unknown_name
+from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels.compiler.ahead import Function, compile_ahead
 from freeflyer.kernels.compiler.build import PYTHON
 from freeflyer.kernels.compiler.object_code import host, pack_lanes
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.model.layout import PLAN, PROGRAMS, SETS
+from freeflyer.kernels.model.layout import PLAN, PROGRAMS, SETS, SYSTEMS
 from freeflyer.progress import Progress, no_progress
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
-USES: dict[str, tuple[str, ...]] = {
-    "inverse_dynamics": ("rnea",), "bias_forces": ("rnea",), "gravity_forces": ("gravity",),
-    "forward_dynamics": ("aba", "shared_forward_dynamics"), "mass_matrix": ("crba",),
-    "inverse_mass_matrix": ("minv", "shared_minv"), "coriolis_matrix": ("coriolis", "hamel"),
-    "kinetic_energy": ("kinetic_energy",), "potential_energy": ("potential_energy",), "center_of_mass": ("com",),
-    "centroidal_momentum_matrix": ("momentum_matrix",), "centroidal_momentum": ("momentum",),
-    "centroidal_bias": ("momentum_bias",), "frame_pose": ("frame_pose",), "frame_jacobian": ("frame_jacobian",),
-    "frame_velocity": ("frame_velocity",), "frame_bias_acceleration": ("frame_bias",), "integrate": ("integrate",),
-    "difference": ("difference",), "inverse_dynamics_derivatives": ("rnea_gradient",),
-    "forward_dynamics_derivatives": ("aba_gradient",), "linearize": ("linear",),
-    "frame_velocity_derivatives": ("frame_velocity_derivatives",), "frame_acceleration": ("frame_acceleration",),
-    "frame_acceleration_derivatives": ("frame_acceleration_derivatives",), "centroidal_momentum_rate": ("momentum_rate",),
-    "centroidal_momentum_derivatives": ("momentum_derivatives",),
-    "centroidal_momentum_rate_derivatives": ("momentum_rate_derivatives",), "all_terms": ("all_terms",),
-    "decouple": ("decoupled_passive", "decoupled_hamel"),
-    "constraint sets": ("set_rows", "set_dynamics", "set_gradient", "set_impact", "set_step", "solve_system"),
-    "quadratic programs": ("program_residuals",),
+USES: dict[str, tuple[str, ...]] = {name: tuple(e.name for e in (f.entry, f.shared) if e) for name, f in FUNCTIONS.items()} | {
+    "coriolis_matrix": ("coriolis", "hamel"), "decouple": ("decoupled_passive", "decoupled_hamel"), "all_terms": ("all_terms",),
+    "constraint sets": tuple(name for name, entry in ENTRIES.items() if entry.table in (SETS, SYSTEMS)),
+    "quadratic programs": tuple(name for name, entry in ENTRIES.items() if entry.table == PROGRAMS),
     "loads": tuple(name for name in ENTRIES if name.startswith("loaded_")) + ("given_gravity", "potential_energy_under"),
     "loops": ("constraint_residual", "constraints", "constraint_bias", "close_posture"),
     "closed": tuple(name for name, entry in ENTRIES.items() if entry.closed and not entry.one_by_one),

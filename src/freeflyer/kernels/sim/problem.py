@@ -1,0 +1,184 @@
+"""The impulses of one of the states that are computed side by side: its own rows of theirs, solved, and put back."""
+
+from freeflyer.kernels.backend import (
+    from_entry, inlined, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    zero_entries,
+)
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
+from freeflyer.kernels.model.layout import COLUMN_ROW, N_SET_ROWS, N_V
+from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
+from freeflyer.kernels.sim.layout import (
+    DAMPING, ENOUGH, MISSING, PENETRATION, RIGID, ROUNDS, SHARE, SOFT, STEP, STIFFNESS, VISCOELASTIC, YIELDING,
+)
+from freeflyer.kernels.sim.rows import GROUP, GROUP_NUMBERS, LAST, ROW, SUNK, group_counts, of_group
+from freeflyer.kernels.tree.factor import coordinate_before, line_start
+
+RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
+
+
+@inlined
+def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, shares):
+    """The state's rows, behind those that hold, and the last coordinates of their groups; shares: dry friction, then friction.
+    Returns how many rows, limits and points there are."""
+    (limited, dry, _), own, limits, cones = group_counts(topology), table_int(topology, N_SET_ROWS), 0, 0
+    for k in range(own):
+        store(rows, k, 1.0 * k)
+        store(lasts, k, load_int(topology, N_V) - 1.0)
+    for m in range(count):
+        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        if load(near, states * n + state) != 0.0:
+            size = 1 if n < limited + dry else 3
+            for i in range(size):
+                store(rows, own + i, 1.0 * (row + i))
+                store(lasts, own + i, load(groups, GROUP_NUMBERS * m + LAST))
+            own += size
+            if n < limited:
+                limits += 1
+            elif n < limited + dry:
+                store(shares, n - limited, load(bounds, states * m + state))
+            else:
+                store(shares, dry + cones, load(bounds, states * m + state))
+                cones += 1
+    return own, limits, cones
+
+
+@inlined
+def put_gains(topology, state, states, L, X, rows, lasts, own, width, G):
+    """G (own, width) = X D^-1 X^T of the state's whitened directions, on and above the diagonal, whole rows."""
+    nv, stride, held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), table_int(topology, N_SET_ROWS)
+    columns, scaled, inverses = workspace(G, nv * width + 8), workspace(G, nv + 8), workspace(G, nv + 8)
+    zero_entries(columns, nv * width)
+    for j in range(nv):
+        store(inverses, j, load(L, states * (stride + 1) * j + state))
+    if held > 0:
+        zero_entries(G, own * width)
+    for i in range(own):
+        at, j = nv * integer(load(rows, i)), integer(load(lasts, i))
+        while j >= 0:
+            store(columns, width * j + i, load(X, states * (at + j) + state))
+            j = j - 1 if i < held else coordinate_before(topology, j)
+    for i in range(own):
+        last = integer(load(lasts, i))
+        j = last
+        while j >= 0:
+            store(scaled, j, load(inverses, j) * load(columns, width * j + i))
+            j = j - 1 if i < held else coordinate_before(topology, j)
+        for k in range(i - i % row_step(G), width, row_step(G)):
+            total, end = 0.0 * load_row(columns, k), last
+            while end >= 0:
+                start = 0 if i < held else line_start(topology, end)
+                for j in range(start, end + 1):
+                    total = total + load(scaled, j) * load_row(columns, width * j + k)
+                end = -1 if i < held else coordinate_before(topology, start)
+            store_row(G, width * i + k, total)
+
+
+@kernel
+def eliminate_held(G, held, rows, width, b, inverses):
+    """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
+    (held,): of pivots, 0 for rows that depend on others."""
+    for c in range(held):
+        store(inverses, c, load(G, width * c + c))
+    for c in range(held):
+        pivot = load(G, width * c + c)
+        inverse = 1.0 / pivot if pivot > MIN_PIVOT_RATIO * load(inverses, c) else 0.0
+        store(inverses, c, inverse)
+        for i in range(c + 1, rows):
+            s = inverse * load(G, width * c + i)
+            if s != 0.0:
+                add_scaled_row(G, width * i, -s, G, width * c, i, width)
+                store(b, i, load(b, i) - s * load(b, c))
+
+
+@inlined
+def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
+    """Impulses y of the state: x of its rows but those that hold, which stay as b asks, and theirs."""
+    held = table_int(topology, N_SET_ROWS)
+    for i in range(held, own):
+        store(y, states * integer(load(rows, i)) + state, load(x, i - held))
+    for c in range(held - 1, -1, -1):
+        total = load(b, c)
+        for i in range(c + 1, own):
+            total = total + load(G, width * c + i) * load(y, states * integer(load(rows, i)) + state)
+        store(y, states * c + state, -load(inverses, c) * total)
+
+
+@inlined
+def add_compliance(topology, state, states, settings, first, rows, C, width):
+    """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
+    axes; on soft ground a share of each row's own gain."""
+    h, yielding = load(settings, states * STEP + state), table_int(topology, YIELDING)
+    if yielding != RIGID:
+        stiffness, damping = load(settings, states * STIFFNESS + state), load(settings, states * DAMPING + state)
+        for k in range(first, rows):
+            own, gain = load(C, width * k + k), 0.0
+            if yielding == SOFT:
+                gain = load(settings, states * SHARE + state) * own
+            elif yielding == VISCOELASTIC or (k - first) % 3 == 2:
+                gain = 1.0 / (h * (h * stiffness + damping))
+            store(C, width * k + k, own + gain)
+
+
+@kernel
+def solve_state(topology, parameters, state, states, settings, near, groups, count, most, L, X, b, gaps, bounds, y, u, out, facts):
+    """Impulses y (rows,) of a state from those to begin with, velocities u (rows,) with them, impulses out (rows,) that bring sunk
+    points out of the ground, facts; zeros in rows of the others. Arrays hold `states` numbers an entry; most: rows of all."""
+    held, (_, dry, points) = table_int(topology, N_SET_ROWS), group_counts(topology)
+    rows, lasts = workspace(parameters, most + 8), workspace(parameters, most + 8)
+    shares, inverses = workspace(parameters, dry + points + 8), workspace(parameters, held + 8)
+    own, limits, cones = own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, shares)
+    n, first, all_width, width = own - held, limits + dry, row_width(parameters, own), row_width(parameters, own - held)
+    G, C = workspace(parameters, own * all_width + 8), workspace(parameters, n * width + 8)
+    wanted, x, left = workspace(parameters, own + 8), workspace(parameters, n + 8), workspace(parameters, width + 8)
+    put_gains(topology, state, states, L, X, rows, lasts, own, all_width, G)
+    for i in range(own):
+        store(wanted, i, load(b, states * integer(load(rows, i)) + state))
+    eliminate_held(G, held, own, all_width, wanted, inverses)
+    for i in range(n):
+        for k in range(0, width, row_step(G)):
+            store_row(C, width * i + k, load_row(G, all_width * (held + i) + held + k))
+        for j in range(i):
+            store(C, width * i + j, load(C, width * j + i))
+        store(x, i, load(y, states * integer(load(rows, held + i)) + state))
+    add_compliance(topology, state, states, settings, first, n, C, width)
+    own_b = from_entry(wanted, held)
+    missing, enough, turns = solve_impulses(C, width, n, limits, dry, cones, shares, own_b, x, left, ACCURACY, POLISHING)
+    for k in range(held, most):
+        store(y, states * k + state, 0.0)
+    put_back(topology, state, states, rows, own, G, all_width, wanted, inverses, x, y)
+    depth = 0.0
+    for i in range(n):
+        k = states * integer(load(rows, held + i)) + state
+        store(u, k, load(left, i))
+        depth = max(depth, -load(gaps, k))
+    if depth > SUNK:
+        zero_entries(wanted, held)
+        put_out(state, states, load(settings, states * STEP + state), C, width, limits, first, cones, from_entry(rows, held), left,
+                gaps, x)  # fmt: skip
+        put_back(topology, state, states, rows, own, G, all_width, wanted, inverses, x, out)
+    store(facts, states * MISSING + state, missing)
+    store(facts, states * ENOUGH + state, enough)
+    store(facts, states * ROUNDS + state, 1.0 * turns)
+    store(facts, states * PENETRATION + state, depth)
+
+
+@kernel
+def put_out(state, states, h, C, stride, limits, first, cones, rows, left, gaps, y):
+    """Impulses y of the state's rows, along limits and normals alone, that bring sunk points out of the ground, a share in each
+    step. C: gains; left: velocities beside those that open rows may have."""
+    n = limits + cones
+    width = row_width(C, n)
+    G, b, u = workspace(C, n * width + 8), workspace(C, n + 8), workspace(C, width + 8)
+    x, none = workspace(C, n + 8), workspace(C, 8)
+    for i in range(n):
+        k = i if i < limits else first + 3 * (i - limits) + 2
+        for j in range(width):
+            to = j if j < limits else first + 3 * (j - limits) + 2
+            store(G, width * i + j, load(C, stride * k + to) if j < n else 0.0)
+        store(x, i, 0.0)
+        store(b, i, load(left, k) + RETURN / h * min(load(gaps, states * integer(load(rows, k)) + state), 0.0))
+    solve_impulses(G, width, n, n, 0, 0, none, b, x, u, ROUGH, 0)
+    zero_entries(y, first + 3 * cones)
+    for i in range(n):
+        store(y, i if i < limits else first + 3 * (i - limits) + 2, load(x, i))
