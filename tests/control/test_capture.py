@@ -117,6 +117,7 @@ def test_corners_nearest_points_and_distances_of_polygons() -> None:
     assert signed_distance(POLYGON, CLOUD).min() > -EXACT
     assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
     found = project_into(POLYGON, POINTS)
+    close(np.array([project_into(POLYGON, point) for point in POINTS]), found)
     for p, x in zip(POINTS, found):
         close(x, nearest(CLOUD, p), 1e-5)
     outside = signed_distance(POLYGON, POINTS) < 0.0
