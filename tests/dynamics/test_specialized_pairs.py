@@ -9,6 +9,8 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.one_robot.expressions import Expression, Graph, operands
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs, twin_coordinates
 from freeflyer.kernels.compiler.one_robot.tracing import Formulas, formulas
+from kangaroo_leg import leg
+from linkage_samples import planar
 from random_robots import KINDS, random_robot
 
 ENTRIES = (E.RNEA, E.ABA, E.CRBA, E.COM, E.MOMENTUM_MATRIX, E.MOMENTUM_BIAS)
@@ -105,3 +107,14 @@ def test_pairs_that_wait_for_each_other_are_given_up() -> None:
     units = two.ordered([a, b, first, second, of_first, of_second])
     assert [x for unit in units for x in unit][-1] in (of_first, of_second)
     assert sorted(map(len, units)) == [1, 1, 1, 1, 2] or all(len(unit) == 1 for unit in units)
+
+
+def test_closed_linkages_agree() -> None:
+    """Of limbs that are alike, some angles belong together and others do not."""
+    rng = fresh()
+    for model in (ff.close_loops(leg()), ff.close_loops(planar((0.3, 0.25), (0.28, 0.3), 0.2, base="free"))):
+        fast = ff.specialize(model, ["inverse_dynamics", "mass_matrix"])
+        q, (v, a) = model.neutral, rng.standard_normal((2, model.nv))
+        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.mass_matrix, (q,))):
+            expected = f(model, *x)
+            assert np.abs(f(fast, *x) - expected).max() < 10 * ALIKE * np.abs(expected).max()

@@ -25,7 +25,6 @@ from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
-from freeflyer.spatial.polygons import convex_polygon
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
@@ -93,25 +92,24 @@ class Stepping(Scenario):
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, polygon = self.planned(t), phase.polygon
+        wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
             wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
-            polygon = support_polygon([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
-        elif len(polygon) < 3:
-            places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
-            polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
+        if self.adjustment is not None or len(polygon) < 3:
+            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in feet])
+            polygon = support_polygon(feet)
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         shift = np.zeros(3)
         if self.adjustment is None and phase.swings and len(polygon) < 3:
             shift[:2] = self._shift(t, phase, c, command, wish, polygon)
-        flat, height, upright, posture, *feet = held.tasks
+        flat, height, upright, posture, *swung = held.tasks
         flat, height = flat.moved(c, speed, command.acceleration), height.moved(*wish)
         if self.adjustment is None:
-            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(feet, phase.swings)]
+            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(swung, phase.swings)]
         else:
-            ground, moved = middle_of(phase.feet[0].held_at(frame_pose(model, q, phase.feet[0].frame))), self.adjustment.swing
-            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(feet, phase.swings)]
+            ground, moved = middle_of(feet[0]), self.adjustment.swing
+            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(swung, phase.swings)]
         return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
 
     def _upright(self, task: Task, t: float) -> Task:

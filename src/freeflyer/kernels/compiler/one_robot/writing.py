@@ -112,6 +112,10 @@ class Writer:
                 return self.trig, self.row * LOADED.index(x.operation) + self.angles[x.operands[0]]
             return self.kept, slots[x]
 
+        def neighbours(x: Expression, y: Expression) -> bool:
+            (b, i), (c, k) = place(x), place(y)
+            return b is c and k == i + 1
+
         def load(x: Expression, kind: K.Scalar | None = None) -> K.Register:
             b, i = place(x)
             return memory.load(part, kind or b.scalar, memory.pointer(part, here[b], i))
@@ -131,7 +135,7 @@ class Writer:
             if type(x) is not Expression and type(y) is not Expression:
                 return K.Register(TWO, f"<double {K.number(x)}, double {K.number(y)}>")
             if (x, y) not in values:
-                if self.pairs.second.get(x) is y and x.operation != "input":
+                if self.pairs.second.get(x) is y and neighbours(x, y):
                     values[x, y] = load(x, TWO)
                 else:
                     both = K.Register(TWO, "poison")
