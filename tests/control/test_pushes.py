@@ -43,6 +43,15 @@ def test_random_pushes_are_the_seeds_and_within_their_share(humanoid):
     assert {tuple(x) for x in np.sign(J)} >= {(1.0, 1.0), (1.0, -1.0), (-1.0, 1.0), (-1.0, -1.0)}
 
 
+def test_feet_without_area_bear_no_push():
+    """The capture point lies on the line of two points but for rounding, which gave NaN."""
+    quadruped = ff.robots.quadruped()
+    two = [ff.contacts.point(f"{name}_foot") for name in ("front_left", "rear_right")]
+    robot = control.stand_on_feet(quadruped, two, ff.robots.standing_posture(quadruped))
+    assert np.abs(control.random_pushes(robot, 20)).max() < 1e-6
+    assert control.run_scenario("stand", quadruped, q=robot.q, feet=two, duration=0.01).statuses == {"solved": 11}
+
+
 def test_the_boundary_lies_between_what_is_borne_and_what_is_lost(humanoid):
     found = control.push_boundary(humanoid, [0.0], rounds=3, **SLOW)
     assert 0.5 < found.borne[0] / found.limits[0] < found.lost[0] / found.limits[0] <= 1.5

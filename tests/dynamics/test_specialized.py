@@ -285,7 +285,7 @@ def test_a_decision_by_numbers_is_refused() -> None:
 def test_operations_of_a_robot_are_few() -> None:
     """Inverse dynamics of a chain of six joints: a known number, which an edit should not raise unseen."""
     model = ff.robots.chain(6)
-    found = formulas(E.RNEA, model.topology.tolist(), model.parameters.tolist())
+    found = formulas(E.RNEA, tuple(model.topology.tolist()), tuple(model.parameters.tolist()))
     assert len(found.expressions) < 450
 
 

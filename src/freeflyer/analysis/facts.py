@@ -3,6 +3,7 @@ matrix over many; its tree as lines of text."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -99,11 +100,9 @@ class Overview:
         total_mass: Links fixed to the world as well, kg.
         gravity: (3,) array, m/s^2.
         actuated: Joints with motors.
-        links: Links in tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg
-            m^2).
-        joints: Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort,
-            armature, damping, friction.
-        loops: Name, frame_a, frame_b, mask, kind, rows.
+        links: A LinkRow of each, in tree order.
+        joints: A JointRow of each that moves.
+        loops: A LoopRow of each.
         sites: Number of named frames beside the links.
         notes: Notes of the file's reader."""
 
@@ -199,10 +198,11 @@ def _joint(j: JointRow) -> tuple[str, ...]:
     others = [[number(x, 3) for x in values] for values in (j.velocity, j.effort, j.armature, j.damping, j.friction)]
     role = f"follows {j.mimics}" if j.mimics else "" if j.actuated else "passive"
     once = (texts[0] if len(set(texts)) == 1 else " ".join(texts) for texts in (position, *others))  # one text for all, or each
-    return (j.name, j.kind, _span(j.iq, j.nq), _span(j.iv, j.nv), *once, role)
+    return (j.name, j.kind, span(j.iq, j.nq), span(j.iv, j.nv), *once, role)
 
 
-def _span(first: int, size: int) -> str:
+def span(first: int, size: int) -> str:
+    """Coordinates in a table, first…last."""
     return "" if size == 0 else str(first) if size == 1 else f"{first}…{first + size - 1}"
 
 
@@ -290,12 +290,8 @@ def _condition(M: np.ndarray) -> np.ndarray:
     return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)
 
 
-@dataclass(frozen=True)
-class TreeLine:
+class TreeLine(namedtuple("TreeLine", "guides link")):
     """One link: the guides to its left, and its row."""
-
-    guides: str
-    link: LinkRow
 
 
 def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:

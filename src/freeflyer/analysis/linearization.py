@@ -55,20 +55,18 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
     rounding = np.finfo(float).eps * np.abs(As).max(initial=0.0)  # entries below it would lead LAPACK's balancing to wrong vectors
     values, vectors = np.linalg.eig(np.where(np.abs(As) > rounding, As, 0.0))
     steering = controllability(model, M, A, B)
-    regulator, refusal = _make_regulator(model, at, inputs, bandwidth)
+    regulator: Regulator | None = None
+    refusal = ""
+    try:
+        regulator = lqr(model, at.q, inputs, bandwidth=bandwidth)
+    except FreeflyerError as error:
+        refusal = str(error)
     d = np.sqrt(np.diagonal(M))
     return LinearStudy(model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
         _describe_holding(model, at), A, B, _pairs(values), modes_of(model, As, values, vectors), steering.states,
         steering.rank, steering.uncontrollable, steering.unstabilizable, _distance(As, Bs, values, steering),
         _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
         np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, at.q, regulator))  # fmt: skip
-
-
-def _make_regulator(model: Model, at: Equilibrium, inputs: Inputs, bandwidth: float) -> tuple[Regulator | None, str]:
-    try:
-        return lqr(model, at.q, inputs, bandwidth=bandwidth), ""
-    except FreeflyerError as error:
-        return None, str(error)
 
 
 def _describe_holding(model: Model, at: Equilibrium) -> str:

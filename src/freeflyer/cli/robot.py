@@ -243,7 +243,9 @@ def export(
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
     if specialize:
         possible = specializable(model)
-        model = special(model, [f.name for f in select_functions(functions, model) if f.name in possible])
+        with status() as progress:
+            wanted = [f.name for f in select_functions(functions, model) if f.name in possible]
+            model = special(model, wanted, progress=progress)
     made: Any
     if controller is None:
         with status() as progress:

@@ -8,6 +8,7 @@ other loads than the model's gravity take matrices."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -37,12 +38,8 @@ from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RAT
 Own = list[HeldWrench]
 
 
-class Change(NamedTuple):
+class Change(namedtuple("Change", "a forces multipliers")):
     """a (..., nv, nv): rows are accelerations, columns what is stepped. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
-
-    a: np.ndarray
-    forces: Mapping[str, np.ndarray]
-    multipliers: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)

@@ -60,8 +60,8 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
             found.append(contact_from_points(name, sole_corners(corners)))
     found = found or [point(x.name) for x in model.description.sites if x.name.endswith("_foot")]
     if not found:
-        raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet, "
-                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", robot=model.name)
+        raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet "
+                         "(feet=), see freeflyer.contacts.contact_from_points and feet_from_file", robot=model.name)
     return tuple(found)
 
 
@@ -126,8 +126,8 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
         for solid, friction in shapes[name] if body != WORLD else ():
             bodies.setdefault(body, []).append((name, lower_points(solid, X), friction))
     if not bodies:
-        raise InputError(f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet, "
-                         "feet=[freeflyer.contacts.contact_from_points(frame, points), ...]", path=str(path))
+        raise InputError(f"{Path(path).name} has no shapes that collide: no feet can be found in it. Name the feet (feet=), "
+                         "see freeflyer.contacts.contact_from_points", path=str(path))
     heights = {body: min(_height(points) for _, points, _ in parts) for body, parts in bodies.items()}
     lowest, feet = min(heights.values()), []
     for body in sorted(bodies, key=model.link_names.index):
@@ -312,7 +312,6 @@ def _shape(element: _Element, path: Path, where: str) -> Shape | None:
         try:
             file = mesh_path(solid.mesh, path)
         except FileError as error:
-            raise InputError(f"{error}: name the feet, feet=[freeflyer.contacts.contact_from_points(frame, points), ...]",
-                path=solid.mesh) from None
+            raise InputError(f"{error}: name the feet (feet=), see contacts.contact_from_points", path=solid.mesh) from None
         solid = solid._replace(size=mesh_corners(file) * solid.size)
     return (solid, None) if solid.kind in ("box", "sphere", "capsule", "cylinder", "mesh") else None

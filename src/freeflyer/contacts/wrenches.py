@@ -10,10 +10,11 @@ limits of the yaw torque, which depend on both (Caron, Pham and Nakamura, ICRA 2
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from functools import lru_cache
-from typing import Literal, NamedTuple, get_args
+from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -140,12 +141,9 @@ MERGED = 1e-4  # between unit normals
 ACROSS = 0.7  # cosine to the normal of the points' plane, from which on z counts as the axis across a sole
 
 
-class Cone(NamedTuple):
+class Cone(namedtuple("Cone", "C lower")):
     """Forces y (k,) in the rows of a contact, lower <= C y <= 0: C (m, k), rows of unit length; lower (m,) is -inf, or 0 where a
     force is excluded altogether."""
-
-    C: np.ndarray
-    lower: np.ndarray
 
 
 def friction_cone(contact: Contact, points: np.ndarray, friction: float, axis: np.ndarray) -> Cone:

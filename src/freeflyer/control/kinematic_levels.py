@@ -110,7 +110,13 @@ class LinearizedTasks:
         plan = np.array([last, upto + program.hard, tolerance, most, np.inf, own, tol.IK_STEP, tol.IK_LIMIT_GAP, CONTRACTION])
         state, place, posture = K.GOING, q, None
         while state == K.GOING:
-            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, sides, plan)
+            try:
+                numbers = self._numbers(place)
+            except LinkageError:  # own tasks have no Jacobian where loops are singular
+                if posture is None:
+                    raise
+                break
+            found = call(KINEMATIC_STEPS, program.sizes, place, numbers, program.weights, sides, plan)
             if found is None:
                 mass_matrix(self.model, q)  # refuses such configurations
                 raise InputError(f"the terms of the configuration {format_value(q)} are not finite")
@@ -152,9 +158,6 @@ class LinearizedTasks:
             found[k] = (ahead - behind) / max(more + less, TURN_STEP)
         return found
 
-    def met(self, at: Posture, rows: slice, tolerance: float) -> bool:
-        return float(np.abs(at.e[rows]).max(initial=0.0)) <= tolerance
-
     def square(self, at: Posture, rows: slice) -> float:
         """Weighted sum of squares of errors."""
         return float(self.weights[rows] @ at.e[rows] ** 2)
@@ -192,16 +195,16 @@ class Search:
         """The posture where the next level is met or stationary, or steps ran out."""
         level = len(self.ended)
         at = self._descend(self._contract(at, level), level)
-        self.ended.append(self.met(at, level))
+        self.ended.append(self.met(at, self.tasks.levels[level]))
         return at
 
-    def met(self, at: Posture, level: int) -> bool:
-        return self.tasks.met(at, self.tasks.levels[level], self.tolerance)
+    def met(self, at: Posture, rows: slice) -> bool:
+        return float(np.abs(at.e[rows]).max(initial=0.0)) <= self.tolerance
 
     def rows(self, at: Posture, count: int, turns: np.ndarray | None = None) -> list[Rows]:
         found: list[Rows] = []
         for k in range(count):
-            if self.ended[k] if k < len(self.ended) else self.met(at, k):
+            if self.ended[k] if k < len(self.ended) else self.met(at, self.tasks.levels[k]):
                 found.append(self._linear(at, k))
             else:
                 turns = self.tasks.turns(at) if turns is None else turns
@@ -211,7 +214,7 @@ class Search:
     def _contract(self, at: Posture, level: int) -> Posture:
         """Steps of all levels at once, while each lessens the squares up to this level: met, they need nothing else."""
         upto, new = self.tasks.levels[level].stop, at
-        if level and all(self.ended) and self.left and not self.tasks.met(at, slice(0, upto), self.tolerance):
+        if level and all(self.ended) and self.left and not self.met(at, slice(0, upto)):
             new, tried = self.tasks.walk(at.q, upto, self.tolerance, self.left)
             self.left -= tried
         return self._restore(new, level, None) or at
@@ -220,7 +223,7 @@ class Search:
         """Steps of linearised tasks as long as they lessen this level's squares, else of Newton's method with a line search. After
         each step the levels above are again what they were."""
         own, before, last = self.tasks.levels[level], np.inf, False
-        while self.left and not last and not self.met(at, level):
+        while self.left and not last and not self.met(at, own):
             self.left -= 1
             square, turns = self.tasks.square(at, own), None if all(self.ended) else self.tasks.turns(at)
             above = self.rows(at, level, turns)
@@ -263,7 +266,7 @@ class Search:
         if level and all(self.ended):
             upto = self.tasks.levels[level - 1].stop
             at, _ = self.tasks.walk(at.q, upto, 1e-3 * self.tolerance, CORRECTIONS, upto, held)
-            return at if self.tasks.met(at, slice(0, upto), self.tolerance) else None
+            return at if self.met(at, slice(0, upto)) else None
         now, off = at, np.inf
         for _ in range(CORRECTIONS):
             rows = self.rows(now, level, turns)

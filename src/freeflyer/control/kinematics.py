@@ -96,8 +96,8 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         at = search.improve(at)
         left.append(search.left)
     for k, (rows, level) in enumerate(zip(search.rows(at, len(wanted.levels)), sorted({task.level for task in tasks}))):
-        end = "met" if search.met(at, k) else "stationary" if rows.stationarity <= IK_STATIONARY_RESULT else "stopped"
         largest = float(np.abs(at.e[wanted.levels[k]]).max(initial=0.0))
+        end = "met" if largest <= tolerance else "stationary" if rows.stationarity <= IK_STATIONARY_RESULT else "stopped"
         levels.append(KinematicLevel(level, largest, left[k] - left[k + 1], rows.stationarity, end))
     met, errors = all(level.outcome == "met" for level in levels), tuple([np.asarray(task.error(model, at.q)) for task in tasks])
     return InverseKinematics(at.q, met, errors, iterations - search.left, bounds.active(at.q), tuple(levels))

@@ -154,7 +154,8 @@ class _Pushed(Stand):
 
 
 def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:
-    return max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet)
+    """(k,) N s; 0 where the capture point is beside feet without area, by rounding."""
+    return np.nan_to_num(max_push_impulse(robot.model, robot.q, np.zeros(robot.model.nv), angles, robot.feet))
 
 
 _here: list[Any] = []  # of a worker: the robot and the options of its runs

@@ -20,17 +20,19 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import changed
-from freeflyer.dynamics import center_of_mass, frame_pose, integrate, velocity_map
-from freeflyer.dynamics.passive import add_spring_forces
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate
+from freeflyer.dynamics.passive import joint_losses
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, positive, public, whole_number
+from freeflyer.model.build import compile_description
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
 from freeflyer.sim import Ground, Run, Sensing, mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer.sim.run import digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.text import short_repr
 
@@ -38,7 +40,6 @@ Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
-SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
@@ -105,14 +106,12 @@ class ControlRun(RecordedRun):
     @property
     def stopped(self) -> tuple[str, ...]:
         """Joints that came within a hundredth of their range of a position limit, and did not begin there."""
-        model, found = self.stance.model, list[str]()
-        for joint in model.joints:
-            if joint.nq == joint.nv == 1 and joint.mimic is None:
-                low, high = model.position_lower[joint.iv], model.position_upper[joint.iv]
-                near = np.minimum(self.run.q[:, joint.iq] - low, high - self.run.q[:, joint.iq]) < NEAR * (high - low)
-                if near.any() and not near[0]:
-                    found.append(joint.name)
-        return tuple(found)
+        model = self.stance.model
+        joints = [joint for joint in model.joints if joint.nq == joint.nv == 1 and joint.mimic is None]
+        q, at = self.run.q[:, [joint.iq for joint in joints]], [joint.iv for joint in joints]
+        low, high = model.position_lower[at], model.position_upper[at]
+        near = np.minimum(q - low, high - q) < NEAR * (high - low)
+        return tuple([joint.name for joint, reached in zip(joints, near.any(axis=0) & ~near[0]) if reached])
 
     def largest_errors(self, start: int = 0) -> dict[str, LargestError]:
         """The largest norm of each task's error over the cycles from `start` on, its lengths (m) and angles (rad) apart."""
@@ -228,8 +227,11 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
-        simulated = simulate(model, stance.q, np.zeros(model.nv), _with_losses(model, loop), hold=True, ground=ground,
-                             contacts=feet, **common)  # fmt: skip
+        # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
+        inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
+        simulated = simulate(_damped(model, dt), stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet,
+                             **common)  # fmt: skip
+        simulated = replace(simulated, model=model, digest=digest(model))
     torques, seconds, statuses = zip(*loop.cycles)
     errors = loop.errors(simulated.q)
     progress(1.0, what)
@@ -241,15 +243,14 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     )  # fmt: skip
 
 
-def _with_losses(model: Model, loop: _Loop) -> Callable[[float, np.ndarray, np.ndarray], np.ndarray]:
-    """The loop's forces with those of springs and damping of the joints, which the equations of motion leave out; dry friction is a
-    matter of the ground's steps."""
-
-    def inputs(t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
-        tau = loop(t, q, v)
-        return tau + joint_losses(model, q, v, 0.0) if loop.passive else tau
-
-    return inputs
+def _damped(model: Model, dt: float) -> Model:
+    """The model with dt times its damping added to its armature: explicit damping forces in its steps are implicit ones of the
+    robot, as in MuJoCo. Explicit ones of light links grow without bounds."""
+    joints = tuple([
+        replace(j, armature=tuple((j.armature or np.zeros(len(j.damping))) + dt * np.array(j.damping))) if any(j.damping) else j
+        for j in model.description.joints
+    ])
+    return model.like(compile_description(replace(model.description, joints=joints)))
 
 
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
@@ -273,13 +274,3 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
-
-
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
-    """Forces (nv,) of the joints' springs, damping and a share of their dry friction, which motors make up for; friction of joints
-    slower than SLOW_JOINT is in proportion to v."""
-    tree, G = model.tree, velocity_map(model, q) if model.reduction else None
-    w = v if G is None else G @ v
-    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
-    lost = add_spring_forces(tree, q, -tree.damping * w - friction)
-    return lost if G is None else G.T @ lost

@@ -25,7 +25,6 @@ from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
-from freeflyer.spatial.polygons import convex_polygon
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
@@ -93,25 +92,24 @@ class Stepping(Scenario):
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, polygon = self.planned(t), phase.polygon
+        wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
             wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
-            polygon = support_polygon([foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet])
-        elif len(polygon) < 3:
-            places = [foot.held_at(frame_pose(model, q, foot.frame)) for foot in phase.feet]
-            polygon = convex_polygon(np.array([middle_of(foot)[:2] for foot in places]))
+        if self.adjustment is not None or len(polygon) < 3:
+            feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in feet])
+            polygon = support_polygon(feet)
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
         shift = np.zeros(3)
         if self.adjustment is None and phase.swings and len(polygon) < 3:
             shift[:2] = self._shift(t, phase, c, command, wish, polygon)
-        flat, height, upright, posture, *feet = held.tasks
+        flat, height, upright, posture, *swung = held.tasks
         flat, height = flat.moved(c, speed, command.acceleration), height.moved(*wish)
         if self.adjustment is None:
-            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(feet, phase.swings)]
+            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(swung, phase.swings)]
         else:
-            ground, moved = middle_of(phase.feet[0].held_at(frame_pose(model, q, phase.feet[0].frame))), self.adjustment.swing
-            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(feet, phase.swings)]
+            ground, moved = middle_of(feet[0]), self.adjustment.swing
+            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(swung, phase.swings)]
         return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
 
     def _upright(self, task: Task, t: float) -> Task:
@@ -259,6 +257,7 @@ def stand(stance: Stance, rng: np.random.Generator, pushes: int = 3, share: floa
     if impulses is None:
         angles = rng.uniform(0.0, 2.0 * np.pi, pushes)
         most = max_push_impulse(stance.model, stance.q, np.zeros(stance.model.nv), angles, stance.feet)
+        most = np.nan_to_num(most)  # the capture point is beside feet without area, by rounding
         impulses = along(angles, share * rng.uniform(0.3, 1.0, pushes) * most)
     return Stand(stance, shaped("impulses", impulses, ("n", 2), ", N s"), first)
 
@@ -285,17 +284,22 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     ahead = _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
-    if trunk:  # it turns about the centre of mass
+    times, shares = [0.5, 2.0, 3.0, 4.5], [0.0, 1.0, 1.0, 0.0]
+    if trunk:  # it turns about the centre of mass, on an arc
         lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
+        times, shares = [0.5, 1.25, 2.0, 3.0, 3.75, 4.5], [0.0, 0.5, 1.0, 1.0, 0.5, 0.0]
         if lever < LEVER:
             raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
         move -= (move @ ahead) * ahead
         move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
     low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
     low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
-    there = X[:3, 3] + move
-    way = WaypointReference([0.5, 2.0, 3.0, 4.5], [X[:3, 3], there, there, X[:3, 3]])
-    task = FramePositionTask(chosen, X[:3, 3], level=2, stiffness=HAND_STIFFNESS)
+    arms, weight = X[:3, 3] - c + np.multiply.outer(shares, move), np.ones(3)
+    if trunk:  # the distance from the centre of mass is not its choice
+        arms *= np.linalg.norm(arms[0]) / np.linalg.norm(arms, axis=1)[:, None]
+        weight[np.abs(arms[0]).argmax()] = 0.0
+    task = FramePositionTask(chosen, X[:3, 3], level=2, weight=weight, stiffness=HAND_STIFFNESS)
+    way = WaypointReference(times, c + arms)
     still = [stance.relaxed()] if trunk else [stance.upright(), stance.relaxed()]
     return Following(stance, 5.0, [(stance.balance(), low_path), (task, way)], still)
 

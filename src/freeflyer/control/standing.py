@@ -73,18 +73,20 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
 
     Args:
         model: With a floating base; loops are closed.
-        feet: With points; by default of contacts.feet_by_name if frames `..._sole` have corners, else of contacts.feet_from_file.
+        feet: With points; by default of contacts.feet_by_name if it finds any, else of contacts.feet_from_file.
         q: (nq,) array; start of the search; by default the keyframe `home` or `stand...` of the file, else bent knees.
-        path: The robot's file, to find feet in. Balls are then points where they touch the ground in the posture found.
+        path: The file to find feet in, before sites `..._foot`; by default that of the model. Balls are then points where they
+            touch the ground in the posture found.
     Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. Inertias
     that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.
     Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
     posture. If no such posture is found, give one near it as q.
     """
     closed = close_loops(model)
-    found = path is not None and feet is None and not any(
-        name.endswith("_sole") and len(corners_of(closed, name)) for name in closed.frame_names
-    )
+    soles = any(name.endswith("_sole") and len(corners_of(closed, name)) for name in closed.frame_names)
+    if path is None and not any(site.name.endswith("_foot") for site in closed.description.sites):
+        path = closed.description.file or None
+    found = path is not None and feet is None and not soles
     named = complete_feet(closed, feet_from_file(closed, path) if found else feet)  # type: ignore[arg-type]
     legs = [_leg(closed, foot, named) for foot in named]
     back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)

@@ -12,12 +12,14 @@ from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
 from freeflyer.kernels.compiler.calls.running import batch_lanes
-from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, robot_entry
+from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, RobotEntry, robot_entry
+from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.plain_primitives import tile_at
 from freeflyer.model.model import Model, Specialization
 from freeflyer.model.public import public
+from freeflyer.progress import Progress, no_progress
 
 ENTRIES: dict[str, tuple[Entry, ...]] = {  # by public function, of trees
     "inverse_dynamics": (E.RNEA, E.LOADED_RNEA), "bias_forces": (E.RNEA, E.LOADED_RNEA), "forward_dynamics": (E.ABA, E.LOADED_ABA),
@@ -43,8 +45,8 @@ OF_FRAMES = ("frame_pose", "frame_jacobian", "frame_velocity", "frame_bias_accel
 
 @public
 def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: Sequence[str] = (),
-               free: Sequence[str] = (), wait: bool = True) -> Model:  # fmt: skip
-    """The same model with compiled code of its own for some functions; the others use general code, as before.
+               free: Sequence[str] = (), wait: bool = True, progress: Progress = no_progress) -> Model:  # fmt: skip
+    """The same model with compiled code of its own for some functions; the others are computed as before.
 
     Code is kept in the cache by a hash of the model's numbers. A pickle holds the model alone. `print` tells which functions are
     specialised, and why others are not.
@@ -54,7 +56,7 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         frames: Frames whose poses, Jacobians and motions get code of their own, one by one and in this order in `all_terms`.
         free: Links whose masses, centres of mass and inertias stay inputs, and joints whose positions in their parent do. Models
             that differ in these alone share one code, which is compiled once.
-        wait: False: a thread compiles, and each function is general until its code is there.
+        wait: False: a thread compiles, and each function is as before until its code is there.
 
     Examples:
         >>> arm = ff.robots.chain(2)
@@ -68,15 +70,17 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
         if name not in known:
             raise unknown_name("specialised function", name, known)
     numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
-    wanted, inputs = list(dict.fromkeys(known if functions is None else functions)), free_entries(model, free)
-    code, of_tree, reduction = _empty(wanted), _empty(wanted), model.reduction
+    late = [name for name, note in model.specialization.notes.items() if note == COMPILING] if model.specialization else []
+    wanted, inputs = list(dict.fromkeys([*(known if functions is None else functions), *late])), free_entries(model, free)
+    code, of_tree, reduction = _begun(model, wanted), _begun(model.tree, wanted), model.reduction
     if reduction:
         reduction = replace(reduction, tree=model.tree.with_code(of_tree, None))
     made = model.with_code(code, reduction)
 
     def compile_all() -> None:
         own = CLOSED if model.reduction else ENTRIES
-        for name in wanted:
+        for k, name in enumerate(wanted):
+            progress(k / len(wanted), f"{model.name}: compiling {name}")
             if name in own:
                 code.notes[name] = _compiled(code, model, name, own[name], numbers, inputs)
             if model.reduction and name in ENTRIES:  # what closed models compute by their tree
@@ -95,8 +99,10 @@ def specializable(model: Model) -> tuple[str, ...]:
     return tuple(dict.fromkeys([*(CLOSED if model.reduction else ()), *ENTRIES]))
 
 
-def _empty(functions: Iterable[str]) -> Specialization:
-    return Specialization(code_table(), dict.fromkeys(functions, COMPILING), {})
+def _begun(model: Model, functions: Iterable[str]) -> Specialization:
+    """A model's code so far, to which these functions come."""
+    code = model.specialization or Specialization(code_table(), {}, {})
+    return Specialization(code.table.copy(), code.notes | dict.fromkeys(functions, COMPILING), code.entries.copy())
 
 
 def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...],
@@ -108,15 +114,16 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
     refused: dict[int, str] = {}
     for entry in entries:
         shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
+        own = robot_entry(shared, robot)
         for lanes in (1, batch_lanes(shared)):
-            place = number_of(shared), int(lanes > 1)
+            before = code.entries.get((shared.name, lanes > 1))
             try:
-                if not code.table[place]:
-                    own = robot_entry(shared, robot)
-                    code.table[place] = build.separate_address(own, lanes)
+                if not isinstance(before, RobotEntry) or before.of != robot:
+                    code.table[number_of(shared), int(lanes > 1)] = build.separate_address(own, lanes)
                     code.entries[shared.name, lanes > 1] = own
             except Refused as error:
                 refused[lanes] = str(error)
+    formulas.cache_clear()
     one, many = refused.pop(1, ""), "".join(refused.values())
     if many:
         return f"general, as {many}"

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.problem import Formulation, WholeBodyProblem, asked_of
 from freeflyer.errors import InputError, format_value
-from freeflyer.export.exporting import Export, refuse_to_replace, whole_folder
+from freeflyer.export.exporting import Export, refuse_to_replace, write_library
 from freeflyer.export.header import STATUS, Identifiers, array, comment, enum, prefix_of, word
-from freeflyer.export.library import NATIVE, build, cmake, code_of, filled, target_of
+from freeflyer.export.library import NATIVE, code_of, filled, target_of
 from freeflyer.files import check_path
 from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.control import layout as K
@@ -87,17 +87,10 @@ def export_controller(
         "NUMBERS_SIZE": len(numbers), "NUMBERS": ", ".join(map(repr, map(float, numbers))) or "0.0",
         "Q": array("double", "example_q", map(float, state)), "TAU": array("double", "example_tau", map(float, solution.tau)),
     }  # fmt: skip
-    kernels = {"objects/control_cycle.o": symbol}
     progress(0.9, "writing")
-    with whole_folder(target, overwrite) as new:
-        (new / "objects").mkdir()
-        (new / "objects/control_cycle.o").write_bytes(code)
-        for name, form in ((f"{begin}.h", "controller.h"), (f"{begin}.c", "controller.c"), ("main.c", "controller_main.c")):
-            (new / name).write_text(filled(f"{form}.txt", values), encoding="ascii")
-        (new / "CMakeLists.txt").write_text(cmake(begin, list(kernels)), encoding="ascii")
-        functions = (f"{begin}_control", f"{begin}_targets")
-        notes = build(new, begin, functions, kernels, machine.triple)
-        files = tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file()))
+    forms = {f"{begin}.h": "controller.h.txt", f"{begin}.c": "controller.c.txt", "main.c": "controller_main.c.txt"}
+    texts, functions = {name: filled(form, values) for name, form in forms.items()}, (f"{begin}_control", f"{begin}_targets")
+    files, notes = write_library(target, overwrite, begin, {"control_cycle": (symbol, code)}, texts, functions, machine.triple)
     return Export(target, begin, str(values["CPU"]), functions[:1], files, tuple(notes))
 
 

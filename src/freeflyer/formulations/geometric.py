@@ -7,6 +7,7 @@ is made for checked reals."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass
 from typing import Any
 
@@ -200,8 +201,7 @@ def pose(R: Array, o: Array) -> Array:
     return out
 
 
-@dataclass(frozen=True, eq=False)
-class Pass:
+class Pass(namedtuple("Pass", "tree rdot X X_joint v_joint v m a_r a_vp M_c b_c b_vp a_base F F_base tau tau_base")):
     """Outputs and intermediate variables of EIDAmb, as Tables 5 to 8 of the paper need them.
 
     Units SI, vectors [linear; angular] in the body's own frame. Entry i of a list is of body i = 0 ... n_B; a joint's is empty at
@@ -218,24 +218,6 @@ class Pass:
         F: By (j, i), the wrench _j F_Bi (6, k); empty where a pass leaves it out.
         F_base: (6, n_J) array, all _0 F_Bi side by side; zeros where a pass leaves F out.
         tau_base: (6,) array, wrench at the base, in its frame."""
-
-    tree: Tree
-    rdot: Array
-    X: list[Array]
-    X_joint: list[Array]
-    v_joint: list[Array]
-    v: list[Array]
-    m: list[Array]
-    a_r: list[Array]
-    a_vp: list[Array]
-    M_c: list[Array]
-    b_c: list[Array]
-    b_vp: list[Array]
-    a_base: list[Array]
-    F: dict[tuple[int, int], Array]
-    F_base: Array
-    tau: Array
-    tau_base: Array
 
     def require_wrenches(self) -> None:
         """InputError where the pass left out F."""

@@ -61,7 +61,7 @@ def run(name: str, model: Any, *arguments: Any, parameters: Iterable[Any] | None
     rows.insert(0, _row(numbers, len(model.parameters), "parameters"))
     exact = any(isinstance(x, Fraction) or plain_primitives.symbolic(x) for row in rows for x in row)
     if exact:
-        rows = [[_exact(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
+        rows = [[fractions_of(Fraction(x) if type(x) is int else x) for x in row] for row in rows]
         if any(map(plain_primitives.symbolic, chain(*rows))):
             rows[0] = whole_quarter_turns(model, rows[0])
     shapes = shapes[n_inputs:]
@@ -168,10 +168,10 @@ class _Rebuilder:
         if isinstance(value, FunctionType) and value in self.replaced:
             return self.replaced[value]
         if not mark(value):
-            return _exact(value) if self.exact else value
+            return fractions_of(value) if self.exact else value
         if value not in self.functions:
             source = value
-            code = _exact(source.__code__) if self.exact else source.__code__
+            code = fractions_of(source.__code__) if self.exact else source.__code__
             closure = tuple(CellType(self.plain(cell.cell_contents)) for cell in source.__closure__ or ())
             names = self.namespace(source.__globals__)
             self.functions[value] = FunctionType(code, names, source.__name__, None, closure)
@@ -189,12 +189,12 @@ _building = threading.RLock()
 _rebuilder = cache(_Rebuilder)
 
 
-def _exact(x: Any) -> Any:
+def fractions_of(x: Any) -> Any:
     """Floats that are short binary fractions as fractions, also within tuples and code; anything else as it is."""
     if isinstance(x, float) and math.isfinite(x) and Fraction(x).denominator <= COMMON:
         return Fraction(x)
     if type(x) is tuple:
-        return tuple(map(_exact, x))
+        return tuple(map(fractions_of, x))
     if isinstance(x, CodeType):
-        return x.replace(co_consts=_exact(x.co_consts))
+        return x.replace(co_consts=fractions_of(x.co_consts))
     return x

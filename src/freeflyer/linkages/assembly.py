@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import warnings
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import prod
@@ -148,17 +149,9 @@ def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
                     joint=joint.name, value=value, lower=float(low), upper=float(high))
 
 
-@dataclass(frozen=True, eq=False)
-class _Task:
+class _Task(namedtuple("_Task", "model movable limits rows tolerance redundant")):
     """Postures to close: by the coordinates `movable`, within limits if `limits`; the independent rows (None: all count as such)
     within `tolerance` and the others within `redundant` count as closed."""
-
-    model: Model
-    movable: np.ndarray
-    limits: bool
-    rows: np.ndarray | None
-    tolerance: float
-    redundant: float
 
     def gaps(self, residual: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Largest entries (...): of all rows, of the independent ones."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable
-from typing import Any, NamedTuple
+from typing import Any
 from weakref import WeakKeyDictionary
 
 import numpy as np
@@ -23,12 +24,8 @@ STATES_UNTIL_INTERRUPT = 256  # that one call closes
 SMALL_BATCH = 16  # postures for which threads are not worth while
 
 
-class Closing(NamedTuple):
+class Closing(namedtuple("Closing", "q residual steps")):
     """q (n, nq): the least open postures; residual (n, r) there, m and rad; steps (n,) taken."""
-
-    q: np.ndarray
-    residual: np.ndarray
-    steps: np.ndarray
 
 
 def file_posture(model: Model) -> np.ndarray:

@@ -34,8 +34,7 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
     """Figure of a control run: errors of tasks, contact forces, torques, solve times, and centres of pressure in the soles.
 
     Args:
-        width: float, inches.
-    """
+        width: float, inches."""
     run, model = result.run, result.stance.model
     weight = model.mass * float(np.linalg.norm(model.gravity))
     n = min(len(run.t), len(result.solve_times))
@@ -61,8 +60,7 @@ def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:
 
     Args:
         count: Postures, at most: of a robot that steps, its first and last ones, and one in the middle of each phase of support.
-        width: float, inches.
-    """
+        width: float, inches."""
     run, stance = result.run, result.stance
     return film_strip(stance.model, run, times=strip_times(run, stance.model, stance.feet, count), feet=stance.feet, width=width)
 
@@ -111,8 +109,7 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
         mass: Of the robot, kg.
         impulses: (n, 2) array, N s.
         fell: (n,) array of bool; which of them were lost.
-    Raises: InputError for nothing to draw, and other shapes.
-    """
+    Raises: InputError for nothing to draw, and other shapes."""
     given = finite_array("impulses", impulses).reshape(-1, 2)
     lost = shaped("fell", np.asarray(fell, np.int64), (len(given),), ": one for each impulse") > 0.0
     if boundary is None and not len(given):

@@ -18,10 +18,7 @@ SUPERSCRIPTS = str.maketrans("-0123456789", "⁻⁰¹²³⁴⁵⁶⁷⁸⁹")
 def mass_distribution(result: Overview) -> Any:
     """Bars of the links' masses in tree order, kg.
 
-    Of more than 30 links with mass the lightest are only counted.
-
-    result: of freeflyer.analysis.overview.
-    """
+    Of more than 30 links with mass the lightest are only counted."""
     heavy = [link for link in result.links if link.mass > 0]
     kept = {link.name for link in sorted(heavy, key=lambda link: -link.mass)[:MOST_BARS]}
     rows = [(label(link.name, 32), link.mass) for link in heavy if link.name in kept]
@@ -40,10 +37,7 @@ def mass_distribution(result: Overview) -> Any:
 
 @styled
 def mass_matrix(result: Matrices) -> Any:
-    """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty.
-
-    result: of freeflyer.analysis.matrices.
-    """
+    """Mass matrix as an image of log10 |M_ij|; entries below 1e-14 of the largest, rounding, stay empty."""
     names = result.coordinates
     first = [i for i, name in enumerate(names) if i == 0 or names[i - 1] != name]  # of each joint
     figure, axes = new_figure(6.4, 5.0)
@@ -55,10 +49,7 @@ def mass_matrix(result: Matrices) -> Any:
 
 @styled
 def momentum_matrix(result: Matrices) -> Any:
-    """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix.
-
-    result: of freeflyer.analysis.matrices.
-    """
+    """Centroidal momentum matrix as an image of log10 |A_ij|, linear rows first; empty as in mass_matrix."""
     figure, axes = new_figure(6.4, 1.9)
     _magnitude(figure, axes, result.momentum_matrix, "log10 |A|", aspect="auto")
     axes.set_yticks(range(6), ["px", "py", "pz", "Lx", "Ly", "Lz"])
@@ -77,10 +68,7 @@ def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, title: str, aspect: s
 
 @styled
 def conditioning(result: Conditioning) -> Any:
-    """Histogram of the condition number of M over random postures, as it stands and with units taken out.
-
-    result: of freeflyer.analysis.conditioning.
-    """
+    """Histogram of the condition number of M over random postures, as it stands and with units taken out."""
     figure, axes = new_figure(6.4, 2.6)
     for values, what, colour in ((result.condition, "M", BLUE), (result.unit_free, "M without units", ORANGE)):
         finite = np.log10(values[np.isfinite(values)])
@@ -98,10 +86,7 @@ def conditioning(result: Conditioning) -> Any:
 
 @styled
 def energy_drift(result: FallStudy) -> Any:
-    """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4.
-
-    result: of freeflyer.analysis.free_fall.
-    """
+    """Energy drift in free fall: over time at each step size, and its worst value against the step, beside order 4."""
     figure, (left, right) = new_figure(6.4, 2.9, columns=2)
     floor = 1e-17
     for run, colour in zip(result.runs, SERIES, strict=False):

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -24,34 +24,18 @@ LEAST_FORCE = 0.01  # of the weight: smaller contact forces are not drawn
 FORCE_SHARE = 0.5  # of the robot: length of the longest arrow, or of that of the weight
 
 
-class Outline(NamedTuple):
+class Outline(namedtuple("Outline", "corners nearness")):
     """Link on the page: corners (m, 2), m, and how near it is, 0 to 1."""
 
-    corners: np.ndarray
-    nearness: float
 
-
-class Force(NamedTuple):
+class Force(namedtuple("Force", "at direction size")):
     """Contact force on the page: where it acts and its direction (2,), and its size, N."""
 
-    at: np.ndarray
-    direction: np.ndarray
-    size: float
 
-
-class Posture(NamedTuple):
+class Posture(namedtuple("Posture", "t links soles forces center below place height")):
     """One sample on the page, m: links from far to near, soles (m, 2), forces, the centre of mass and its place on the floor.
 
     place (3,): the middle of the feet on the floor, in the world. height: of the robot, m."""
-
-    t: float
-    links: list[Outline]
-    soles: list[np.ndarray]
-    forces: list[Force]
-    center: np.ndarray
-    below: np.ndarray
-    place: np.ndarray
-    height: float
 
     @property
     def corners(self) -> np.ndarray:

@@ -19,10 +19,7 @@ TURN = (180.0 / np.pi, "deg")
 
 @styled
 def transmissions(result: Linkages) -> Any:
-    """A panel for each motor: the joints that move most over its stroke, the other motors at rest.
-
-    result: of freeflyer.analysis.linkages.
-    """
+    """A panel for each motor: the joints that move most over its stroke, the other motors at rest."""
     n = len(result.transmissions)
     columns = min(COLUMNS, max(n, 1))
     rows = -(-n // columns) if n else 1
@@ -52,10 +49,7 @@ def _draw(axes: Any, t: Transmission) -> None:
 
 @styled
 def nearness(result: Linkages) -> Any:
-    """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near.
-
-    result: of freeflyer.analysis.linkages.
-    """
+    """Bars: how far each sub-mechanism is from singular, 1 / condition of its rows; below 0.01 it is near."""
     parts = result.mechanisms.parts
     figure, axes = new_figure(6.4, 0.8 + 0.28 * max(len(parts), 2))
     at = np.arange(len(parts))
@@ -87,8 +81,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
 
     Args:
         bodies: Of freeflyer.plots.view.bodies.
-        groups: Names of links by the name of their group, in whose colour they are drawn.
-    """
+        groups: Names of links by the name of their group, in whose colour they are drawn."""
     from matplotlib.patches import Patch
 
     given = dict(groups or {})

@@ -62,10 +62,7 @@ def poles(result: LinearStudy) -> Any:
     """Open poles, and those under the regulator, on equal axes with rings of equal size and rays of equal damping.
 
     Poles that lie together are counted. Angles are those of the complex plane; distances from zero are logarithmic where poles
-    differ by more than a factor of 12, and poles at zero then stand in the middle.
-
-    result: of freeflyer.analysis.linearization.
-    """
+    differ by more than a factor of 12, and poles at zero then stand in the middle."""
     sets = [(result.poles, "x", ORANGE, f"{label(result.robot, 40)} left alone")]
     if len(result.closed):
         sets.append((result.closed, "o", BLUE, f"under the regulator, {result.bandwidth:g} rad/s"))

@@ -38,8 +38,7 @@ def motion_figure(run: RecordedRun, robot: int = 0, width: float = 9.6) -> Any:
     """Panels of a run over time: positions, velocities, inputs and contact forces; those that change most have names.
 
     Args:
-        robot: Of a run of several, its number.
-    """
+        robot: Of a run of several, its number."""
     columns = run.columns()
     t = columns["t"]
     several, count = max(x.ndim for x in columns.values()) > 1, 1

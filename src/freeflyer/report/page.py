@@ -8,7 +8,7 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from freeflyer.analysis.checks.findings import SEVERITIES, Finding, alike, listed
+from freeflyer.analysis.checks.findings import SEVERITIES, alike, listed
 from freeflyer.errors import FileError
 from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
@@ -17,7 +17,7 @@ from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.analysis.facts import tree_lines
+from freeflyer.analysis.facts import span, tree_lines
 from freeflyer.tables import esc, html_table
 from freeflyer.text import count, microseconds, number
 
@@ -143,15 +143,11 @@ def _findings(r: Report) -> str:
     if not r.check.findings:
         return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
     groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
-    rows = [_finding_row(*group) for group in groups]
+    rows = [(f'<span class="tag {f.severity}">{f.severity}</span>', listed(subjects, lambda name: f"<code>{esc(name, 60)}</code>"),
+        esc(f.sentence)) for f, subjects in groups]  # fmt: skip
     more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
     table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
     return _section("Findings", f"{counts}.", table + more)
-
-
-def _finding_row(f: Finding, subjects: list[str]) -> tuple[str, str, str]:
-    names = listed(subjects, lambda name: f"<code>{esc(name, 60)}</code>")
-    return f'<span class="tag {f.severity}">{f.severity}</span>', names, esc(f.sentence)
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -206,7 +202,7 @@ def _joints(r: Report) -> str:
         kind += "" if j.actuated or j.mimics else " <i class=soft>passive</i>"
         ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
-        rows.append((f"<code>{esc(j.name, 60)}</code>", kind, _span(j.iq, j.nq), _span(j.iv, j.nv), ranges, *sizes))
+        rows.append((f"<code>{esc(j.name, 60)}</code>", kind, span(j.iq, j.nq) or "-", span(j.iv, j.nv) or "-", ranges, *sizes))
     return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
 
 
@@ -214,10 +210,6 @@ def _each(values: Iterable[str]) -> str:
     """One line per coordinate of a joint, or one for all if they are alike."""
     listed = list(values)
     return "<br>".join(listed[:1] if len(set(listed)) == 1 else listed)
-
-
-def _span(first: int, size: int) -> str:
-    return "-" if size == 0 else str(first) if size == 1 else f"{first}…{first + size - 1}"
 
 
 def _loops(r: Report) -> str:
@@ -277,7 +269,7 @@ def refuse_to_replace(path: Path, force: bool = False) -> None:
     """Raise FileError where writing a report would destroy a file of another kind."""
     if not force and path.exists() and not is_report(path):
         what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
-        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with --force (force=True)")
+        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with force=True")
         raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
 
 

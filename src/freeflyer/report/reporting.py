@@ -107,7 +107,8 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
             return None
 
     progress(0.0, f"checks of {model.name}")
-    small, drawn = len(tree.description.links) <= MOST_DRAWN, _drawn_posture(model)
+    small = len(tree.description.links) <= MOST_DRAWN
+    drawn = model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))  # neutral closes loops
     return Report(
         robot=model.name, version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
@@ -121,11 +122,6 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
         picture=png(picture(model, drawn, width=PICTURE, height=PICTURE, layers=("com", "loops"))) if small else b"",
         omitted=omitted
     )
-
-
-def _drawn_posture(model: Model) -> np.ndarray:
-    """The neutral posture; without loops, which it closes, joints are moved within their limits."""
-    return model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))
 
 
 BATCH = 4096

@@ -86,7 +86,7 @@ def tree(side: str, root: str, pieces: Sequence[Piece]) -> tuple[list[Link], lis
         one = _mirror(piece) if side == "right" else piece
         parent = root if one.parent == root else f"{side}_{one.parent}_link"
         placement = translation(*(one.point - where[one.parent]))
-        solid = capsule(one.mass, one.radius, *(end - one.point for end in one.solid))
+        solid = capsule(one.mass, one.radius, *((end - one.point).tolist() for end in one.solid))
         links.append(Link(f"{side}_{one.name}_link", solid))
         joints.append(_joint(f"{side}_{one.name}", parent, links[-1].name, placement, one))
         where[one.name] = one.point

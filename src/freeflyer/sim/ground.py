@@ -11,9 +11,10 @@ import numpy as np
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import path, surface_points, widen
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
-from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER
+from freeflyer.kernels.model.layout import FRAMES_AT, N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
@@ -99,6 +100,7 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
+SAME_PLACE = 1e-9  # m: points nearer than that are one
 OF_GROUND = -1.0  # friction or restitution of points that have none of their own
 
 
@@ -130,17 +132,49 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
     return found
 
 
+def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> None:
+    """InputError for contacts with points that what holds keeps from moving: forces of the two could not be told apart."""
+    model, X = held.model, dict[str, np.ndarray]()
+    holding: tuple[Contact | Rolling, ...] = (*held.contacts, *held.rolling)
+
+    def placed(c: Contact | Rolling) -> tuple[int, np.ndarray]:
+        """The body of a contact, and its points (c, 3) in the world at the neutral configuration."""
+        X[c.frame] = X[c.frame] if c.frame in X else frame_pose(model, model.neutral, c.frame)
+        points = surface_points(model, c) if isinstance(c, Contact) else np.zeros((1, 3))
+        return int(model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]), points @ X[c.frame][:3, :3].T + X[c.frame][:3, 3]
+
+    fixed = [(c.name, *placed(c)) for c in holding]
+    for c in contacts:
+        body, points = placed(c)
+        for name, other, at in fixed:
+            if body == other:
+                axes, sizes, _ = np.linalg.svd((at - at[0]).T)
+                along = axes[:, : int((sizes > SAME_PLACE).sum())] if len(at) > 1 else np.zeros((3, 0))
+                away = points - at[0] - (points - at[0]) @ along @ along.T
+                if along.shape[1] > 1 or np.linalg.norm(away, axis=1).min() < SAME_PLACE:
+                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: leave it "
+                                     "out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
+
+
 class Problem(NamedTuple):
-    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
+    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the forces in them."""
 
     topology: np.ndarray
+    parameters: np.ndarray
     handle: Any
     settings: int
     kept: int
 
+    def of_steps(self, samples: int, between: int) -> Problem:
+        """For calls of several steps: how many samples, and steps from one to the next."""
+        topology = np.array(self.topology)
+        at = int(topology[TABLE_AT])
+        topology[at + G.N_TAKEN], topology[at + G.N_BETWEEN] = samples, between
+        return self._replace(topology=frozen_array(topology), handle=handle(topology, self.parameters))
+
 
 def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -> Problem:
-    """held: the set that also holds, with the loops of its tree."""
+    """held: the set that also holds, with the loops of its tree. Points of equal names are those of one contact."""
     m, lists, numbers = held.model, [], [held.table.parameters]
     single = [j for j in m.joints if j.nv == 1 and j.nq == 1]
     limited = [j for j in single if np.isfinite(m.position_lower[j.iv]) or np.isfinite(m.position_upper[j.iv])]
@@ -151,7 +185,10 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
         surface, sizes, grid = G.GRID, (len(x), len(y)), (x[0], y[0], x[1] - x[0], y[1] - y[0], *z.ravel())
     elif callable(ground.height):
         surface = G.GIVEN
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    names = list(dict.fromkeys(p.name for p in points))
+    lasts = [max(path(m, p.frame), default=-1) for p in points]
+    lists += [[n for p, last in zip(points, lasts) for n in (m.frame(p.frame), p.kind, last, names.index(p.name))],
+              [n for j in limited for n in (j.iv, j.iq)], [*dry]]  # fmt: skip
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),
@@ -160,9 +197,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(names), 1, 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
     table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
-    return Problem(topology, handle(topology, parameters), settings, kept)
+    return Problem(topology, parameters, handle(topology, parameters), settings, kept)

@@ -21,12 +21,14 @@ from freeflyer.kernels.sim import layout as G
 from freeflyer.model.inputs import instance, instances
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
-from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
+from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState
 from freeflyer.sim.stretch import fastest
 
 BLOWN_UP = 1e6  # m/s or rad/s: the cause of a failure comes before such speeds
 DEEPEST = 1e-3  # m that points may be below the ground at the start
+ROUNDING = 1e-9  # of a step: times differ by that
+MOST_BYTES = 2**25  # of the samples of one call
 SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
 FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
 
@@ -64,6 +66,7 @@ class GroundStepper:
 
     @cached_property
     def problem(self) -> Problem:
+        refuse_held(self.held, self.contacts)
         return make_problem(self.held, self.points, self.ground)
 
     def settings(self, lead: tuple[int, ...]) -> np.ndarray:
@@ -89,8 +92,7 @@ class GroundStepper:
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
         if loads is not None:
             forces = forces + load_forces(tree, q, loads, None, equations.expressed)
-        settings = self.settings(kept.shape[:-1])
-        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, h * kept
+        settings = self._step_settings(h, kept)
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
                 settings[(*place, slice(G.PLANES, G.PLANES + G.PLANE_FLOATS * len(self.points)))] = self._planes(q[place]).ravel()
@@ -105,12 +107,47 @@ class GroundStepper:
                 raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
             raise StepError(f"the motion blows up in steps of {h:g} s on the ground{fastest(tree, whole)}: take a shorter dt, or "
                             "look for the step that made it grow", t=t) from None  # fmt: skip
-        q_next, v_next, kept, wrenches, facts = found
-        q_next, v_next = self._settled(q_next, v_next)
-        sums: dict[str, np.ndarray] = {}
-        for k, point in enumerate(self.points):
-            sums[point.name] = sums.get(point.name, 0.0) + wrenches[..., k, :]
-        return Step(q_next, v_next, sums, {name: facts[..., k] for name, k in FACTS.items()}, kept / h)
+        step = self._steps(found, 1)[0]
+        q_next, v_next = self._settled(step.q, step.v)
+        return step._replace(q=q_next, v=v_next)
+
+    def _step_settings(self, h: float, kept: np.ndarray) -> np.ndarray:
+        settings = self.settings(kept.shape[:-1])
+        settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
+        return settings
+
+    def _steps(self, found: tuple[np.ndarray, ...], count: int) -> list[Step]:
+        """What a call gives, sample by sample."""
+        q, v, kept, wrenches, facts = found
+        names, wrenches = list(dict.fromkeys(p.name for p in self.points)), wrenches.reshape(*wrenches.shape[:-1], -1, 6)
+        return [
+            Step(q[..., k, :], v[..., k, :], {name: wrenches[..., k, i, :] for i, name in enumerate(names)},
+                 {name: facts[..., k, i] for name, i in FACTS.items()}, kept) for k in range(count)
+        ]  # fmt: skip
+
+    def several(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray, most: int,
+                between: int) -> list[Step] | None:  # fmt: skip
+        """Up to `most` samples of steps under held forces, each after `between` steps; forces and facts are those of the first step
+        on the way to it, `kept` that of the last sample. None if steps need Python, or one of them fails."""
+        problem, equations = self.problem, self.equations
+        if equations.model.reduction or equations.external is not None or callable(self.ground.height) or self.held.names:
+            return None
+        size = q.nbytes + v.nbytes + 8 * (q.size // q.shape[-1]) * (6 * len(self.points) + len(FACTS))
+        count = max(1, min(most, MOST_BYTES // size))
+        if (count, between) not in self._problems:
+            self._problems[count, between] = problem.of_steps(count, between)
+        given, frames = (q, v, tau, self._step_settings(h, kept)), self._problems[count, between]
+        try:
+            found = evaluate(GROUND_STEP, equations.model, given, ("q", "v", "tau", "settings"), frames=frames)  # type: ignore[arg-type]
+        except InputError:
+            return None
+        for x in found[:2]:
+            x.flags.writeable = False
+        return self._steps(found, count)
+
+    @cached_property
+    def _problems(self) -> dict[tuple[int, int], Problem]:
+        return {}
 
     def _settled(self, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Without the drift of loops and of what holds; independent velocities leave loops closed whatever they are."""
@@ -157,9 +194,13 @@ class OnGround(NamedTuple):
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
 
+    def several(self, state: EventState, most: int, between: int) -> list[Step] | None:
+        """See GroundStepper.several."""
+        return self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
+
     def after(self, state: EventState, h: float) -> EventState:
         """The state a time h later."""
-        step = state.ground_step if h == self.h else self.step(state, h)
+        step = state.ground_step if abs(h - self.h) < ROUNDING * self.h else self.step(state, h)
         step.q.flags.writeable = step.v.flags.writeable = False
         return replace(state, t=state.t + h, q=step.q, v=step.v, ground=self._replace(kept=step.kept))
 

@@ -32,16 +32,19 @@ class Recorder:
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]] = []
         self.events: list[Occurrence] = []
         self.count = self.pieces = self.waiting = 0
+        self.passing = False
 
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
-               facts: Mapping[str, Any] = NO_FACTS) -> None:  # fmt: skip
-        if self.every > 1 and (self.count - 1) % self.every:  # the one before was kept only as the last one so far
+               facts: Mapping[str, Any] = NO_FACTS, steps: int = 1) -> None:  # fmt: skip
+        """steps: how many there are up to the next sample."""
+        if self.passing:  # the one before was kept only as the last one so far
             self.samples[-1:] = []
         elif self.folder is not None:
             if self.waiting > PIECE:
                 self._write("")
             self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
-        self.count += 1
+        self.passing = self.count % self.every != 0
+        self.count += steps
         self.samples.append((t, q, v, tau, forces, facts))
 
     def ended_by(self, error: BaseException, t: float) -> Run:

@@ -153,10 +153,20 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
         t = min(k * dt, duration)
         try:
             law = _law(input_law, senses.see(k, q, v), t)
-            last = min((k + 1) * dt, duration) - t if k < count else dt  # where the run ends, too, the ground shows its forces
+            last = min(dt, duration - t) if k == count - 1 else dt  # where the run ends, too, the ground shows its forces
             state = EventState(equations, t, q, v, law, ground and ground._replace(h=last))
             if k == 0:
                 state = _apply_start_events(events, state, record)
+            if ground is not None and input_law.constant and not events and k < count - 1:
+                between = min(record.every - k % record.every, CHUNK, count - 1 - k)
+                most = min(CHUNK, count - 1 - k) // between if between == record.every else 1
+                if steps := state.ground.several(state, most, between):
+                    for i, step in enumerate(steps):
+                        record.sample((k + between * i) * dt, q, v, state.tau, step.forces, step.facts, between)
+                        q, v, ground = step.q, step.v, ground._replace(kept=step.kept)
+                    k += between * len(steps)
+                    progress(k / count, "simulating")
+                    continue
             n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES
             times, h = ([(k + i + 1) * dt for i in range(n)], dt) if 0 < n < count - k else ([t + last], last)
             if ahead and k < count and (steps := state.equations.compiled(stepper.integrator)):

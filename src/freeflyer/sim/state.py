@@ -72,11 +72,11 @@ class EventState:
 
     @property
     def a(self) -> np.ndarray:
-        return self._solution[0]
+        return self._solution[0] if self.ground is None else (self.ground_step.v - self.v) / self.ground.h
 
     @property
     def forces(self) -> Mapping[str, np.ndarray]:
-        return self._solution[1]
+        return self._solution[1] if self.ground is None else self.ground_step.forces
 
     def pose(self, frame: str) -> np.ndarray:
         """frame_pose (4, 4) of a frame, computed once."""
@@ -100,8 +100,6 @@ class EventState:
 
     @cached_property
     def _solution(self) -> tuple[np.ndarray, Mapping[str, np.ndarray]]:
-        if self.ground is not None:
-            return (self.ground_step.v - self.v) / self.ground.h, self.ground_step.forces
         return self.equations.solve(self.t, self.q, self.v, self.tau)
 
 

@@ -12,13 +12,11 @@ import sympy as sp
 
 from freeflyer.dynamics import EXPRESSED, Expressed
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.export.functions import FUNCTIONS
+from freeflyer.export.functions import FUNCTIONS, Function
 from freeflyer.kernels import plain
 from freeflyer.model import Model, public
 from freeflyer.symbolic.parameters import scalar
 from freeflyer.symbolic.routines import Routine, fresh_symbols, named_inputs, split_outputs
-
-EXACT = 1024  # floats whose denominator is at most this are written as fractions
 
 
 class Trace:
@@ -31,12 +29,11 @@ class Trace:
         """A scalar of a number, a symbol or an expression."""
         if isinstance(x, Traced):
             return x
-        if isinstance(x, float | np.floating):
-            exact = Fraction(float(x)) if np.isfinite(x) else None
-            short = exact is not None and exact.denominator <= EXACT
-            x = sp.Rational(exact.numerator, exact.denominator) if exact is not None and short else sp.Float(float(x), precision=53)
-        elif isinstance(x, Fraction):
+        x = plain.fractions_of(float(x)) if isinstance(x, float | np.floating) else x
+        if isinstance(x, Fraction):
             x = sp.Rational(x.numerator, x.denominator)
+        elif isinstance(x, float):
+            x = sp.Float(x, precision=53)
         return self.write(sp.sympify(x))
 
     def expanded(self, results: np.ndarray) -> np.ndarray:
@@ -156,11 +153,7 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
 def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]], frame: str | None, expressed: Expressed,
                  parameters: Iterable[Any] | None) -> Any:
     """As `evaluate`. Kernels run on symbols by way of a trace: its steps, put into one another, are the closed form."""
-    of = FUNCTIONS.get(function)
-    if of is None:
-        raise unknown_name("function", function, FUNCTIONS)
-    if model.reduction is not None:
-        raise InputError(f"{function} takes symbols for a tree: give {model.name!r} with open loops, its attribute `tree`")
+    of = _of_tree(function, model, "takes symbols")
     entry = of.entry_of(model)
     inputs = [name for name in of.inputs if name not in of.zero]
     rows = [_row(name, x) for name, x in zip(inputs, arguments)]
@@ -183,6 +176,14 @@ def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]]
     if trace is not None:
         made = tuple(map(trace.expanded, made)) if isinstance(made, tuple) else trace.expanded(made)
     return made[0] if entry.outputs == ((1,),) else made
+
+
+def _of_tree(function: str, model: Model, does: str) -> Function:
+    if function not in FUNCTIONS:
+        raise unknown_name("function", function, FUNCTIONS)
+    if model.reduction is not None:
+        raise InputError(f"{function} {does} for a tree: give {model.name!r} with open loops, its attribute `tree`")
+    return FUNCTIONS[function]
 
 
 def _row(name: str, x: Any) -> list[Any]:
@@ -225,11 +226,7 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
         function, model, frame, expressed: See `ff.symbolic.evaluate`.
         parameters: As there; each symbol in it is an input, a number, in the order of names.
     Returns: Routine. Its inputs are the rows of the function, then symbols of `parameters`."""
-    of = FUNCTIONS.get(function)
-    if of is None:
-        raise unknown_name("function", function, FUNCTIONS)
-    if model.reduction is not None:
-        raise InputError(f"{function} is written for a tree: give {model.name!r} with open loops, its attribute `tree`")
+    of = _of_tree(function, model, "is written")
     names = [name for name in of.inputs if name not in of.zero]
     letters = dict(zip(of.inputs, of.entry_of(model).inputs))
     rows = {name: sp.symbols(f"{name}_:{model.nq if letters[name] == 'q' else model.nv}", real=True) for name in names}

@@ -21,8 +21,7 @@ class Camera:
     Attributes:
         position: (3,) array, of the eye, m.
         look_at: (3,) array, the point in the middle of the picture, m.
-        fov: Angle from the lower to the upper edge, rad.
-    """
+        fov: Angle from the lower to the upper edge, rad."""
 
     position: np.ndarray
     look_at: np.ndarray

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from functools import singledispatch
-from typing import NamedTuple, cast
+from typing import cast
 
 import numpy as np
 
@@ -22,17 +23,9 @@ from freeflyer.viewer.scene import robot_pieces
 FRAMES = 60  # a second, in the browser
 
 
-class Motion(NamedTuple):
+class Motion(namedtuple("Motion", "model t q forces feet signals title")):
     """Motion of n robots of one model. t (T,), s; q (T, n, nq); forces: wrenches (T, n, 6) on the feet by name, in their frames'
     axes. signals: curves (T, n) by kind and name. title: what it is."""
-
-    model: Model
-    t: np.ndarray
-    q: np.ndarray
-    forces: Mapping[str, np.ndarray]
-    feet: Sequence[Contact]
-    signals: Mapping[str, Mapping[str, np.ndarray]]
-    title: str
 
     def at(self, k: int, chosen: Sequence[int]) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
         """(q (m, nq), wrenches on the feet by name of each) of some of the robots at sample k."""

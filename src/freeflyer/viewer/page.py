@@ -37,8 +37,7 @@ class Viewer:
     Attributes:
         url: Its address.
         model: The robot.
-        camera: Of the first view.
-    """
+        camera: Of the first view."""
 
     def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
                  feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
@@ -214,8 +213,7 @@ def show(model: Model, q: ArrayLike | None = None, *, layers: Sequence[str] = SH
         host: Address at which the page is served; another one than the loopback address lets other machines in, with a warning.
         port: By default the first that is free from 8080 on.
         browser: Whether a browser is opened; a notebook shows the page inline.
-    Raises: MissingExtraError without viser. InputError for a port that is taken.
-    """
+    Raises: MissingExtraError without viser. InputError for a port that is taken."""
     posture = default_posture(model) if q is None else one_row(model, "q", q, "q")
     page = PosturePage(model, np.array(posture), layers, host, port)
     tell(page, browser)

@@ -114,8 +114,7 @@ def save_picture(model: Model, path: str | os.PathLike[str], q: ArrayLike | None
     Args:
         path: File; its name ends in .png.
         width, height, layers, forces, feet, azimuth, elevation, camera, floor: Arguments of picture.
-        overwrite: Whether a file that is there is replaced.
-    """
+        overwrite: Whether a file that is there is replaced."""
     check_target(path, (".png",), overwrite)
     image = picture(model, q, width=width, height=height, layers=layers, forces=forces, feet=feet, azimuth=azimuth,
                     elevation=elevation, camera=camera, floor=floor)  # fmt: skip

@@ -39,8 +39,7 @@ class RunPage(Viewer):
 
     Attributes:
         motion: What is played.
-        frame, frames: Number of the frame on the page, and of all.
-    """
+        frame, frames: Number of the frame on the page, and of all."""
 
     def __init__(self, motion: Motion, layers: Sequence[str], host: str, port: int | None, rate: float = FRAMES) -> None:
         self.motion, self._rate = motion, rate
@@ -221,8 +220,7 @@ def play(run: object, model: Model | None = None, *, feet: Sequence[Contact] | N
         model: Robot of a run that was loaded from a file.
         feet: Contacts whose forces are drawn; by default those of the run's names.
         layers, host, port, browser: Arguments of show.
-    Raises: InputError for runs of another robot; otherwise as show.
-    """
+    Raises: InputError for runs of another robot; otherwise as show."""
     page = RunPage(motion(run, model, feet), layers, host, port)
     tell(page, browser)
     return page

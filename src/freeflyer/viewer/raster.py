@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterator, Sequence
 from typing import NamedTuple
 
@@ -30,12 +31,8 @@ class Piece(NamedTuple):
     through: bool = False
 
 
-class Triangles(NamedTuple):
+class Triangles(namedtuple("Triangles", "x y w")):
     """On the page: x, y (m, 3), samples; inverse distance (m, 3), 1/m."""
-
-    x: np.ndarray
-    y: np.ndarray
-    w: np.ndarray
 
 
 def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, floor: float | None = 0.0) -> np.ndarray:
@@ -43,7 +40,8 @@ def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, flo
 
     Transparent pieces are drawn after the others, all at once."""
     w, h = FINENESS * width, FINENESS * height
-    picture, near = map(_finer, _background(camera, width, height, floor))
+    picture, near = (x.repeat(FINENESS, axis=0).repeat(FINENESS, axis=1).reshape(-1, *x.shape[2:])
+        for x in _background(camera, width, height, floor))  # fmt: skip
     solid, clear = [p for p in pieces if p.colour[3] > 0.99], [p for p in pieces if p.colour[3] <= 0.99]
     if floor is not None and camera.position[2] > floor:
         shaded = np.zeros(h * w, bool)
@@ -156,7 +154,3 @@ def _background(camera: Camera, w: int, h: int, floor: float | None) -> tuple[np
     picture[rows] = BACKGROUND + fade * (colour - BACKGROUND)
     near[rows] = 1.0 / depth
     return picture, near
-
-
-def _finer(x: np.ndarray) -> np.ndarray:
-    return x.repeat(FINENESS, axis=0).repeat(FINENESS, axis=1).reshape(-1, *x.shape[2:])

@@ -36,8 +36,7 @@ def record(run: object, path: str | os.PathLike[str], model: Model | None = None
         path: File; its ending, .gif or .html, says which.
         layers: Things that are drawn beside the links.
         rate: Frames a second; by default 12 of a GIF, 30 of a page.
-    Raises: FileError for a file that is there, and other endings. MissingExtraError for a page without viser.
-    """
+    Raises: FileError for a file that is there, and other endings. MissingExtraError for a page without viser."""
     m, kind = motion(run, model, feet), check_target(path, RATES, overwrite)
     frames = m.sampled(RATES[kind] if rate is None else number("rate", rate, 0.1, 240.0))
     if len(frames) > MOST_FRAMES:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
@@ -50,11 +50,8 @@ def robot_size(model: Model) -> float:
     return max(float(np.ptp(all_corners(robot_pieces(model, model.neutral)), axis=0).max()), 1e-3)
 
 
-class Loops(NamedTuple):
+class Loops(namedtuple("Loops", "lines gap")):
     """Lines (k, 2, 3) from the links to the ends of the loops and between these, m; gap (k,) of the loop of each, m or rad."""
-
-    lines: np.ndarray
-    gap: np.ndarray
 
 
 def loop_lines(model: Model, q: np.ndarray) -> Loops:

@@ -60,7 +60,9 @@ def check(model: Model, *, seed: int = 0) -> Check:
     laws, singular = identities(model, seed=seed), list(singular_findings(model, seed))
     explained = NEED_REGULAR if singular else ()
     findings = [*check_description(model.description), *singular, *F.loop_findings(model, open_because),
-        *(_broken(model, law) for law in laws if not law.holds and law.law not in explained)]  # fmt: skip
+        *(Finding("error", "identity", model.name, f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance "
+            f"{law.tolerance:.1g}", {"residual": law.residual, "tolerance": law.tolerance})
+          for law in laws if not law.holds and law.law not in explained)]  # fmt: skip
     return Check(model.name, F.sort_by_severity(findings), laws)
 
 
@@ -74,12 +76,6 @@ def check_description(description: Description) -> tuple[Finding, ...]:
         findings.append(Finding("warning", "coupling", coupling.name, sentence))
     findings += [Finding("note", "reader", description.name, note) for note in description.notes]
     return F.sort_by_severity(findings)
-
-
-def _broken(model: Model, law: Identity) -> Finding:
-    sentence = f"{law.law} ({law.meaning}) fails: residual {law.residual:.3g}, tolerance {law.tolerance:.1g}"
-    values = {"residual": law.residual, "tolerance": law.tolerance}
-    return Finding("error", "identity", model.name, sentence, values)
 
 
 TURNING = ("revolute", "universal")  # kinds whose limits are angles, all coordinates

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
@@ -88,8 +89,7 @@ def listed(subjects: Sequence[str], show: Callable[[str], str] = str) -> str:
     return ", ".join(map(show, subjects[:named])) + f" and {len(subjects) - named} more" * (named < len(subjects))
 
 
-@dataclass(frozen=True)
-class Gap:
+class Gap(namedtuple("Gap", "loop frame_a frame_b position angle")):
     """Opening of a loop, counting only its tied directions.
 
     Attributes:
@@ -97,12 +97,6 @@ class Gap:
         position: Distance of the frames' origins along the tied directions, m.
         angle: Angle of the turn from frame_a to frame_b that the loop ties, rad. If one turn is free, it is the angle between the
             free axes of frame_a and frame_b. If only one is tied, it is its entry of the rotation vector."""
-
-    loop: str
-    frame_a: str
-    frame_b: str
-    position: float
-    angle: float
 
     @property
     def is_closed(self) -> bool:

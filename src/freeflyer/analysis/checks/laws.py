@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from typing import Any
@@ -132,12 +133,8 @@ def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     return np.concatenate(parts, axis=1)
 
 
-@dataclass(frozen=True)
-class Difference:
+class Difference(namedtuple("Difference", "model x")):
     """Central differences through the states `x` (a moving posture is an integrated one)."""
-
-    model: Model
-    x: States
 
     def along_velocity(self, f: Callable[[np.ndarray], np.ndarray]) -> np.ndarray:
         """df/dt at v held constant."""

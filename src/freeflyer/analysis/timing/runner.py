@@ -86,9 +86,9 @@ def _time_closed(model: Any, mjcf: Path | None, peers: MakeClosedPeers | None, e
 
 def specialized(model: Any, algorithms: tuple[str, ...], progress: Progress) -> Any:
     """The model with code of its own for these algorithms, and for the frames on which they are timed."""
-    progress(0.0, f"{model.name}: compiling its own code")
     names = dict.fromkeys(name.partition(",")[0] for name in algorithms)
-    return specialize(model, [x for x in specializable(model) if x in names], frames=A.outer_frames(model))
+    own = [x for x in specializable(model) if x in names]
+    return specialize(model, own, frames=A.outer_frames(model), progress=progress)
 
 
 def _time(model: Any, fast: Any, algorithm: A.Algorithm, x: States, frame: str, peer: Any,

@@ -4,9 +4,10 @@ Jacobian, bias and residual come from compiled code on trees, and on closed mode
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -47,14 +48,9 @@ def _check_wheels(constraints: ConstraintSet, q: Any) -> None:
                     "A ball is freeflyer.contacts.rolling(frame, radius, axis=None)", name=wheel.name)
 
 
-class SetRows(NamedTuple):
+class SetRows(namedtuple("SetRows", "J bias wrenches axes")):
     """J (..., r, nv), bias (..., r); of items, in their frames' axes: unit wrenches (..., rows of items, 6), and their own axes
     (..., items, 9), the vectors x, y and normal."""
-
-    J: np.ndarray
-    bias: np.ndarray
-    wrenches: np.ndarray
-    axes: np.ndarray
 
 
 def tree_rows(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike) -> SetRows:

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from functools import lru_cache
 from math import prod
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -73,19 +74,11 @@ def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     return A, b
 
 
-class MatrixRows(NamedTuple):
+class MatrixRows(namedtuple("MatrixRows", "J bias scale wrenches normals free counts")):
     """Rows as matrices, scaled so that forces count as point forces do. J (..., r, nv); bias (..., r); scale (r, r): multipliers of
     the public rows are scale y; wrenches (..., rows of items, 6): unit wrenches of the public rows; normals (..., items, 3): of
     the items, in their frames' axes; free: the first row whose force is free where rows depend on each other; counts: the number
     of rows of each item."""
-
-    J: np.ndarray
-    bias: np.ndarray
-    scale: np.ndarray
-    wrenches: np.ndarray
-    normals: np.ndarray
-    free: int
-    counts: tuple[int, ...]
 
     def forces(self, multipliers: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Wrenches (..., items, 6) of multipliers (..., r) of the public rows, and their normal forces (..., items)."""

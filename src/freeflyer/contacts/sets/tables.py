@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from array import array
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
@@ -195,11 +196,8 @@ def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[C
     return Table(topology, parameters, handle(topology, parameters), row, free)
 
 
-class WideTable(NamedTuple):
+class WideTable(namedtuple("WideTable", "numbers parameters")):
     """numbers: a set's table with more behind its header; parameters: the tree's, and the set's."""
-
-    numbers: np.ndarray
-    parameters: np.ndarray
 
 
 def widen(table: Table, sizes: tuple[int, int, int, int], more: tuple[int, ...]) -> WideTable:

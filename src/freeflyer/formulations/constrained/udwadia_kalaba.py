@@ -10,6 +10,7 @@ D, so that their rank does not depend on their units."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping
 from typing import NamedTuple
 
@@ -19,7 +20,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.systems import inertia_size
 from freeflyer.dynamics import Expressed, Wrenches, bias_forces, leading_axes, singular
 from freeflyer.errors import InputError, format_value
-from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, rows_of
+from freeflyer.formulations.constrained.rows import Constraints, DriftControl, rows_of
 from freeflyer.model import Model, finite_row, public
 from freeflyer.tolerances import CONSTRAINT_RANK_RATIO, CONTRADICTION_RATIO, ZERO_ROW_RATIO
 
@@ -72,14 +73,8 @@ def accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, c
     return ConstrainedMotion(solved.a, solved.forces, solved.multipliers, x.rows.names, solved.rank, redundant)
 
 
-class Equations(NamedTuple):
+class Equations(namedtuple("Equations", "M Q rows weighted size")):
     """M, Q = tau - bias, rows whose b has the drift control in it, all of it weighted, and the size of the terms."""
-
-    M: np.ndarray
-    Q: np.ndarray
-    rows: Rows
-    weighted: Weighted
-    size: np.ndarray
 
 
 def equations(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, constraints: Constraints, drift: DriftControl | None,
@@ -118,24 +113,13 @@ def _redundant(D: np.ndarray, names: tuple[str, ...], rank: np.ndarray) -> tuple
     return {name: flags[..., k] for k, name in enumerate(names)}
 
 
-class Weighted(NamedTuple):
+class Weighted(namedtuple("Weighted", "W D scale w a_free")):
     """W (..., n, n); D (..., r, n), its rows of unit length or zero; scale (..., r) of the rows; w (..., r): scale (b - A a_f);
     a_free (..., n): a_f."""
 
-    W: np.ndarray
-    D: np.ndarray
-    scale: np.ndarray
-    w: np.ndarray
-    a_free: np.ndarray
 
-
-class Solved(NamedTuple):
+class Solved(namedtuple("Solved", "a forces multipliers rank")):
     """a (..., n), forces Q_c (..., n), multipliers (..., r) with Q_c = A^T multipliers, rank (...)."""
-
-    a: np.ndarray
-    forces: np.ndarray
-    multipliers: np.ndarray
-    rank: np.ndarray
 
 
 def weigh(M: np.ndarray, Q: np.ndarray, A: np.ndarray, b: np.ndarray) -> Weighted:

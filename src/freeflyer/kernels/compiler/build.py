@@ -185,10 +185,20 @@ def address(entry: Name, lanes: int) -> int:
 
 
 def separate_address(entry: Entry, lanes: int) -> int:
-    """As `address`, of an entry of one robot. Other threads find what they need meanwhile."""
-    from freeflyer.kernels.compiler.object_code import load
+    """As `address`, of an entry of one robot. Other threads find what they need meanwhile. Errors: Refused, as before if it was."""
+    from freeflyer.kernels.compiler.object_code import host, load
+    from freeflyer.kernels.compiler.one_robot.expressions import Refused
 
-    found = objects(entry, lanes)
+    verdict = (list_of(entry, lanes, host()) or "").replace(".list", ".general")
+    reason = disk.read(verdict) if verdict else None
+    if reason:
+        raise Refused(reason.decode())
+    try:
+        found = objects(entry, lanes)
+    except Refused as error:
+        if verdict:
+            disk.write(verdict, str(error).encode())
+        raise
     with _lock:
         return load(*found)
 

@@ -195,6 +195,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
     input_packs, first_output = calls.pack_rows(E.ROWS, count, entry.groups), count + len(entry.options)
+    ask_for = next_rows(count, results)
     grouped, groups = grouped_batch(entry, lanes), entry.groups
     compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
@@ -218,6 +219,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
                 if is_q[k] and not unit_quaternions(tree, given[k]):
                     where[E.STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
                     return E.NOT_UNIT
+            ask_for(inputs, outputs, sizes, end, lanes, record)
             record[SCRATCH_TAKEN] = used
             fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
             where[E.TAKEN] = record[SCRATCH_TAKEN]
@@ -233,6 +235,23 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
         return E.OK
 
     return body
+
+
+def next_rows(count: int, results: int) -> Callable:
+    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow."""
+
+    @inlined
+    def ask_for(inputs, outputs, sizes, end, states, record):
+        for k in range(count):
+            rows, n = numbers_at(inputs, k, record), sizes[E.ROWS + k]
+            for i in range(n * end, n * (end + states), 8):
+                calls.prefetch(rows, i, False)
+        for k in range(results):
+            rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
+            for i in range(n * end, n * (end + states), 8):
+                calls.prefetch(rows, i, True)
+
+    return ask_for
 
 
 def packed_batch(entry: E.Entry) -> Callable:
@@ -255,7 +274,7 @@ def packed_batch(entry: E.Entry) -> Callable:
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
     function, count, results, size = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs), lanes * entry.groups
-    output_packs = calls.pack_rows(E.ROWS + count, results, entry.groups)
+    output_packs, ask_for = calls.pack_rows(E.ROWS + count, results, entry.groups), next_rows(count, results)
     option_values, is_q = calls.option_values(len(entry.options)), tuple(int(letter == "q") for letter in entry.inputs)
 
     @inlined
@@ -271,6 +290,7 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
                     fine &= gather(rows, n, 0 if alike else at, 1 if alike else stop, packs)
                     if is_q[k]:
                         fine &= unit_quaternions(tree, packs)
+            ask_for(inputs, outputs, sizes, end, size, record)
             if fine:
                 record[SCRATCH_TAKEN] = used
                 made, packs = output_packs(given[0], sizes), (end - ready + lanes - 1) // lanes

@@ -16,10 +16,10 @@ from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_PATH,
     N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
-from freeflyer.kernels.tree.all_terms import areas
+from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, row_dot, subtree_inertias
 from freeflyer.kernels.tree.factor import coordinate_before, factor, inward, line_start, outward, zeros_workspace
-from freeflyer.kernels.tree.frames import body_motions, motions_workspace
+from freeflyer.kernels.tree.frames import body_motions
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -196,8 +196,7 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     """a (nv,) under tau (nv,); forces (items, 6) on the items' frames, normal_forces (items,) their parts along the items' normals;
     multipliers (r,) of the rows; verdict: see model/layout.py."""
     nv = load_int(topology, N_V)
-    _, _, _, _, end = areas(topology)
-    work, x = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT)), workspace(q, nv + 1)
+    work, x = areas_workspace(topology, parameters, q), workspace(q, nv + 1)
     solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict)
     copy_entries(x, nv, a)
 
@@ -240,10 +239,8 @@ def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipl
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""
-    to, x = load_int(topology, FREE_AT), zeros_workspace(topology, q)
-    _, _, _, _, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
-    body_motions(topology, work, v, to)
+    work, x = areas_workspace(topology, parameters, q), zeros_workspace(topology, q)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
     solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
     for j in range(load_int(topology, N_V)):
         store(after, j, load(v, j) + load(x, j))

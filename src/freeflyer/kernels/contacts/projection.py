@@ -12,16 +12,16 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.contacts.dynamics import solve_rates
 from freeflyer.kernels.contacts.rows import held_wrenches, item_int, table_int
 from freeflyer.kernels.linkages.constraints import constraint_residual
-from freeflyer.kernels.math.algebra import add, compose, cross, dot, load3, rotate, rotate_back, store3, subtract
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotate_back, store3, subtract
 from freeflyer.kernels.math.turns import relative_rotation_vector, swing
 from freeflyer.kernels.model.joints.kinds import difference, integrate
 from freeflyer.kernels.model.layout import (
     ANCHOR, ANCHORS, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, N_ITEMS, N_LOCKS,
     N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V,
 )
-from freeflyer.kernels.model.poses import pose_at, position, rotation
-from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.frames import body_motions, frame_body, motions_workspace, placement
+from freeflyer.kernels.model.poses import position
+from freeflyer.kernels.tree.all_terms import areas_workspace
+from freeflyer.kernels.tree.frames import body_motions, frame_in_world
 from freeflyer.kernels.tree.kinematics import kinematics
 
 STEPS = 40
@@ -42,9 +42,8 @@ def largest_square(x, n, least):
 def put_contact_gaps(topology, parameters, work, settings, n, gaps):
     """By how far the public rows of held item n have left the pose in the settings."""
     frame, count, row = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_ROWS), item_int(topology, n, ITEM_FIRST_ROW)
-    i, at, rows = frame_body(topology, frame), ANCHORS + ANCHOR * n, held_wrenches(topology, n, False)
-    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
-    x, R = add(position(topology, work, i), rotate(rotation(topology, work, i), c)), compose(rotation(topology, work, i), P)
+    at, rows, (i, R, c) = ANCHORS + ANCHOR * n, held_wrenches(topology, n, False), frame_in_world(topology, parameters, work, frame)
+    x = add(position(topology, work, i), c)
     S = tuple(load(settings, at + k) for k in range(9))
     m = load(parameters, rows + 11), load(parameters, rows + 15), load(parameters, rows + 4)  # moments of z, x, y at the middle
     store3(gaps, row, rotate_back(R, subtract(add(x, rotate(R, m)), add(load3(settings, at + 9), rotate(S, m)))))
@@ -104,8 +103,7 @@ def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, ve
     """The nearest state (nq,), (nv,); gap: the square of the largest that is left; verdict: of the velocity. settings: a number for
     others (`set_steps`), the poses of items, the configuration of locks."""
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    to, (_, _, _, _, end) = load_int(topology, FREE_AT), areas(topology)
-    work = motions_workspace(topology, parameters, q, end - to)
+    to, work = load_int(topology, FREE_AT), areas_workspace(topology, parameters, q)
     gaps, step, x, moved = workspace(q, rows + 1), workspace(q, nv + 1), workspace(q, nq + 1), workspace(q, nq + 1)
     items = table_int(topology, N_ITEMS)
     impulses, multipliers, normals = workspace(q, 6 * items + 1), workspace(q, rows + 1), workspace(q, items + 1)

@@ -14,18 +14,18 @@ from freeflyer.kernels.backend import (
     workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.math.algebra import ZERO, add, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import ZERO, add, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_force_back, spatial_dot, store_spatial
 from freeflyer.kernels.model.access import like3
 from freeflyer.kernels.model.layout import (
-    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS, ITEMS_AT,
-    LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL, RADIUS, ROLLING_NUMBERS,
-    SECOND_TANGENT, SPHERE, TABLE_AT,
+    AXES, AXIS, FIRST_TANGENT, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_INTS, ITEM_KIND, ITEM_NUMBERS, ITEM_ROWS,
+    ITEMS_AT, LOCKS_AT, LOOP_ROWS_AT, N_ITEM_ROWS, N_ITEMS, N_LOCKS, N_LOOP_ROWS, N_ROWS, N_SET_ROWS, N_V, NORMAL, RADIUS,
+    ROLLING_NUMBERS, SECOND_TANGENT, SPHERE, TABLE_AT,
 )
-from freeflyer.kernels.model.poses import pose_at, root_position, rotation
+from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.frames import (
-    BODY, MOTION_SIZE, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion,
+    BODY, MOTION_SIZE, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
@@ -94,10 +94,8 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
     """Rows of item n: unit wrenches in the frame's axes into `wrenches` (rows of items, 6), behind these the item's own axes (three
     rows) in the frame's; columns into X, bias, rates J v. units, drift: room for 36 numbers each; tall: for 6 LANES."""
     frame, kind, count = item_int(topology, n, ITEM_FRAME), item_int(topology, n, ITEM_KIND), item_int(topology, n, ITEM_ROWS)
-    row, i = item_int(topology, n, ITEM_FIRST_ROW), frame_body(topology, frame)
-    P, c = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
-    c = rotate(rotation(topology, work, i), c)
-    R, x = compose(rotation(topology, work, i), P), add(root_position(topology, work, i), c)
+    row, (i, R, c) = item_int(topology, n, ITEM_FIRST_ROW), frame_in_world(topology, parameters, work, frame)
+    x = add(root_position(topology, work, i), c)
     l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
     l, w, a, dw = expressed_motion(BODY, R, c, l, w, a, dw)
     if kind == HELD:

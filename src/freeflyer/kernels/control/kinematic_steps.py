@@ -105,7 +105,10 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
                         move_closed(topology, parameters, at, d, ahead)
                     else:
                         integrate(topology, parameters, at, d, ahead)
-                    if not abs(load(ahead, 0)) < FAR:  # loops do not close so far away
+                    size = 0.0
+                    for j in range(nq):
+                        size += abs(load(ahead, j))
+                    if not size < FAR:  # loops do not close so far away: some of its entries are no numbers
                         going = 0.0
                     elif load(plan, ALONE) > 0.0:
                         state, going = GOING, 0.0

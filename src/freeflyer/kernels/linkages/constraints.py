@@ -16,15 +16,15 @@ and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by
 """
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
-from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, rotate, rotate_back, scale, subtract
+from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, inverse_left_jacobian, relative_rotation_vector, swing
 from freeflyer.kernels.model.layout import (
-    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT, LOOP_INTS,
-    LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
+    COUPLING_INTS, COUPLING_RATIOS, COUPLINGS_AT, FIRST_POSITION, FIRST_ROW, FIRST_VELOCITY, FRAME_A, FRAME_B, FREE_AT,
+    LOOP_INTS, LOOPS_AT, MASK, N_COEFFICIENTS, N_COUPLINGS, N_LOOPS, N_ROWS, N_V, NUMBERS_AT, SECOND_POSITION, SECOND_VELOCITY,
 )
-from freeflyer.kernels.model.poses import offset, pose_at, rotation
-from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body, motions_workspace, placement, point_motion
+from freeflyer.kernels.model.poses import offset
+from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body, frame_in_world, motions_workspace, point_motion
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 
@@ -81,15 +81,6 @@ def turns(mask):
 def unit(mask, bit):
     """The unit vector (of numbers) of the one turn whose bit in the mask equals `bit`."""
     return tuple(1.0 if (mask >> k & 1) == bit else 0.0 for k in range(3, 6))
-
-
-@inlined
-def frame_in_world(topology, parameters, work, frame):
-    """(body, rotation, where its origin is from the body's) of a frame, in world axes."""
-    P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
-    i = frame_body(topology, frame)
-    R = rotation(topology, work, i)
-    return i, compose(R, P), rotate(R, x)
 
 
 @inlined

@@ -14,10 +14,10 @@ from freeflyer.kernels.linkages.blocks import (
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, FREE_AT, N_BODIES, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
+    ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
-from freeflyer.kernels.tree.columns import column_rows, inertia_tiles, last_column, row_dot, subtree_inertias
-from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace
+from freeflyer.kernels.tree.all_terms import areas, areas_workspace
+from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot, subtree_inertias
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -44,12 +44,6 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
 
 
 @inlined
-def projection_workspace(topology, parameters, q):
-    """A work array with the kinematics of q, room for motions, inertias and rows of columns."""
-    return motions_workspace(topology, parameters, q, LANES + inertia_tiles(topology) + 12 * load_int(topology, COLUMN_ROW))
-
-
-@inlined
 def support_of(topology, coordinate):
     """(first, end) of the list, in topology, of independent rates that move a velocity coordinate."""
     at = linkage_int(topology, SUPPORTS_AT) + SUPPORT_INTS * coordinate
@@ -63,9 +57,7 @@ def half_mass(topology, parameters, work, G):
     is not kept: row c of U G is made of the products of column c with what it moves (see columns.py), one after another."""
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
-    composites = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
-    S = composites + inertia_tiles(topology)
-    F = S + 6 * rows
+    composites, S, F, _, _ = areas(topology)
     subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
@@ -111,7 +103,7 @@ def put_mass(topology, P, M):
 @kernel
 def projected_mass(topology, parameters, q, M):
     """M_p (nu, nu), symmetric, armature included."""
-    work = projection_workspace(topology, parameters, q)
+    work = areas_workspace(topology, parameters, q)
     J, inverses = linkage_rows(topology, parameters, q, work)
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
 
@@ -144,7 +136,7 @@ def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
 @kernel
 def projected_equations(topology, parameters, q, u, M, h):
     """M_p (nu, nu) and h_p (nu,)."""
-    work = projection_workspace(topology, parameters, q)
+    work = areas_workspace(topology, parameters, q)
     J, inverses = linkage_rows(topology, parameters, q, work)
     rest = zero_vector(work, load_int(topology, N_INDEPENDENT))
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, rest)

@@ -8,16 +8,18 @@ level improves, whichever limits were held before.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, put_row
+from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_products
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
-RESTING = 1e-7  # of a row: one of which less is left does not change
-UNBALANCED = 1e-9  # of the gradient: what is left of a slope that is not balanced
+RESTING = 1e-8  # of a row: one of which less is left does not change
+FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
 
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
 
@@ -65,13 +67,13 @@ def lengthen(levels, ends, level, held, sides, T, m, width, direction):
 
 
 @kernel
-def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multipliers, direction, parts):
+def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts):
     """The first level that is not optimal at y (width,), and its direction (width,) of steepest descent; `levels` for the norm of
     y, one more if all is optimal.
 
     sides (m,): 2 for equations, 1 and -1 for rows beyond or at their upper or lower limit, 0 for others. residuals (m,): of
     equations and of rows beyond their limits, zero for others. held (m,): becomes what must be held. multipliers (m,): of the
-    level.
+    level. tolerance: the share of a level's slope that may be left.
     """
     before = taken(T)
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
@@ -80,12 +82,14 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     balancing, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     sizes, low, high, softness = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    previous = workspace(T, m + 8)
     norms, signs, d, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(W, 0, n * width)
     for j in range(n):
         store(W, width * j + j, 1.0)
     for i in range(m):
         side = load(sides, i)
+        store(previous, i, load(held, i))
         store(held, i, side if side == EQUAL or load(residuals, i) != 0.0 else FREE)
         store(places, i, -1.0)
         store(sizes, i, 0.0)
@@ -107,7 +111,9 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
             end = load_int(ends, k)
             for i in range(begin, end):
                 add_scaled_row(direction, 0, -1.0 * load(residuals, i), T, width * i, 0, width)
-                gradient += abs(load(residuals, i)) * load(sizes, i)
+                if load(held, i) != FREE:
+                    terms = ROUNDING / WRONG * abs(dot(T, width * i, y, 0, width))
+                    gradient += (abs(load(residuals, i)) + terms) * load(sizes, i)
         put_products(Q, rank, width, width, direction, 0, parts)
         subtract_products(direction, 0, 0, width, parts, 0, rank, Q, width)
         clear(softness, 0, m)
@@ -116,7 +122,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
         clear(multipliers, 0, m)
         clear(balancing, 0, stride)
         clear(slots, 0, stride)
-        least = UNBALANCED * gradient
+        least = tolerance * gradient
         if dot(direction, 0, direction, 0, width) > least * least:
             for i in range(begin):
                 if load(sides, i) != FREE and load(held, i) == FREE:
@@ -125,8 +131,8 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
             for i in range(m):
                 store(places, i, -1.0)
             keep_limits(
-                0, width, P, P, Q, rank, low, high, softness, sizes, gradient, begin, m, n, width, W, direction, signs, multipliers, L, S,
-                wide, places, balancing, slots, norms, step, d, parts,
+                0, width, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
+                multipliers, L, S, wide, places, balancing, slots, norms, step, d, parts,
             )  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
                 found = k
@@ -145,5 +151,10 @@ def steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multiplier
                 put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
         begin = end
+    for i in range(m):
+        if found <= levels and load(held, i) == FREE and load(previous, i) == load(sides, i) and load(sides, i) != FREE:
+            rate = load(sides, i) * dot(T, width * i, direction, 0, width)
+            if rate > -RESTING * load(sizes, i) * sqrt(dot(direction, 0, direction, 0, width)):
+                store(held, i, load(sides, i))
     release(T, before)
     return found

@@ -81,16 +81,16 @@ def hold_violated(held, lower, upper, values, lengths, length, m, metric, W, A, 
 
 
 @kernel
-def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, wrong, d):
-    """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none.
+def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, wrong, d):
+    """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none; and the first of all rows of
+    its level that are inside of their limits, which are released, m if there is only one.
 
-    multipliers (m,): of the last level, which is least norm. barred (m,): 1 for limits that stay held. wrong: the share of the
-    gradient that counts.
+    multipliers (m,): of the last level, which is least norm. wrong: the share of the gradient that counts.
     """
     m = load_int(ends, levels - 1)
     for i in range(m):
-        store(decided, i, load(barred, i))
-    worst, begin, before = -1, 0, 0
+        store(decided, i, 0.0)
+    worst, first, count, begin, before = -1, m, 0, 0, 0
     for k in range(levels + 1):
         last = k == levels
         end, gradient, most = m, 0.0, 0.0
@@ -111,13 +111,16 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                     gradient += (abs(load(residuals, i)) + ROUNDING / WRONG * abs(load(e, i))) * size
                     add_scaled_row(d, 0, load(residuals, i), L, width * i, 0, width)
             for i in range(begin, end):
-                if load(held, i) != FREE and load(held, i) != EQUAL and load(barred, i) == 0.0:
+                if load(held, i) != FREE and load(held, i) != EQUAL:
                     push = load(held, i) * load(residuals, i) * sqrt(dot(T, width * i, T, width * i, width))
                     if push > wrong * gradient:
                         store(decided, i, 1.0)
-                    if push < -wrong * gradient and push < most:
-                        worst, most = i, push
-        if last or load(unmet, k) != 0.0:
+                    if push < -wrong * gradient:
+                        store(held, i, FREE)
+                        first, count = min(first, i), count + 1
+                        if push < most:
+                            worst, most = i, push
+        if worst < 0 and (last or load(unmet, k) != 0.0):
             j = before
             for back in range(begin):
                 i = begin - 1 - back
@@ -134,11 +137,11 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
                         store(decided, i, 1.0)
                     if push < -wrong * gradient and push < most:
                         worst, most = i, push
-            if worst >= 0:
-                return worst
+        if worst >= 0:
+            return worst, first if count > 1 else m
         if not last:
             for i in range(begin, end):
                 if load(own, i) != 0.0:
                     before += 1
             begin = end
-    return worst
+    return worst, m

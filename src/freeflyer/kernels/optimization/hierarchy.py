@@ -5,9 +5,8 @@ Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sheri
 potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
 stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
 solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
-point, rounds may make no step, or go in a circle. Then all limits are loosened by amounts that differ, and restored at the
-solution. A limit that stops the step after its release stays held, and is tested once more at the end. If the equations violate
-many limits, or rounds go on, the method begins anew near the solution (penalties.py).
+point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
+(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -15,7 +14,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 from __future__ import annotations
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
     workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
@@ -23,7 +22,7 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
-    EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
+    EQUAL, FREE, LARGEST, LOWER, UPPER, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
 )
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
@@ -34,8 +33,10 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
+TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
+MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
-INFINITE = float("inf")
+INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
@@ -111,10 +112,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    barred, sides = workspace(linear, m + 8), workspace(linear, m + 8)
+    sides = workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    for buffer in (barred, made, own):
+    for buffer in (made, own):
         clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -126,7 +127,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    way, length, known, proven = 0.0, 0.0, abs(load(start, 0)) < LARGEST, False
+    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
     if known:
         for j in range(n):
             store(point, j, load(start, j))
@@ -140,8 +141,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)))
         if single >= 0:
-            exchanged = True
-            if not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+            exchanged = not fresh
+            if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
                 change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
         far = 0
@@ -178,20 +179,29 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single = stop
         else:
-            first = m if proven else hold_violated(held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            first = m
+            if not proven:
+                first = hold_violated(
+                    held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts
+                )
             change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
-                worst = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, barred, LARGEST if proven else WRONG,
-                    direction,
+                worst, change = wrong_row(
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided,
+                    EVERY if proven else WRONG_SHARE * tolerance, direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
                 started = True
                 if worst >= 0 and stalls >= PATIENCE:
-                    put_sides(lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals, parts)
-                    level = steepest(levels, ends, held, sides, T, residuals, y, m, n, width, multipliers, direction, parts)
-                    change, single, stalls = 0, -1, 0
+                    put_sides(
+                        lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
+                        parts,
+                    )  # fmt: skip
+                    level = steepest(
+                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts
+                    )
+                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
@@ -205,9 +215,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
                 elif worst >= 0:
                     store(held, worst, FREE)
-                    single = worst
-                elif exchanged and not proven:  # factors that were exchanged row by row lose digits
-                    change, exchanged = 0, False
+                    single = worst if change == m else -1
+                elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
+                    change, exchanged, fresh = 0, False, True
                 else:
                     going = 0.0
         if starting or (rounds == late and going != 0.0 and not proven and attempt < STARTS):
@@ -215,7 +225,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
                 levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
-                residuals, multipliers, decided, barred, R, parts,
+                residuals, multipliers, decided, sides, R, parts,
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)

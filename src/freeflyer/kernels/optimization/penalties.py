@@ -4,9 +4,9 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. A soft limit has a variable of its own, by which it is missed. So rows that are held are independent, and their
-orthonormal factor loses half as many digits as one of their products. What limits of levels above are missed by is added to them in
-the next pass (the method of multipliers).
+are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed; if more limits
+are exceeded than there are unknowns, they are squares of the level's matrix, as equations are, until the next pass. Each pass goes
+on from where the last one has ended (the proximal point method).
 """
 
 from __future__ import annotations
@@ -21,24 +21,23 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
-HARD = 1e-300  # softness of limits of levels above
+HARD = 1e-300  # softness of limits of levels above: none, though not zero, which marks rows that are no limits
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-FALLING = 0.5  # of the gradient before
-PASSES = 12  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
-def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, parts):
-    """W W^T, the inverse of the matrix of a level: share and the squares of the equations' rows. The last four: room."""
+def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
+    """W W^T, the inverse of the matrix of a level: share and `squares` (m,) times the products of rows. The last four: room."""
     clear(M, 0, n * width)
     for i in range(from_row, end):
-        if load(held, i) == EQUAL:
+        if load(squares, i) != 0.0:
             for j in range(n):
                 if load(T, width * i + j) != 0.0:
                     add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
@@ -50,12 +49,12 @@ def put_level_metric(T, from_row, end, held, share, n, width, W, M, packed, R, p
 
 
 @kernel
-def put_free_minimum(T, side, from_row, end, held, share, n, width, y, rest, W, g, h):
-    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of the equations of a level. g, h: room."""
+def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, W, g, h):
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of these rows. g, h: room."""
     clear(g, 0, width)
     add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
-        if load(held, i) == EQUAL:
+        if load(squares, i) != 0.0:
             add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
     put_combination(g, n, W, width, h)
     put_direction(True, W, h, n, width, g)
@@ -87,8 +86,9 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
                 wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
-    are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
-    hold y, and how many numbers of Q's rows are used."""
+    are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric, zero
+    if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how many
+    numbers of Q's rows are used."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     rounds, going = 0, True
@@ -193,7 +193,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     those that are kept. softness, strengths, R, parts: room.
     """
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
-    locked, rest, sums = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
+    squares, locked, rest, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
     wide = width + stride
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
@@ -228,6 +228,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         fresh = from_entry(Q, width * known)
         for i in range(m):
             store(softness, i, 0.0)
+            store(squares, i, 1.0 if begin <= i < end and load(held, i) == EQUAL else 0.0)
             if load(locked, i) == 0.0:
                 put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
@@ -242,20 +243,32 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
         falling = True
         clear(multipliers, 0, stride)
-        clear(norms, 0, m)
-        clear(slots, 0, stride)
-        put_level_metric(P, begin, end, held, share, n, width, W, S, L, R, parts)
-        for i in range(m):
-            store(places, i, -1.0)
-            if load(softness, i) > 0.0:
-                store(held, i, FREE)
+        many = True
         while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling):
             passes += 1
             last_gradient = gradient
             set_row(before, 0, y, 0, width)
-            for i in range(end):
-                store(strengths, i, load(low, i) - dot(T, width * i, y, 0, width))
-            put_free_minimum(P, strengths, begin, end, held, share, n, width, y, rest, W, d, u)
+            outside, renewed = 0, many
+            for i in range(begin, end):
+                value = dot(T, width * i, y, 0, width)
+                store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
+                if load(softness, i) + load(squares, i) > 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
+                    outside += 1
+            many = outside > n
+            if many or renewed:
+                for i in range(m):
+                    limit = load(softness, i) + load(squares, i) > 0.0 and load(held, i) != EQUAL
+                    if limit and begin <= i < end:
+                        store(squares, i, 1.0 if many and load(strengths, i) != 0.0 else 0.0)
+                        store(softness, i, 1.0 - load(squares, i))
+                    if limit:
+                        store(held, i, FREE)
+                    store(places, i, -1.0)
+                count, used = 0, width
+                clear(slots, 0, stride)
+                clear(norms, 0, m)
+                put_level_metric(P, begin, end, squares, share, n, width, W, S, L, R, parts)
+            put_free_minimum(P, strengths, begin, end, squares, share, n, width, y, rest, W, d, u)
             count, used = keep_limits(
                 count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
                 places, multipliers, slots, norms, step, d, parts,
@@ -266,6 +279,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 miss = value - min(max(value, load(low, i)), load(high, i))
                 if i >= begin:
                     gradient += abs(miss) * load(sizes, i)
+                    store(strengths, i, max(load(strengths, i), load(squares, i) * abs(miss) * load(sizes, i)))
                     if abs(miss) > MISSED * load(sizes, i) * length:
                         enough = 0.0
             enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient

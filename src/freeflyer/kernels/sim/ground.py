@@ -4,21 +4,19 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
-from freeflyer.kernels.contacts.rows import add_power, table_int
+from freeflyer.kernels.backend import inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
+    add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
 )
-from freeflyer.kernels.math.spatial import spatial_of, store_spatial
+from freeflyer.kernels.math.spatial import spatial_of
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation
 from freeflyer.kernels.sim.layout import (
     AXIS, DISC, GIVEN, GRID, GRID_FLOATS, GRID_NUMBERS, GRID_X, GRID_Y, HEIGHT, PLACE, PLANE_FLOATS, PLANES, POINT_FLOATS,
     POINT_FRAME, POINT_INTS, POINT_KIND, POINT_NUMBERS, POINTS_AT, RADIUS, SURFACE, TIP,
 )
-from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 EDGE_ON = 1e-9  # a disc that lies flat to this sine touches with its centre
 FOOTS = 3  # times that the foot of the perpendicular from a point to a grid is looked up
@@ -155,23 +153,6 @@ def put_point(topology, parameters, work, settings, n, record):
 TOUCH, NORMAL, FIRST, SECOND, ORIGIN, TURN, RECORD = 1, 4, 7, 10, 13, 16, 25
 
 
-@kernel
-def put_point_rows(topology, work, n, record, tall, X, width, row):
-    """Columns of the rows `row`, `row` + 1, `row` + 2: velocities of point n along its tangents and its normal."""
-    at, i = RECORD * n, frame_body(topology, point_int(topology, n, POINT_FRAME))
-    c = load3(record, at + TOUCH)
-    for k in range(3):
-        g = load3(record, at + (FIRST if k == 0 else (SECOND if k == 1 else NORMAL)))
-        put_column(tall, 0, LANES, k, (g, cross(c, g)))
-    for k in range(3, LANES):
-        put_column(tall, 0, LANES, k, (ZERO, ZERO))
-    while i > 0:
-        first, end = column_range(topology, i)
-        for d in range(first, end):
-            add_power(tall, 3, root_direction(topology, work, i, d), X, width * coordinate(topology, d) + row)
-        i = parent_of(topology, i)
-
-
 @inlined
 def world_force(record, n, y, k):
     """The impulse of point n, whose rows begin at k, in world axes."""
@@ -181,8 +162,8 @@ def world_force(record, n, y, k):
 
 
 @inlined
-def put_wrench(record, n, f, wrenches):
-    """Wrench n: of the force f (world axes) on point n's frame, in its axes at its origin."""
+def point_wrench(record, n, f):
+    """Wrench of the force f (world axes) of point n on its frame, in the frame's axes at its origin."""
     at = RECORD * n
     R, arm = tuple(load(record, at + TURN + k) for k in range(9)), subtract(load3(record, at + TOUCH), load3(record, at + ORIGIN))
-    store_spatial(wrenches, 6 * n, spatial_of((*rotate_back(R, f), *rotate_back(R, cross(arm, f)))))
+    return spatial_of((*rotate_back(R, f), *rotate_back(R, cross(arm, f))))

@@ -10,7 +10,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.dynamics import inward
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import add, cross, dot, load3, store3, subtract
+from freeflyer.kernels.math.algebra import add, cross, dot, load3, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_SET_ROWS, N_V, TABLE_AT
 from freeflyer.kernels.model.poses import root_position
@@ -33,7 +33,7 @@ GROUP, ROW, LAST, GROUP_NUMBERS = 0, 1, 2, 3  # of a group that takes part: its 
 
 @inlined
 def kept_at(topology):
-    """Where the kept impulses begin in the settings."""
+    """Where the mean forces of the step before begin in the settings."""
     given = PLANE_FLOATS * table_int(topology, N_POINTS) if table_int(topology, SURFACE) == GIVEN else 0
     return PLANES + given
 
@@ -139,7 +139,7 @@ def put_point_rows(topology, work, record, n, X, row):
 def put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds):
     """Of the groups that take part directions X, velocities b without impulses, impulses y to begin with, gaps (rows,); bounds
     (groups,) of dry friction, or coefficients of friction."""
-    nv, (limited, dry, _), kept = load_int(topology, N_V), group_counts(topology), kept_at(topology)
+    nv, (limited, dry, _), kept, h = load_int(topology, N_V), group_counts(topology), kept_at(topology), load(settings, STEP)
     for m in range(count):
         n, row, j = of_group(groups, m, GROUP), of_group(groups, m, ROW), of_group(groups, m, LAST)
         rows = 1 if n < limited + dry else 3
@@ -151,17 +151,17 @@ def put_rows(topology, parameters, work, q, free, settings, near, record, groups
         if n < limited:
             side, (below, above) = load(near, n), room_of(topology, parameters, q, n)
             store(X, nv * row + j, side)
-            store(y, row, larger(side * load(settings, kept + n), 0.0 * side))
+            store(y, row, larger(side * h * load(settings, kept + n), 0.0 * side))
             store(gaps, row, smaller(below, above))
         elif n < limited + dry:
             store(X, nv * row + j, 1.0)
-            store(y, row, load(settings, kept + n))
+            store(y, row, h * load(settings, kept + n))
             store(gaps, row, 0.0)
-            store(bounds, m, load(settings, STEP) * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
+            store(bounds, m, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
         else:
             n = n - limited - dry
             put_point_rows(topology, work, record, n, X, row)
-            f = load3(settings, kept + limited + dry + 3 * n)
+            f = scale(h, load3(settings, kept + limited + dry + 3 * n))
             for i in range(3):
                 store(y, row + i, dot(f, axis_of(record, n, i)))
                 store(gaps, row + i, 0.0)

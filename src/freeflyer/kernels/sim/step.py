@@ -12,22 +12,27 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    as_numbers, copy_entries, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store, taken,
-    workspace, zero_entries,
+    as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store,
+    taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
+from freeflyer.kernels.math.spatial import accumulate_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
-from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_SET_ROWS, N_V
-from freeflyer.kernels.sim.ground import RECORD, put_point, put_wrench, world_force
-from freeflyer.kernels.sim.layout import DAMPING, GRAVITY, PENETRATION, STEP, STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING
+from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V
+from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
+from freeflyer.kernels.sim.layout import (
+    DAMPING, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
+    VISCOELASTIC, YIELDING,
+)
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, of_group, put_point_rates, put_rows, put_targets,
+    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, kept_at, of_group, put_point_rates, put_rows, put_targets,
     whiten_rows,
 )
+from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
 from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
@@ -105,27 +110,27 @@ def put_changes(topology, L, X, groups, count, y, changes):
 
 @kernel
 def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches):
-    """Impulses for the next step, and the mean wrenches on the points' frames; how many points push. springs: impulses y, those of
+    """Mean forces for the next step, and mean wrenches on the contacts' frames; how many points push. springs: impulses y, those of
     tangential springs without their dampers."""
-    (limited, dry, points), touching, zero = group_counts(topology), 0.0 * h, 0.0 * h
+    (limited, dry, points), touching, zero, rate = group_counts(topology), 0.0 * h, 0.0 * h, 1.0 / h
     zero_entries(kept, limited + dry + 3 * points)
-    zero_entries(wrenches, 6 * points)
+    zero_entries(wrenches, 6 * table_int(topology, N_CONTACTS))
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
         if n < limited + dry:
-            store(kept, n, load(near, n) * load(y, row))
+            store(kept, n, rate * load(near, n) * load(y, row))
         else:
             p = n - limited - dry
-            store3(kept, limited + dry + 3 * p, world_force(record, p, springs, row))
-            put_wrench(record, p, scale(1.0 / h, world_force(record, p, y, row)), wrenches)
+            store3(kept, limited + dry + 3 * p, scale(rate, world_force(record, p, springs, row)))
+            wrench = point_wrench(record, p, scale(rate, world_force(record, p, y, row)))
+            accumulate_spatial(wrenches, 6 * point_int(topology, p, POINT_CONTACT), wrench)
             touching = touching + select_less(zero, load(y, row + 2), 1.0, zero)
     return touching
 
 
 @kernel
-def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
-    """State after a step under the forces tau (nv,); kept: impulses that the next step begins with, of points in world axes;
-    wrenches (points, 6): mean forces on the points' frames, in their axes at their origins."""
+def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
+    """State after a step, and the rest as `ground_step` gives it."""
     nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
     h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
@@ -182,7 +187,7 @@ def ground_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept,
 @inlined
 def put_springs(topology, settings, groups, count, near, asked, u, y):
     """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
-    made, (limited, dry, points) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
+    made, (limited, dry, _) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
     h, damper = load(settings, STEP), load(settings, DAMPING)
     give = 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
     for m in range(count):
@@ -193,3 +198,30 @@ def put_springs(topology, settings, groups, count, near, asked, u, y):
                 store(made, k, load(y, k) + h * damper * slip)
             store(made, row + 2, load(y, row + 2))
     return made
+
+
+@kernel
+def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
+    """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under the forces tau (nv,). Of the first step to
+    each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts
+    (samples, FACTS). kept: mean forces of the last step, with which the next one begins, of points in world axes."""
+    nv, nq, first, count = load_int(topology, N_V), load_int(topology, N_Q), kept_at(topology), table_int(topology, N_KEPT)
+    contacts, x, y = 6 * table_int(topology, N_CONTACTS), workspace(q, nq + 8), workspace(q, nv + 8)
+    x_next, y_next, given = workspace(q, nq + 8), workspace(q, nv + 8), workspace(q, first + count + 8)
+    pushes, found = workspace(q, contacts + 8), workspace(q, FACTS + 8)
+    copy_entries(q, nq, x)
+    copy_entries(v, nv, y)
+    copy_entries(settings, first + count, given)
+    room = taken(q)
+    for k in range(table_int(topology, N_TAKEN)):
+        for i in range(table_int(topology, N_BETWEEN)):
+            put_step(topology, parameters, x, y, tau, given, x_next, y_next, kept, pushes, found)
+            copy_entries(x_next, nq, x)
+            copy_entries(y_next, nv, y)
+            copy_entries(kept, count, from_entry(given, first))
+            if i == 0:
+                put_sample(pushes, contacts, wrenches, k)
+                put_sample(found, FACTS, facts, k)
+            release(q, room)
+        put_sample(x, nq, qs, k)
+        put_sample(y, nv, vs, k)

@@ -5,7 +5,7 @@ once: poses, motions of bodies, inertias of subtrees and columns. Columns and fo
 """
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
-from freeflyer.kernels.math.algebra import add, compose, cross, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import add, cross, load3, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
 )
@@ -13,11 +13,11 @@ from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.model.poses import position, root_position, rotation
-from freeflyer.kernels.tree.centroidal import com_of, momentum_of, total_mass, tree_offset
+from freeflyer.kernels.model.poses import position, root_position
+from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
 from freeflyer.kernels.tree.frames import (
-    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_body, motions_workspace, placement, point_motion, put_pose,
+    BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion, put_pose,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of, zeros
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
@@ -38,24 +38,27 @@ def areas(topology):
 
 
 @inlined
+def areas_workspace(topology, parameters, q):
+    """A work array with the kinematics of q, and room for `areas`."""
+    _, _, _, _, end = areas(topology)
+    return motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+
+
+@inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
     """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
-    n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
     centre = com_of(topology, parameters, work)
-    p = k = f = t = apart = zeros(centre[0])
-    store_spatial(work, forces, (p, k))
-    for i in range(1, n + 1):
+    zero = apart = zeros(centre[0])
+    sums = zero, zero, zero, zero
+    store_spatial(work, forces, (zero, zero))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         apart = tree_offset(topology, work, i, apart)
-        c, momentum, spin, force, moment = momentum_of(parameters, work, i, to + MOTION_SIZE * i, rotation(topology, work, i))
-        y = add(root_position(topology, work, i), c)
-        x = subtract(add(apart, y), centre)
-        p, k = add(p, momentum), add(k, add(cross(x, momentum), spin))
-        f, t = add(f, force), add(t, add(cross(x, force), moment))
+        sums, y, force, moment = add_momentum(topology, parameters, work, i, subtract(apart, centre), sums)
         store_spatial(work, forces + FORCE * i, (force, add(cross(y, force), moment)))
     origin = subtract(position(topology, work, 1), root_position(topology, work, 1))
     store3(centroidal, CENTER, add(centre, origin))
-    store_spatial(centroidal, MOMENTUM, (p, k))
-    store_spatial(centroidal, RATE, (f, t))
+    store_spatial(centroidal, MOMENTUM, sums[:2])
+    store_spatial(centroidal, RATE, sums[2:])
     return centre
 
 
@@ -95,13 +98,10 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
 @inlined
 def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians):
     """Pose, velocity, bias acceleration and Jacobian of frame k of the table."""
-    frame = wrench_frame(topology, k)
-    i, nv, stride = frame_body(topology, frame), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    P, c = placement(topology, parameters, frame, load(work, load_int(topology, FREE_AT)))
-    R, x = rotation(topology, work, i), root_position(topology, work, i)
-    c = rotate(R, c)
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    i, R, c = frame_in_world(topology, parameters, work, wrench_frame(topology, k))
     l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
-    R, p, y = compose(R, P), add(position(topology, work, i), c), add(x, c)
+    p, y = add(position(topology, work, i), c), add(root_position(topology, work, i), c)
     put_pose(poses, 16 * k, R, p)
     l, w, a, dw = expressed_motion(expressed, R, p, l, w, a, dw)
     if expressed == WORLD:
@@ -124,8 +124,7 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     """M (nv, nv); forces (2, nv): bias, gravity; A (6, nv) and Jc (3, nv): centroidal momentum matrix and Jacobian of the centre of
     mass; centroidal (15): centre of mass, momentum, its rate without accelerations; for each frame poses (4, 4), motions (12):
     velocity, bias acceleration, jacobians (6, nv)."""
-    inertias, S, F, own, end = areas(topology)
-    work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+    (inertias, S, F, own, _), work = areas(topology), areas_workspace(topology, parameters, q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)

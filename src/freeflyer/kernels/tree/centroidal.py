@@ -94,40 +94,35 @@ def world_inertia_times(R, I, w):
 
 
 @inlined
-def momentum_of(parameters, work, i, here, R):
-    """(c, p, k, f, t): of body i its centre of mass from its origin, momentum and angular momentum about that centre, and the rates
-    of both. Its motion begins at `here`; R: its rotation."""
-    at = body_floats(i)
+def add_momentum(topology, parameters, work, i, x, sums):
+    """Sums (p, k, f, t) of momenta, angular momenta and the rates of both, body i added, whose tree's origin is at x from the point
+    of reference; its centre of mass from that origin, and the rates of its momentum and of its angular momentum about that
+    centre. The bodies' motions begin at FREE_AT."""
+    (p, k, f, t), at, R = sums, body_floats(i), rotation(topology, work, i)
     I, m, c = load6(parameters, at + INERTIA), load(parameters, at + MASS), rotate(R, load3(parameters, at + COM))
-    l, w, a, dw = point_motion(work, here, c)
-    k = world_inertia_times(R, I, w)
-    return c, scale(m, l), k, scale(m, a), add(world_inertia_times(R, I, dw), cross(w, k))
+    l, w, a, dw = point_motion(work, load_int(topology, FREE_AT) + MOTION_SIZE * i, c)
+    spin, momentum, force, y = world_inertia_times(R, I, w), scale(m, l), scale(m, a), add(root_position(topology, work, i), c)
+    moment, x = add(world_inertia_times(R, I, dw), cross(w, spin)), add(x, y)
+    sums = add(p, momentum), add(k, add(cross(x, momentum), spin)), add(f, force), add(t, add(cross(x, force), moment))
+    return sums, y, force, moment
 
 
 @inlined
 def momentum_and_rate(topology, parameters, q, v, a, accelerated):
     """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both, while joints are accelerated by a
-    or not at all. Bodies are summed up about the origin of their own tree, trees about the centre of mass."""
-    work, to, i = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT), 1
+    or not at all."""
+    work, to = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT)
     if accelerated:
         accelerated_motions(topology, work, v, a, to)
     else:
         body_motions(topology, work, v, to)
     centre = com_of(topology, parameters, work)
-    p = k = f = t = apart = zeros(centre[0])
-    while i <= load_int(topology, N_BODIES):
-        apart, end = tree_offset(topology, work, i, apart), load_int(topology, body_ints(i) + LAST_BODY) + 1
-        tree_p = tree_k = tree_f = tree_t = zeros(centre[0])
-        for j in range(i, end):
-            c, momentum, spin, force, moment = momentum_of(parameters, work, j, to + MOTION_SIZE * j, rotation(topology, work, j))
-            x = add(root_position(topology, work, j), c)
-            tree_p, tree_k = add(tree_p, momentum), add(tree_k, add(cross(x, momentum), spin))
-            tree_f, tree_t = add(tree_f, force), add(tree_t, add(cross(x, force), moment))
-        x = subtract(apart, centre)
-        p, k = add(p, tree_p), add(k, add(tree_k, cross(x, tree_p)))
-        f, t = add(f, tree_f), add(t, add(tree_t, cross(x, tree_f)))
-        i = end
-    return p, k, f, t
+    zero = apart = zeros(centre[0])
+    sums = zero, zero, zero, zero
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        apart = tree_offset(topology, work, i, apart)
+        sums, _, _, _ = add_momentum(topology, parameters, work, i, subtract(apart, centre), sums)
+    return sums
 
 
 @kernel

@@ -14,7 +14,7 @@ from freeflyer.kernels.model.layout import (
     DEPTH, FIRST_Q, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT, TURN,
     TURN_OFFSET,
 )
-from freeflyer.kernels.model.poses import offset, position, rotation
+from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
 from freeflyer.kernels.tree.columns import put_column
 from freeflyer.kernels.tree.kinematics import add_joint_motion, direction_at, kinematics_workspace, parent_of, zeros
 
@@ -32,6 +32,15 @@ def placement(topology, parameters, frame, s):
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
     R, p = load9(parameters, at), like3(s, load3(parameters, at + 9))
     return like3(s, R), p
+
+
+@inlined
+def frame_in_world(topology, parameters, work, frame):
+    """(body, rotation, where its origin is from the body's) of a frame, in world axes; work holds the kinematics."""
+    P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
+    i = frame_body(topology, frame)
+    R = rotation(topology, work, i)
+    return i, compose(R, P), rotate(R, x)
 
 
 @inlined

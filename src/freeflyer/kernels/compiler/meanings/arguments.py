@@ -112,6 +112,14 @@ class Groups(Buffer):
 
 
 @compiled_only
+def prefetch(e, rows, i, writing):
+    """Asks for the cache line of entry i, which need not exist."""
+    e.declare("llvm.prefetch.p0", "void", ["ptr", "i32 immarg", "i32 immarg", "i32 immarg"], "nounwind")
+    place = e.address(f"getelementptr double, ptr {rows.data}, i64 {e.name(i, INT)}")
+    e.line(f"call void @llvm.prefetch.p0(ptr {place}, i32 {int(writing)}, i32 2, i32 1)")
+
+
+@compiled_only
 def grouped(e, buffers, count):
     return tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)
 

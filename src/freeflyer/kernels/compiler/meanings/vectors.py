@@ -173,13 +173,12 @@ def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stri
     pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
     origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
     vectors = [load(e, kind, place).name for place in origin]
-    out, total = transposed_rows(e, vectors, n), None
+    out, total = transposed_rows(e, vectors, n), K.Register(kind, e.name(0.0, kind))
     for x in out if reading else vectors:  # lanes of Packs are states
-        product = e.address(f"fmul {kind.llvm} {x}, {e.name(0.0, kind)}")  # no other order: large numbers must not be added first
-        total = product if total is None else e.address(f"fadd {kind.llvm} {total}, {product}")
+        total = intrinsic(e, "fma", K.Register(kind, x), 0.0, total)  # large numbers must not be added first
     for x, place in zip(out, target):
         store(e, kind, K.Register(kind, x), place)
-    return K.Register(kind, total)
+    return total
 
 
 def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:

@@ -12,7 +12,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, fields
 from functools import cached_property
 from itertools import product
-from typing import Any, ClassVar
+from typing import Any
 
 import numpy as np
 
@@ -20,6 +20,7 @@ from freeflyer.kernels.backend import copy_entries
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
 from freeflyer.kernels.compiler.meanings.memory import plus, times
+from freeflyer.kernels.compiler.one_robot import tracing
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
@@ -33,7 +34,8 @@ Write = Callable[..., None]  # write(e, topology, parameters, inputs..., options
 EXPRESSIONS = 3  # of twists
 RECURSIONS = ("rnea", "aba")  # whose general code for one state handles number by number
 MOST_BY_ROWS = 6500  # operations of one state of the others, whose general code handles eight columns at once: measured
-OF_TREE, OF_FRAMES = range(5), range(5, 8)  # outputs of all_terms
+NEAR = 3200  # operations whose code for Packs takes half of the fastest memory for instructions, or all
+OF_TREE, OF_FRAMES = tuple(range(5)), tuple(range(5, 8))  # outputs of all_terms
 
 
 @dataclass(frozen=True)
@@ -50,7 +52,7 @@ class Robot:
     def digest(self) -> str:
         kept = np.array(self.parameters)
         kept[[i for i, _ in self.free]] = 0.0
-        facts = self.topology, kept.tobytes(), self.free, self.frames
+        facts = self.topology, kept.tobytes(), self.free, self.frames, MOST_BY_ROWS, tracing.MOST
         return hashlib.sha256(repr(facts).encode()).hexdigest()
 
     def with_frames(self) -> tuple[int, ...]:
@@ -65,7 +67,14 @@ class RobotEntry(Entry):
     """An entry whose kernel is that of one robot."""
 
     of: Robot | None = None
-    groups: ClassVar[int] = GROUPS
+
+    @cached_property
+    def groups(self) -> int:  # type: ignore[override]
+        """Packs that the function for a batch takes at a time: one where the code stays near for the next."""
+        if self.of is None or self.options or self.name.startswith(ALL_TERMS.name):
+            return GROUPS
+        found = formulas(self, self.of.topology, self.of.parameters, (), self.of.free)
+        return 1 if len(found.expressions) < NEAR else GROUPS
 
     @property
     def robot(self) -> str:
@@ -89,7 +98,7 @@ def robot_entry(entry: Entry, robot: Robot) -> RobotEntry:
 
 
 def _straight(
-    entry: Entry, robot: Robot, options: Sequence[int] = (), topology: Sequence[int] = (), only: Sequence[int] | None = None
+    entry: Entry, robot: Robot, options: tuple[int, ...] = (), topology: tuple[int, ...] = (), only: tuple[int, ...] | None = None
 ) -> Write:
     """An entry's kernel for these options, which calls leave out. `only`: the numbers of outputs that are written; None: all."""
 

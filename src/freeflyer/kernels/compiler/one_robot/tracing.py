@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import lru_cache
 from math import prod
 from typing import Any
 
@@ -44,13 +45,14 @@ MEANINGS = tuple({
 }.items())  # fmt: skip
 
 
+@lru_cache(maxsize=2)  # for one state, then for batches; whoever compiles forgets them
 def formulas(
     entry: Entry,
-    topology: Sequence[int],
-    parameters: Sequence[float],
-    options: Sequence[int] = (),
-    free: Sequence[tuple[int, int]] = (),
-    only: Sequence[int] | None = None,
+    topology: tuple[int, ...],
+    parameters: tuple[float, ...],
+    options: tuple[int, ...] = (),
+    free: tuple[tuple[int, int], ...] = (),
+    only: tuple[int, ...] | None = None,
 ) -> Formulas:
     """An entry's formulas on a model. `free`: entries of parameters that stay inputs, each with the entry
     that is read in its place; `only`: the outputs that are wanted, None for all.

@@ -21,10 +21,10 @@ from freeflyer.kernels.compiler.one_robot.pairs import Pairs, Unit
 from freeflyer.kernels.compiler.one_robot.tracing import PARAMETERS, Formulas, angles
 from freeflyer.kernels.math import trig
 
-PART = 1500  # expressions of a function, or pairs
+PART = 800  # expressions of a function, or pairs
 TWO = K.pack(2)
 FLAGS = "nsz arcp contract "  # sums keep their order: other orders take half as much code again
-GROUPS = 4  # Packs that go through one part of the code before the next is read
+GROUPS = 2  # Packs that go through one part of the code before the next is read
 LOADED = ("input", "sin", "cos")  # operations whose results lie in memory
 Slots = dict[Expression, int]
 Here = dict[K.Buffer, K.Buffer]  # buffers of all Packs -> of one
@@ -112,6 +112,10 @@ class Writer:
                 return self.trig, self.row * LOADED.index(x.operation) + self.angles[x.operands[0]]
             return self.kept, slots[x]
 
+        def neighbours(x: Expression, y: Expression) -> bool:
+            (b, i), (c, k) = place(x), place(y)
+            return b is c and k == i + 1
+
         def load(x: Expression, kind: K.Scalar | None = None) -> K.Register:
             b, i = place(x)
             return memory.load(part, kind or b.scalar, memory.pointer(part, here[b], i))
@@ -131,7 +135,7 @@ class Writer:
             if type(x) is not Expression and type(y) is not Expression:
                 return K.Register(TWO, f"<double {K.number(x)}, double {K.number(y)}>")
             if (x, y) not in values:
-                if self.pairs.second.get(x) is y and x.operation != "input":
+                if self.pairs.second.get(x) is y and neighbours(x, y):
                     values[x, y] = load(x, TWO)
                 else:
                     both = K.Register(TWO, "poison")
