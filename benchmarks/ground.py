@@ -1,9 +1,15 @@
-"""Steps of robots on ground beside MuJoCo: one that stands, with depths and slips, and many humanoids that fall and slide."""
+"""Steps of robots on ground beside MuJoCo: one that stands, with depths and slips, and many humanoids that fall and slide.
+
+`python -m benchmarks.ground ROBOTS SECONDS` takes other numbers of the latter, and says how much memory our run takes.
+"""
 
 from __future__ import annotations
 
+import sys
 from dataclasses import dataclass
-from time import perf_counter
+from resource import RUSAGE_SELF, getrusage
+from tempfile import TemporaryDirectory
+from time import perf_counter, process_time
 from typing import Any
 
 import mujoco
@@ -19,7 +25,7 @@ from freeflyer.sim.state import Equations
 from freeflyer.tables import Table
 
 DT, FRICTION, STEPS, BLOCKS = 1e-3, 0.8, 300, 7  # s; of the ground; steps of a block, blocks
-FALLING, FALL = 1024, 0.3  # robots, s
+FALLING, FALL, KEPT = 1024, 0.3, 0.01  # robots, s; time between samples that are kept, s
 STIFFNESS, DAMPING = 1000.0, 60.0  # of the joints that hold the posture: accelerations by rad and rad/s
 
 
@@ -45,7 +51,7 @@ def ground_times(progress: Progress = no_progress) -> tuple[GroundTiming, ...]:
         points = [ff.contacts.point(x) for x in model.frame_names if feet and x.endswith(feet)]
         found.append(_standing(model, points or ff.contacts.feet_by_name(model)))
     progress(2 / 3, f"{FALLING} humanoids fall")
-    found.append(_falling(ff.robots.humanoid()))
+    found += [_falling(ff.robots.humanoid()), _falling(ff.robots.humanoid(), FALLING // 4, 1.0, body=True)]
     return tuple(found)
 
 
@@ -61,7 +67,7 @@ def ground_table(timings: tuple[GroundTiming, ...]) -> Table:
 
 def _scene(model: ff.Model, contacts: Any, q: np.ndarray) -> tuple[Any, Any]:
     """A plant in MuJoCo without servos, and its data."""
-    plant = ff.sim.mujoco_plant(model, q, feet=contacts, motors=model.actuated)
+    plant = ff.sim.mujoco_plant(model, q, feet=contacts, motors=model.actuated, friction=FRICTION)
     plant.mj_model.opt.timestep = DT
     plant.mj_model.actuator_gainprm[:], plant.mj_model.actuator_biasprm[:] = 0.0, 0.0
     return plant, mujoco.MjData(plant.mj_model)
@@ -86,9 +92,9 @@ def _standing(model: ff.Model, contacts: Any) -> GroundTiming:
     def ours() -> float:
         settings[problem.settings - problem.kept :] = state[2]
         tau, begin = forces(*state[:2]), perf_counter()
-        step = GROUND_STEP.call(problem.handle, *state[:2], tau, settings, None)
+        q, v, kept, wrenches, facts = GROUND_STEP.call(problem.handle, *state[:2], tau, settings, None)
         took = perf_counter() - begin
-        state[:] = step
+        state[:] = q[0], v[0], kept, wrenches[0], facts[0]
         return took
 
     def theirs() -> float:
@@ -120,27 +126,66 @@ def _lowest(model: ff.Model, contacts: Any, q: np.ndarray, v: np.ndarray) -> tup
     return -min(heights), max(slips)
 
 
-def _falling(model: ff.Model) -> GroundTiming:
-    """Thrown humanoids without torques: whole runs of ours and mujoco.rollout on equal threads, in turns."""
-    contacts, q0, rng = ff.contacts.feet_by_name(model), ff.robots.standing_posture(model), np.random.default_rng(0)
-    q, v = np.tile(q0, (FALLING, 1)), rng.uniform(-1.0, 1.0, (FALLING, model.nv))
+def _body_points(model: ff.Model) -> list[ff.contacts.Contact]:
+    """The soles of a humanoid, and points of its hands, knees, elbows, shoulders, pelvis, chest and head."""
+    found = list(ff.contacts.feet_by_name(model))
+    places = {"palm": (0.0, 0.0, 0.0), "shank": (0.06, 0.0, 0.0), "forearm": (-0.05, 0.0, 0.0), "upper_arm": (0.0, 0.0, 0.05)}
+    found += [ff.contacts.point(f"{side}_{link}", p) for side in ("left", "right") for link, p in places.items()]
+    for link, height in (("pelvis", 0.0), ("chest", 0.2), ("head", 0.1)):
+        found += [ff.contacts.point(link, (x, 0.0, height), name=f"{link} {x}") for x in (-0.12, 0.1)]
+    return found
+
+
+def _falling(model: ff.Model, robots: int = FALLING, fall: float = FALL, body: bool = False, repeats: int = 3) -> GroundTiming:
+    """Thrown humanoids without torques: whole runs of ours and mujoco.rollout on equal threads, in turns; processor time of
+    a core, which other programs disturb less. body: they fall on their
+    knees and lie down in the end, and not on their soles alone."""
+    contacts = _body_points(model) if body else ff.contacts.feet_by_name(model)
+    q0, rng = ff.robots.standing_posture(model), np.random.default_rng(0)
+    q, v = np.tile(q0, (robots, 1)), rng.uniform(-1.0, 1.0, (robots, model.nv))
     q[:, 2] += 0.02
     plant, data = _scene(model, contacts, q0)
     full, threads = mujoco.mjtState.mjSTATE_FULLPHYSICS, ff.get_threads()
-    start = np.empty((FALLING, mujoco.mj_stateSize(plant.mj_model, full)))
+    start = np.empty((robots, mujoco.mj_stateSize(plant.mj_model, full)))
     for x, u, row in zip(q, v, start):
         data.qpos[:], data.qvel[:] = ff.to_mujoco(model, x, u)[:2]
         mujoco.mj_getState(plant.mj_model, data, row, full)
-    datas, steps, times = [mujoco.MjData(plant.mj_model) for _ in range(threads)], round(FALL / DT), []
-    settings: dict[str, Any] = {"dt": DT, "ground": ff.sim.Ground(friction=FRICTION), "contacts": contacts}
+    datas, steps, times = [mujoco.MjData(plant.mj_model) for _ in range(threads)], round(fall / DT), []
+    settings: dict[str, Any] = {"dt": DT, "ground": ff.sim.Ground(friction=FRICTION), "contacts": contacts, "every": KEPT}
     ff.sim.simulate(model, q, v, duration=DT, **settings)
     with rollout.Rollout(nthread=threads) as pool:
-        for _ in range(3):
-            begin = perf_counter()
-            run = ff.sim.simulate(model, q, v, duration=FALL, **settings)
-            middle = perf_counter()
+        for _ in range(repeats):
+            begin = process_time()
+            run = ff.sim.simulate(model, q, v, duration=fall, **settings)
+            middle = process_time()
             pool.rollout(plant.mj_model, datas, start, nstep=steps)
-            times.append((middle - begin, perf_counter() - middle))
-    a, b = 1e6 * np.median(times, axis=0) / (FALLING * steps)
+            times.append((middle - begin, process_time() - middle))
+    a, b = 1e6 * np.median(times, axis=0) / (robots * steps * threads)
+    residual, end = run.ground["residual"], " and lie down" if body else ""
+    what = f"{robots} humanoids fall {fall:g} s{end}, {threads} threads"
+    return GroundTiming(what, a, b, residual.max(), float((residual > 1e-8).mean()))
+
+
+def main(robots: int, fall: float) -> None:
+    """One run of so many robots that lie down in the end."""
+    model = ff.robots.humanoid()
+    contacts, q0, rng = _body_points(model), ff.robots.standing_posture(model), np.random.default_rng(0)
+    q, v = np.tile(q0, (robots, 1)), rng.uniform(-1.0, 1.0, (robots, model.nv))
+    q[:, 2] += 0.02
+    before, begin, used = getrusage(RUSAGE_SELF).ru_maxrss, perf_counter(), process_time()
+    with TemporaryDirectory() as folder:
+        ff.sim.simulate(model, q, v, dt=DT, duration=fall, ground=ff.sim.Ground(friction=FRICTION), contacts=contacts, every=KEPT,
+                        record=f"{folder}/run")  # fmt: skip
+        took, used = perf_counter() - begin, process_time() - used
+        memory = getrusage(RUSAGE_SELF).ru_maxrss
+        run = ff.sim.load(f"{folder}/run")
     residual = run.ground["residual"]
-    return GroundTiming(f"{FALLING} humanoids fall, {threads} threads", a, b, residual.max(), float((residual > 1e-8).mean()))
+    steps = robots * round(fall / DT)
+    print(f"{robots} robots, {fall:g} s: {took:.1f} s, {used:.1f} s of processors, {steps / used:.0f} steps in each of these")
+    print(f"memory {before / 1024:.0f} MB before, at most {memory / 1024:.0f} MB while it ran")
+    print(f"residual at most {residual.max():.1e} m/s, above 1e-8 in {(residual > 1e-8).mean():.1e} of the kept steps")
+    print(f"penetration at most {run.ground['penetration'].max():.1e} m, pelvis at {run.q[-1, :, 2].mean():.2f} m in the end")
+
+
+if __name__ == "__main__":
+    main(int(sys.argv[1]), float(sys.argv[2]))

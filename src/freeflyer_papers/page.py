@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import base64
 import datetime
+from collections import namedtuple
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from time import perf_counter
-from typing import Any
 
 from freeflyer.analysis.timing.results import machine
 from freeflyer.progress import Progress, no_progress
@@ -69,8 +68,8 @@ def _figure(name: str, image: bytes, x: Outcome) -> str:
     return f'<figure><img src="data:image/png;base64,{data}" alt="{words}"><figcaption>{words}</figcaption></figure>'
 
 
-@dataclass(frozen=True)
-class Outcome:
+class Outcome(namedtuple("Outcome",
+    "key paper seconds result tables pictures captions failure", defaults=(None, (), None, None, ""))):  # fmt: skip
     """Outcome of one reproduction.
 
     Attributes:
@@ -79,15 +78,6 @@ class Outcome:
         pictures: matplotlib figures by name.
         captions: Their words, by name.
         failure: The error that ended it; empty where there is none."""
-
-    key: str
-    paper: str
-    seconds: float
-    result: Any = None
-    tables: Sequence[Table] = ()
-    pictures: Mapping[str, Any] | None = None
-    captions: Mapping[str, str] | None = None
-    failure: str = ""
 
 
 def outcomes(progress: Progress = no_progress) -> Iterator[Outcome]:

@@ -167,11 +167,7 @@ def test_sound_inertias_have_no_findings():
     (solid(moments=(-0.01, 0.02, 0.02)), "error", "negative-inertia"),
     (solid(mass=-1.0), "error", "negative-mass"),
     (solid(mass=np.nan), "error", "not-finite"),
-    (
-        Inertia(2.0, np.zeros(3), np.diag([1.0, 1, 1]) * 0.02 + np.triu(np.ones((3, 3)), 1) * 0.01),
-        "error",
-        "unsymmetric-inertia",
-    ),
+    (Inertia(2.0, np.zeros(3), 0.02 * np.eye(3) + 0.01 * np.triu(np.ones((3, 3)), 1)), "error", "unsymmetric-inertia"),
     (solid(mass=0.0), "error", "inertia-without-mass"),
     (solid(mass=2e4, moments=(200, 200, 100)), "warning", "mass-unit"),
     (solid(mass=1e-7, moments=(1e-9, 1e-9, 1e-9)), "warning", "mass-unit"),
@@ -209,7 +205,7 @@ def test_sound_limits_have_no_findings():
     assert limit_findings(with_joint(arm(), "elbow", lower=(-4 * np.pi,), upper=(4 * np.pi,))) == []
     assert limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), mimic=Mimic("shoulder"))) == []
     assert limit_findings(with_joint(arm(), "elbow", kind="continuous", lower=(), upper=())) == []
-    (finding,) = limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
+    (finding,) = checking.limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
     assert finding.sentence == "it has no position, velocity and effort limits"
 
 
@@ -219,6 +215,7 @@ def test_sound_limits_have_no_findings():
     ({"lower": (1.0,), "upper": (-1.0,)}, ("error", "limits-inverted")),
     ({"lower": (0.5,), "upper": (0.5,)}, ("warning", "limits-equal")),
     ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
+    ({"lower": (-1.5,), "upper": (-0.5,)}, ("warning", "neutral-outside-limits")),
     ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
     ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
     ({"effort": (0.0,)}, ("warning", "effort-limit-zero")), ({"lower": (), "upper": ()}, ("note", "limits-missing")),

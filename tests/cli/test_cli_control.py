@@ -1,8 +1,11 @@
 """`freeflyer control`."""
 
+import freeflyer as ff
 import json
 import pytest
 from command import printed, refusal
+from dataclasses import replace
+from freeflyer.cli.control import verdict
 from robots_on_disk import example, needs_examples
 
 pytestmark = pytest.mark.slow
@@ -11,7 +14,9 @@ pytestmark = pytest.mark.slow
 def test_a_squat_with_pictures_and_numbers(tmp_path):
     numbers = tmp_path / "numbers.json"
     arguments = ("control", "squat", "--dt", "0.002", "--duration", "0.1", "-o", tmp_path / "out", "--json", numbers)
-    assert "it stands and keeps its tasks" in printed(*arguments)
+    shown = printed(*arguments)
+    assert "it stands and keeps its tasks" in shown
+    assert "stands on left_sole (surface), right_sole (surface)" in shown
     found = json.loads(numbers.read_text())["data"]
     assert (found["scenario"], found["cycles"]) == ("squat", 51)
     assert not found["fell"]
@@ -23,7 +28,8 @@ def test_a_squat_with_pictures_and_numbers(tmp_path):
 
 def test_robots_from_files(models_folder):
     tocabi = ("--robot", models_folder / "tocabi" / "tocabi.urdf", "--dt", "0.002", "--duration", "0.02")
-    assert "Pelvis_Link" in printed("control", "squat", *tocabi)
+    assert "Pelvis_Link" in (shown := printed("control", "squat", *tocabi))
+    assert "stands on " in shown
     feet = ("--feet", "left_sole,right_sole", "--sole", "0.2x0.1")
     printed("control", "swing", "--dt", "0.002", "--duration", "0.02", *feet)
     file = models_folder / "kangaroo" / "kangaroo.xml"
@@ -63,6 +69,13 @@ def test_four_feet_walk_by_gaits():
     for options, words in ((("--gait", "gallop"), "Known gaits: crawl, trot"), (("--speed", "4"), "cannot go so fast"),
                            (("--step-length", "0.1"), "--step-length is for two feet")):  # fmt: skip
         assert words in refusal(*walk, *options)
+
+
+def test_the_reason_of_an_end_is_said():
+    run = ff.control.run_scenario("squat", "humanoid", duration=0.02)
+    failed = [replace(run.run, failure=f"at 0.006 s: {why}") for why in ("the robot fell", "the motion blows up")]
+    ends = [verdict(replace(run, run=x)) for x in failed]
+    assert ends == ["it fell after 0.02 s", "the run ended at 0.006 s: the motion blows up"]
 
 
 def test_scenarios_in_a_table(tmp_path):

@@ -186,4 +186,5 @@ def test_a_closed_pipe_is_no_error():
 def test_every_name_that_warm_takes_stands_for_entries_that_there_are():
     from freeflyer.cli.warming import USES, required_functions
 
+    assert all(USES.values())
     assert all(required_functions([name]) for name in USES)

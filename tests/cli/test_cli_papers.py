@@ -7,6 +7,7 @@ import numpy as np
 import pytest
 import re
 from command import json_of, printed, refusal, run, run_json
+from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
@@ -180,3 +181,10 @@ def test_everything_and_its_pictures(tmp_path, monkeypatch):
     drawn = {p.name for p in (tmp_path / "pictures").iterdir()}
     names = ("tracking", "calibration", "swing_stances", "swing_forces", "swing_balance")
     assert drawn == {f"{n}.{kind}" for n in names for kind in ("png", "svg")}
+
+
+def test_slow_work_says_in_a_pipe_how_far_it_is(monkeypatch, capsys):
+    monkeypatch.setattr(output, "QUIET", 0.0)
+    with output.status() as progress:
+        progress(np.float64(0.25), "hopping")
+    assert "hopping: 25%" in capsys.readouterr().err

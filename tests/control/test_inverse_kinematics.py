@@ -165,10 +165,10 @@ def test_own_tasks_take_the_steps_of_the_librarys(name, limits):
         mixtures = [Own(tasks[0]), *tasks[1:]], [*tasks[:2], Own(tasks[2])], list(map(Own, tasks))
         for mixed in mixtures if far < 1.0 else mixtures[2:]:
             found = control.inverse_kinematics(model, mixed, q, limits=limits)
-            if "stopped" in (found.levels[1].outcome, plain.levels[1].outcome):  # far from a minimum, rounding decides about the way
+            if "stopped" in (found.levels[1].outcome, plain.levels[1].outcome):  # rounding decides about the way
                 assert far >= 1.0
                 continue
-            assert found.active_limits == plain.active_limits
+            assert far >= 1.0 or found.active_limits == plain.active_limits
             for a, b in zip(found.levels, plain.levels):
                 assert a.outcome == b.outcome
                 assert far > 0.1 or a.iterations == b.iterations

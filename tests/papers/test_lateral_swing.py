@@ -12,7 +12,7 @@ from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
-from freeflyer_papers.estimation.swing import Sway, lateral_swing, offset_at, route
+from freeflyer_papers.estimation.swing import Sway, lateral_swing, offset_at, pressure_centers, route
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
 
@@ -43,6 +43,13 @@ def test_the_built_in_robot_swings_and_its_wrenches_are_those_of_the_simulator(s
     assert swung.force_error("motors")[0].max() < 0.2 * swung.force_error("balanced")[0].max(), "who counts on rest errs"
     assert swung.center_error("motors")[1].max() < 0.003
     assert swung.passive_error.max() < 0.01
+
+
+def test_pressure_is_centred_where_a_force_acts():
+    at, force = np.array([0.1, -0.2, 0.0]), np.array([3.0, -1.0, 50.0])
+    wrench = np.concatenate([force, np.cross(at, force)])
+    np.testing.assert_allclose(pressure_centers(wrench), at[:2])
+    assert np.isnan(pressure_centers(-wrench)).all(), "nothing presses"
 
 
 def test_the_real_robot_swings_from_its_own_file(models_folder):

@@ -76,6 +76,15 @@ def test_links_reach_from_joint_to_joint_and_to_the_floor(name: str) -> None:
     assert heavy.radius > 3.0 * light.radius
 
 
+def test_a_run_that_blew_up_is_drawn_too() -> None:
+    """Lines of the floor at 0.25 m would have been terabytes."""
+    model, run, _ = RUNS["humanoid"]
+    q = run.q.copy()
+    q[-1, :3] += [1e10, 0.0, 1e11]
+    assert film_strip(model, replace(run, q=q)).axes
+    assert film_strip(model, replace(run, q=q), overlaid=True).axes
+
+
 def test_a_light_head_far_from_its_joint_ends_near_its_mass(tmp_path) -> None:
     """Its rod reaches from the joint to 0.1 m, half its own length, beyond the centre of mass."""
     head = '<link name="head"><inertial><origin xyz="0 0 0.4"/><mass value="3"/><inertia ixx="0.01" iyy="0.01" izz="0.01" ixy="0" '

@@ -30,7 +30,7 @@ def test_chains_and_solids():
     axes = np.array([j.axis for j in description.joints])
     np.testing.assert_array_equal(axes, [[0, 1, 0], [1, 0, 0], [0, 0, 1], [0, 1, 0]])
     np.testing.assert_allclose(poses_at_zero(description)["tip"][:3, 3], [0.0, 0.0, -1.25], atol=1e-15)
-    assert all(link.inertia.mass == 2.0 for link in description.links)
+    assert {(link.inertia.mass, *link.inertia.com) for link in description.links} == {(2.0, 0.0, 0.0, -0.125)}
     assert robots.chain(2000).nv == 2000
     ball = solids.capsule(2.0, 0.1, (0.0, 0.0, 0.3), (0.0, 0.0, 0.3))
     np.testing.assert_allclose(ball.rotational, 0.4 * 2.0 * 0.1**2 * np.eye(3), rtol=1e-14)

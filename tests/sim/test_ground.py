@@ -3,6 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import refused
 from dataclasses import replace
 from freeflyer_papers import hopping
 from scipy.integrate import solve_ivp
@@ -417,22 +418,55 @@ def test_bad_input_is_a_sentence():
     model, tip = body(), ff.contacts.point("body")
     rest = np.zeros(6)
 
-    def refused(match, **changes):
+    def no_run(words, **changes):
         arguments = {"dt": DT, "duration": 0.1, "ground": ff.sim.Ground(), "contacts": tip} | changes
-        with pytest.raises(ff.InputError, match=match):
-            ff.sim.simulate(model, arguments.pop("q", UPRIGHT), arguments.pop("v", rest), **arguments)
+        refused(ff.InputError, words, ff.sim.simulate, model, arguments.pop("q", UPRIGHT), arguments.pop("v", rest), **arguments)
 
-    refused("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
-    refused("give ground=", ground=None)
-    refused("needs contacts=", contacts=())
-    refused("names of their own", contacts=(tip, tip))
-    refused("inputs are held", hold=False)
-    refused("ground must be", ground=0.0)
+    no_run("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
+    no_run("give ground=", ground=None)
+    no_run("needs contacts=", contacts=())
+    no_run("names of their own", contacts=(tip, tip))
+    no_run("inputs are held", hold=False)
+    no_run("ground must be", ground=0.0)
     refused(ff.InputError, "restitution", ff.sim.Ground, restitution=1.5)
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
-    refused(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
+    no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
     run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
                           ground=ff.sim.Ground(), contacts=tip)
     assert run.failure is not None
     assert len(run.t) > 40
+
+
+def test_contacts_that_constraints_hold_are_refused():
+    model = body(2.0)
+    q, tip = UPRIGHT + np.eye(7)[2] * 0.1, (0.2, 0.15, -0.1)
+
+    def start(*held):
+        constraints = ff.ConstraintSet(model, contacts=held).anchored(q)
+        return ff.sim.simulate(model, q, np.zeros(6), dt=DT, duration=3.0 * DT, ground=ff.sim.Ground(), contacts=corners(*tip),
+                               constraints=constraints)  # fmt: skip
+
+    edge = ff.contacts.line("body", ((0.2, 0.0, -0.1), (0.2, 0.1, -0.1)), name="edge")
+    for held in (ff.contacts.point("body", tip, name="held"), edge, ff.contacts.surface("body", name="held")):
+        with pytest.raises(ff.InputError, match=f"may touch the ground, and '{held.name}' of constraints= holds it in place"):
+            start(held)
+    assert start(ff.contacts.point("body", (0.0, 0.0, 0.1), name="hinge")).failure is None
+
+
+def test_steps_under_held_forces_are_those_one_by_one():
+    """Robots that bounce, slide and lie, each with its own share: a function is called before every step, fixed forces take many in
+    one call. Samples at a longer period are those of all."""
+    rng, n = fresh("steps at once"), 11
+    model, q = body(1.5, (0.02, 0.03, 0.04)), np.tile(UPRIGHT, (11, 1))
+    q[:, 2], v, tau = rng.uniform(0.2, 0.4, n), rng.normal(0.0, 2.0, (n, 6)), rng.normal(0.0, 1.0, 6)
+    options = {"dt": DT, "ground": ff.sim.Ground(friction=rng.uniform(0.1, 1.0, n), restitution=0.3),
+               "contacts": corners(0.2, 0.15, -0.1), "duration": 0.3517}  # fmt: skip
+    for every in (1, 7, 100):
+        run = ff.sim.simulate(model, q, v, tau, every=every * DT, **options)
+        one = ff.sim.simulate(model, q, v, lambda t, q, v: tau, every=every * DT, **options)
+        for name in ("t", "q", "v", "tau"):
+            assert np.array_equal(getattr(run, name), getattr(one, name)), name
+        assert all(np.array_equal(x, one.forces[name]) for name, x in run.forces.items())
+        assert all(np.array_equal(x, one.ground[name]) for name, x in run.ground.items())
+    assert run.ground["touching"].max() > 1.0

@@ -100,11 +100,9 @@ class Overview:
         total_mass: Links fixed to the world as well, kg.
         gravity: (3,) array, m/s^2.
         actuated: Joints with motors.
-        links: Links in tree order: name, parent, joint, joint_kind, depth, mass (kg), share (of all mass), com (m), rotational (kg
-            m^2).
-        joints: Those that move: name, kind, parent, child, actuated, mimics, nq, nv, iq, iv, lower, upper, velocity, effort,
-            armature, damping, friction.
-        loops: Name, frame_a, frame_b, mask, kind, rows.
+        links: A LinkRow of each, in tree order.
+        joints: A JointRow of each that moves.
+        loops: A LoopRow of each.
         sites: Number of named frames beside the links.
         notes: Notes of the file's reader."""
 

@@ -11,8 +11,9 @@ import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
 from freeflyer.cli.output import console, draw_all, output, status, table, write_json
+from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value
-from freeflyer.text import number
+from freeflyer.text import listed, number, visible
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -92,6 +93,8 @@ def control(
         make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
+    on = [f"{visible(foot.name)} ({foot.kind})" for foot in standing.feet]
+    where_it_stands = f"{visible(standing.model.name)} stands on {listed(on)}"
     if view and (pushes is not None or boundary is not None):
         raise typer.BadParameter("--view shows one run: leave out --pushes and --boundary")
     if pushes is not None or boundary is not None:
@@ -99,6 +102,7 @@ def control(
         for where in plants:
             options = {"formulation": formulation.value, "dt": dt, "sensing": sensing, "plant": where, "processes": processes}
             studies.append(push_study(out, standing, pushes, boundary, seed, folder, options))
+        out.print(where_it_stands, soft_wrap=True)
         write_json(json, "control", studies[0] if len(studies) == 1 else {"studies": studies})
         return
     found: list[ControlRun] = []
@@ -122,6 +126,7 @@ def control(
                 break
             for path in drawn:
                 out.print(f"wrote {path}", soft_wrap=True)
+    out.print(where_it_stands, soft_wrap=True)
     out.print(_table(found[0]) if len(found) == 1 else _comparison(found, "formulation" if compare else "plant")
               if compare or len(plants) > 1 else _overview(found))
     for name, why in refused.items():
@@ -131,8 +136,6 @@ def control(
         out.print(f"{title}{verdict(result)}", soft_wrap=True)
     write_json(json, "control", summary(found[0]) if len(found) == 1 else {"runs": [summary(r) for r in found], "refused": refused})
     if view:
-        from freeflyer.cli.view import play_run
-
         play_run(out, found[-1])
 
 
@@ -163,6 +166,9 @@ def summary(result: ControlRun) -> dict[str, Any]:
 
 def verdict(result: ControlRun) -> str:
     """Whether the robot stands and keeps its tasks."""
+    failure = result.run.failure or ""
+    if failure and not failure.endswith("the robot fell"):
+        return f"the run ended {failure}"
     if result.fell:
         return f"it fell after {result.run.t[-1]:.2f} s"
     errors = result.largest_errors()

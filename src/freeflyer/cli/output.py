@@ -161,7 +161,7 @@ def _lines(out: Console) -> ProgressFunction:
         nonlocal printed
         if time.monotonic() >= printed + QUIET:
             printed = time.monotonic()
-            out.print(visible(what) + f": {fraction:.0%}" * (fraction > 0.0), soft_wrap=True)
+            out.print(visible(what) + (f": {fraction:.0%}" if fraction > 0.0 else ""), soft_wrap=True)
 
     return change
 

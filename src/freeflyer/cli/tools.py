@@ -43,10 +43,7 @@ def bench(
 ) -> None:  # fmt: skip
     """Time each algorithm for one state and for a batch; short batches; scaling with size; control; first calls."""
     if peers:
-
-        raise InputError(
-            "timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers"
-        )
+        raise InputError("timings beside other libraries are in the repository: run `python -m benchmarks` there, without --peers")
     parts = parts or ([Part.robots] if robots else list(Part))
     run_bench(robots, parts, plot, batch, threads, blocks, specialize, base, loops, json)
 
@@ -62,7 +59,10 @@ def run_bench(
     from freeflyer.analysis.timing.runner import Effort
 
     if plot is not None:
-        _refuse_plot(plot)
+        if plot.suffix.lower() != ".png":
+            raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(plot)!r}", path=str(plot))
+        if not plot.absolute().parent.is_dir():
+            raise FileError(f"the folder of {str(plot)!r} does not exist", path=str(plot))
     loaded = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     named = [robot_of_file(robot.model, robot.path) for robot in loaded]
     out = output(json)
@@ -79,13 +79,6 @@ def run_bench(
         save(result, plot)
         out.print(f"drew {plot}")
     write_json(json, "bench", result)
-
-
-def _refuse_plot(path: Path) -> None:
-    if path.suffix.lower() != ".png":
-        raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(path)!r}", path=str(path))
-    if not path.absolute().parent.is_dir():
-        raise FileError(f"the folder of {str(path)!r} does not exist", path=str(path))
 
 
 def warm(

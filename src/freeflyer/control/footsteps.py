@@ -17,8 +17,9 @@ from freeflyer.control.references import PoseReference, Reference, RotationRefer
 from freeflyer.control.support import check_held, middle_of, support_polygon
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.model import (
-    SMALLEST, Record, finite_array, frozen_array, number, positive, public, rotation_of_rpy, shaped, whole_number,
+    SMALLEST, Record, finite_array, frozen_array, number, positive, public, shaped, whole_number,
 )
+from freeflyer.spatial import se3
 
 GRAVITY = 9.81  # m/s^2
 GAITS: dict[int, dict[str, tuple[float, float, tuple[float, ...]]]] = {  # by the number of feet: period in sqrt(height / gravity)
@@ -124,8 +125,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     if len(standing) != 2 or standing[0].name == standing[1].name:
         raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
     length, height = number("step_length", step_length), number("clearance", clearance)
-    start, rest = number("begin", begin), positive("rest_duration", rest_duration)
-    period = positive("step_duration", step_duration)
+    start, rest, period = number("begin", begin), positive("rest_duration", rest_duration), positive("step_duration", step_duration)
     double = period * number("double_support", double_support, SMALLEST, 0.999)
     count, forwards = whole_number("steps", steps, 2), heading(standing, forward)
     places, swings = [np.array(foot.at) for foot in standing], []
@@ -266,9 +266,7 @@ def _moving_time(t: float, first: float, last: float, ramp: float) -> float:
 
 def _moved(rates: np.ndarray, time: float, ahead: np.ndarray, middle: np.ndarray) -> np.ndarray:
     """Displacement (4, 4) of the world by a motion with constant speeds (forward, left) and turning rate for a time (s)."""
-    turn = float(rates[2] * time)
-    way = time * np.sinc(0.5 * turn / np.pi) * (rotation_of_rpy(0.0, 0.0, 0.5 * turn)[:2, :2] @ rates[:2])
-    X = np.eye(4)
-    X[:3, :3] = rotation_of_rpy(0.0, 0.0, turn)
-    X[:3, 3] = middle + way[0] * ahead + way[1] * np.array([-ahead[1], ahead[0], 0.0]) - X[:3, :3] @ middle
+    left = np.array([-ahead[1], ahead[0], 0.0])
+    X = se3.exp(time * np.array([*(rates[0] * ahead + rates[1] * left), 0.0, 0.0, rates[2]]))
+    X[:3, 3] += middle - X[:3, :3] @ middle
     return X

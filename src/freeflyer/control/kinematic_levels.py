@@ -110,7 +110,13 @@ class LinearizedTasks:
         plan = np.array([last, upto + program.hard, tolerance, most, np.inf, own, tol.IK_STEP, tol.IK_LIMIT_GAP, CONTRACTION])
         state, place, posture = K.GOING, q, None
         while state == K.GOING:
-            found = call(KINEMATIC_STEPS, program.sizes, place, self._numbers(place), program.weights, sides, plan)
+            try:
+                numbers = self._numbers(place)
+            except LinkageError:  # own tasks have no Jacobian where loops are singular
+                if posture is None:
+                    raise
+                break
+            found = call(KINEMATIC_STEPS, program.sizes, place, numbers, program.weights, sides, plan)
             if found is None:
                 mass_matrix(self.model, q)  # refuses such configurations
                 raise InputError(f"the terms of the configuration {format_value(q)} are not finite")

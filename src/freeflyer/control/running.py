@@ -20,17 +20,19 @@ from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
 from freeflyer.control.tasks import changed
-from freeflyer.dynamics import center_of_mass, frame_pose, integrate, velocity_map
-from freeflyer.dynamics.passive import add_spring_forces
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate
+from freeflyer.dynamics.passive import joint_losses
 from freeflyer.errors import InputError, StepError, unknown_name
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import closed_posture
 from freeflyer.model import LARGEST_SEED, Model, choice, instance, one_row, positive, public, whole_number
+from freeflyer.model.build import compile_description
 from freeflyer.optimization.hierarchy import ACTIVE_SET
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
 from freeflyer.sim import Ground, Run, Sensing, mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer.sim.run import digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.text import short_repr
 
@@ -38,7 +40,6 @@ Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
-SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 CHECKED = 10  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
@@ -132,9 +133,8 @@ class _Loop:
         self.most = np.asarray(model.effort_limit)[self.places]
         self.passive = any(joint_losses(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
-        # torques, seconds, status; of problems with the same rows the cycles, and targets of their tasks or tasks of users: what
-        # refers to much more keeps the garbage collector busy
-        self.cycles: list[tuple[np.ndarray, float, str]] = []
+        # what refers to much more keeps the garbage collector busy; of problems with the same rows cycles, targets or users' tasks
+        self.cycles: list[tuple[np.ndarray, float, str]] = []  # torques, seconds, status
         self.asked: dict[int, tuple[WholeBodyProblem, list[int], list[tuple[Any, ...]]]] = {}
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -163,10 +163,8 @@ class _Loop:
         for problem, cycles, asked in self.asked.values():
             at = [k for k in cycles if k < len(q)]
             for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
-                if task.compiled:
-                    e = changed(task, (), target=np.array(given)).error(model, q[at])
-                else:
-                    e = np.array([x.error(model, y) for x, y in zip(given, q[at])])
+                e = (changed(task, (), target=np.array(given)).error(model, q[at]) if task.compiled
+                     else np.array([x.error(model, y) for x, y in zip(given, q[at])]))  # fmt: skip
                 found.setdefault(task.name, np.full((len(self.cycles), e.shape[1]), np.nan))[at] = e
         return found
 
@@ -216,8 +214,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
     loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
-    length = made.duration if duration is None else duration
-    what = f"{name} of {model.name}, {formulation} formulation"
+    length, what = made.duration if duration is None else duration, f"{name} of {model.name}, {formulation} formulation"
     common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
     if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
@@ -228,7 +225,9 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
         # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
         inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
-        simulated = simulate(model, stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet, **common)
+        simulated = simulate(_damped(model, dt), stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet,
+                             **common)  # fmt: skip
+        simulated = replace(simulated, model=model, digest=digest(model))
     torques, seconds, statuses = zip(*loop.cycles)
     errors = loop.errors(simulated.q)
     progress(1.0, what)
@@ -240,17 +239,26 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     )  # fmt: skip
 
 
+def _damped(model: Model, dt: float) -> Model:
+    """The model with dt times its damping added to its armature: explicit damping forces in its steps are implicit ones of the
+    robot, as in MuJoCo. Explicit ones of light links grow without bounds."""
+    joints = tuple([
+        replace(j, armature=tuple((j.armature or np.zeros(len(j.damping))) + dt * np.array(j.damping))) if any(j.damping) else j
+        for j in model.description.joints
+    ])
+    return model.like(compile_description(replace(model.description, joints=joints)))
+
+
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
     """Whether the robot has fallen at one of the configurations q (..., nq)."""
     height, axes = center_of_mass(stance.model, q)[..., 2], frame_pose(stance.model, q, stance.base)[..., 2, :3]
-    tilt = axes @ stance.pose(stance.base)[2, :3]
-    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2] or np.min(tilt) < FALLEN_TILT)
+    upright = np.min(axes @ stance.pose(stance.base)[2, :3]) >= FALLEN_TILT
+    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2]) or not upright
 
 
 def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[np.ndarray],
             dt: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(q, v) after cycles of length dt (s) with these accelerations (nv,): the state of now, from a measurement of as many cycles
-    ago and what the controller has asked for since."""
+    """(q, v) after cycles of dt (s) with these accelerations (nv,): those that were asked for since a measurement."""
     for a in accelerations:
         q, v = integrate(model, q, dt * (v + 0.5 * dt * a)), v + dt * a
     return q, v
@@ -261,13 +269,3 @@ def stance_of(model: Model, q: np.ndarray, dt: float, feet: Sequence[Contact] | 
     held = anchored_feet(model, q, feet)
     found = tuple([replace(foot, friction=FRICTION if foot.friction is None else foot.friction) for foot in held])
     return Stance(model, q, found, model.tree.joints[0].child, dt)
-
-
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
-    """Forces (nv,) of the joints' springs, damping and a share of their dry friction, which motors make up for; friction of joints
-    slower than SLOW_JOINT is in proportion to v."""
-    tree, G = model.tree, velocity_map(model, q) if model.reduction else None
-    w = v if G is None else G @ v
-    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
-    lost = add_spring_forces(tree, q, -tree.damping * w - friction)
-    return lost if G is None else G.T @ lost

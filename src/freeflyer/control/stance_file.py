@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
@@ -89,10 +90,8 @@ def _value(x: Any) -> Any:
     if isinstance(x, list):
         return [_value(y) for y in x]
     for kind in (int, float):
-        try:
+        with suppress(TypeError, ValueError):
             return kind(x)
-        except (TypeError, ValueError):
-            continue
     return x
 
 

@@ -13,6 +13,7 @@ from freeflyer.model import Model, finite_row, leader, public, remembered
 from freeflyer.spatial import quaternion
 
 TURNED = {"spherical": 4, "free": 7}
+SLOW_JOINT = 0.05  # rad/s, m/s: the direction of dry friction is not known below
 
 
 @dataclass(frozen=True, eq=False)
@@ -40,10 +41,19 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
         return project_forces(model, q, passive_forces(model.tree, q, motion(model, q, v)[0]))
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "v")
     lead = leading_axes((q, v), (1, 1), ("q", "v"))
-    return add_spring_forces(model, q, np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v))
+    return _add_spring_forces(model, q, np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v))
 
 
-def add_spring_forces(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
+def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
+    """Forces (nv,) of springs, damping and a share of dry friction, as motors make up for them: friction of joints slower than
+    SLOW_JOINT is in proportion to v."""
+    tree, w = model.tree, motion(model, q, v)[0] if model.reduction else v
+    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
+    lost = _add_spring_forces(tree, q, -tree.damping * w - friction)
+    return project_forces(model, q, lost) if model.reduction else lost
+
+
+def _add_spring_forces(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:
     """tau (..., nv) of a tree, to which the forces of its springs at q (..., nq) are added."""
     springs = _springs(model)
     if len(springs.velocities):

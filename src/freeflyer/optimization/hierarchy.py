@@ -16,6 +16,8 @@ from freeflyer.optimization.quadratic import check_solver, solve_qp
 from freeflyer.tolerances import DEPENDENT_DIRECTION_RATIO, UNMET_TOLERANCES
 
 ACTIVE_SET, FALLBACK = "active-set", "daqp"
+TINY = 1e-300
+CLEARLY_INDEPENDENT = 1e-8  # the smallest eigenvalue of products of rows of length 1, by which no direction is in doubt
 
 
 class Level(NamedTuple):
@@ -128,11 +130,21 @@ def solve_hierarchy(
         (x, iterations), held = _cascade(rows, FALLBACK if solver == ACTIVE_SET else solver, tolerance), None
     violations = tuple([_violation(level, x) for level in rows])
     unmet = [_unmet(level, x, v, tolerance) for level, v in zip(rows, violations)]
-    N, free = np.eye(len(x)), []
-    for level, missed in zip(rows, unmet):
-        N = _remaining_directions(N, level.A[(level.lower == level.upper) | missed])
+    free = _free_directions(len(x), [level.A[(level.lower == level.upper) | missed] for level, missed in zip(rows, unmet)])
+    return HierarchySolution(x, violations, tuple([not missed.any() for missed in unmet]), free, iterations, held)
+
+
+def _free_directions(n: int, fixed: list[np.ndarray]) -> tuple[int, ...]:
+    """How many directions the fixed rows of each level and of those above leave free."""
+    unit = np.concatenate(fixed)
+    unit /= np.maximum(np.linalg.norm(unit, axis=1), TINY)[:, None]
+    if 0 < len(unit) <= n and np.linalg.eigvalsh(unit @ unit.T)[0] > CLEARLY_INDEPENDENT:
+        return tuple((n - np.cumsum([len(A) for A in fixed])).tolist())
+    N, free = np.eye(n), []
+    for A in fixed:
+        N = _remaining_directions(N, A)
         free.append(N.shape[1])
-    return HierarchySolution(x, violations, tuple([not missed.any() for missed in unmet]), tuple(free), iterations, held)
+    return tuple(free)
 
 
 def _cascade(rows: list[Level], solver: str, tolerance: float) -> tuple[np.ndarray, int]:
@@ -215,7 +227,7 @@ def _remaining_directions(N: np.ndarray, A: np.ndarray) -> np.ndarray:
     """Basis of the directions of N along which rows A do not change."""
     if not len(A) or not N.shape[1]:
         return N
-    size = np.maximum(np.linalg.norm(A, axis=1), 1e-300)
+    size = np.maximum(np.linalg.norm(A, axis=1), TINY)
     _, values, V = np.linalg.svd((A / size[:, None]) @ N, full_matrices=True)
     return np.asarray(N @ V[int((values > DEPENDENT_DIRECTION_RATIO).sum()) :].T)
 

@@ -21,6 +21,7 @@ LIGHT, DARK, EDGE, INK, ORANGE_INK = (
 )
 FLOOR, FLOOR_LINE = "#eff1f3", "#d0d5da"
 TILE = 0.25  # m between lines of the floor
+MOST_LINES = 400  # of the floor to either side
 GAP = 0.06  # of a posture's width, between two
 FOOTER = 0.5  # inches, for times and the scale of forces
 HIGHEST = 4.8  # inches, of the strip without them
@@ -123,8 +124,9 @@ def _draw_floor(axes: Any, view: View, place: np.ndarray, ends: tuple[float, flo
     (a, b), middle = ends, float((view.project(place) + shift)[1])
     (patch,) = axes.fill((a, b, b, a), (middle - rise, middle - rise, middle + rise, middle + rise), fc=FLOOR, ec="none", zorder=0)
     far = 2.0 * abs(b - a) + rise / max(float(np.sin(np.radians(view.elevation))), 0.05) + 1.0
+    tile = TILE * max(1.0, np.ceil(far / (MOST_LINES * TILE)))  # of a robot that blew up
     for axis in (0, 1):
-        for line in np.arange(np.floor((place[axis] - far) / TILE), np.ceil((place[axis] + far) / TILE) + 1) * TILE:
+        for line in np.arange(np.floor((place[axis] - far) / tile), np.ceil((place[axis] + far) / tile) + 1) * tile:
             corners = np.tile(place, (2, 1))
             corners[:, axis] = line
             corners[:, 1 - axis] += (-far, far)

@@ -11,9 +11,10 @@ import numpy as np
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import path, surface_points, widen
+from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
-from freeflyer.kernels.model.layout import N_PATH, PATH_AT, SET_HEADER, TABLE_AT
+from freeflyer.kernels.model.layout import FRAMES_AT, N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
@@ -99,6 +100,7 @@ def _grid(given: Sequence[Any]) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
     return x, y, z
 
 
+SAME_PLACE = 1e-9  # m: points nearer than that are one
 OF_GROUND = -1.0  # friction or restitution of points that have none of their own
 
 
@@ -130,8 +132,32 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
     return found
 
 
+def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> None:
+    """InputError for contacts with points that what holds keeps from moving: forces of the two could not be told apart."""
+    model, X = held.model, dict[str, np.ndarray]()
+    holding: tuple[Contact | Rolling, ...] = (*held.contacts, *held.rolling)
+
+    def placed(c: Contact | Rolling) -> tuple[int, np.ndarray]:
+        """The body of a contact, and its points (c, 3) in the world at the neutral configuration."""
+        X[c.frame] = X[c.frame] if c.frame in X else frame_pose(model, model.neutral, c.frame)
+        points = surface_points(model, c) if isinstance(c, Contact) else np.zeros((1, 3))
+        return int(model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]), points @ X[c.frame][:3, :3].T + X[c.frame][:3, 3]
+
+    fixed = [(c.name, *placed(c)) for c in holding]
+    for c in contacts:
+        body, points = placed(c)
+        for name, other, at in fixed:
+            if body == other:
+                axes, sizes, _ = np.linalg.svd((at - at[0]).T)
+                along = axes[:, : int((sizes > SAME_PLACE).sum())] if len(at) > 1 else np.zeros((3, 0))
+                away = points - at[0] - (points - at[0]) @ along @ along.T
+                if along.shape[1] > 1 or np.linalg.norm(away, axis=1).min() < SAME_PLACE:
+                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: leave it "
+                                     "out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
+
+
 class Problem(NamedTuple):
-    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the impulses in them."""
+    """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the forces in them."""
 
     topology: np.ndarray
     parameters: np.ndarray
@@ -160,7 +186,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     elif callable(ground.height):
         surface = G.GIVEN
     names = list(dict.fromkeys(p.name for p in points))
-    lists += [[n for p in points for n in (m.frame(p.frame), p.kind, max(path(m, p.frame), default=-1), names.index(p.name))], [n for j in limited for n in (j.iv, j.iq)], [*dry]]
+    lasts = [max(path(m, p.frame), default=-1) for p in points]
+    lists += [[n for p, last in zip(points, lasts) for n in (m.frame(p.frame), p.kind, last, names.index(p.name))],
+              [n for j in limited for n in (j.iv, j.iq)], [*dry]]  # fmt: skip
     numbers += [
         np.array([(*p.place, p.radius, *p.axis, p.friction, p.restitution) for p in points]).ravel(),
         np.array([(m.position_lower[j.iv], m.position_upper[j.iv]) for j in limited]).ravel(), m.friction[dry], np.array(grid),

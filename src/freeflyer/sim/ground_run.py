@@ -21,7 +21,7 @@ from freeflyer.kernels.sim import layout as G
 from freeflyer.model.inputs import instance, instances
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
-from freeflyer.sim.ground import Ground, Point, Problem, make_problem, touching_points
+from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState
 from freeflyer.sim.stretch import fastest
 
@@ -66,6 +66,7 @@ class GroundStepper:
 
     @cached_property
     def problem(self) -> Problem:
+        refuse_held(self.held, self.contacts)
         return make_problem(self.held, self.points, self.ground)
 
     def settings(self, lead: tuple[int, ...]) -> np.ndarray:
@@ -193,16 +194,9 @@ class OnGround(NamedTuple):
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
 
-    def several(self, state: EventState, most: int, between: int) -> list[EventState] | None:
-        """The state, and those after each `between` steps, at most so many; see GroundStepper.several."""
-        steps = self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
-        if steps is None:
-            return None
-        states = [state]
-        for k, step in enumerate(steps):
-            object.__setattr__(states[-1], "ground_step", step)
-            states.append(replace(state, t=state.t + (k + 1) * between * self.h, q=step.q, v=step.v, ground=self._replace(kept=step.kept)))
-        return states
+    def several(self, state: EventState, most: int, between: int) -> list[Step] | None:
+        """See GroundStepper.several."""
+        return self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
 
     def after(self, state: EventState, h: float) -> EventState:
         """The state a time h later."""

@@ -161,10 +161,10 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
                 between = min(record.every - k % record.every, CHUNK, count - 1 - k)
                 most = min(CHUNK, count - 1 - k) // between if between == record.every else 1
                 if steps := state.ground.several(state, most, between):
-                    for x in steps[:-1]:
-                        record.sample(x.t, x.q, x.v, x.tau, x.forces, x.facts, between)
-                    k, state = k + between * (len(steps) - 1), steps[-1]
-                    q, v, ground = state.q, state.v, state.ground
+                    for i, step in enumerate(steps):
+                        record.sample((k + between * i) * dt, q, v, state.tau, step.forces, step.facts, between)
+                        q, v, ground = step.q, step.v, ground._replace(kept=step.kept)
+                    k += between * len(steps)
                     progress(k / count, "simulating")
                     continue
             n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES

@@ -12,6 +12,7 @@ from freeflyer.cli.options import (
     BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
 )
 from freeflyer.cli.output import draw_all, output, status, write_json
+from freeflyer.cli.view import play_run
 from freeflyer.errors import FreeflyerError
 
 if TYPE_CHECKING:
@@ -43,13 +44,14 @@ def estimate(
     from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
     from freeflyer_papers.estimation import tables
     from freeflyer.estimation import sensors
+    from freeflyer.model.readers.safe_file import read_xml
     from freeflyer.sim import Servos
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
     loaded = load_robot(robot, base, loops)
     s = sensors(loaded.model, rigid=tuple(rigid or ()))
-    file = _mjcf(loaded.path)
+    file = loaded.path if loaded.path and read_xml(loaded.path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
     encoder, sways = Encoder(noise, quantum), 1.5
     sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:
@@ -79,19 +81,7 @@ def estimate(
             draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)
     if moved is not None and view:
-        from freeflyer.cli.view import play_run
-
         play_run(out, moved)
-
-
-def _mjcf(path: Path | None) -> Path | None:
-    """The file if it is MJCF, which MuJoCo then reads itself."""
-    from lxml import etree
-
-    if path is None:
-        return None
-    root = etree.parse(str(path), etree.XMLParser(resolve_entities=False, no_network=True)).getroot()
-    return path if root.tag == "mujoco" else None
 
 
 def _feet(s: Sensors, file: Path | None, needed: bool) -> tuple[Contact, ...] | None:

@@ -9,6 +9,7 @@ import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import output, print_table, status, table, write_json
+from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value, unknown_name
 
 if TYPE_CHECKING:
@@ -16,6 +17,8 @@ if TYPE_CHECKING:
 
 ExperimentArgument = Annotated[str | None, typer.Argument(metavar="EXPERIMENT",
     help="prismatic-I to -III or revolute-I to -VI; without one, the list of them.", show_default=False)]  # fmt: skip
+FolderOption = Annotated[Path | None, option("--output", "-o", metavar="FOLDER",
+    help="Write figure, film strip and animation there.")]  # fmt: skip
 SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
     help="A setting, such as energy_gain=20; may be given several times.")]  # fmt: skip
 
@@ -24,10 +27,7 @@ def hop(
     experiment: ExperimentArgument = None,
     duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the experiment's")] = None,
     settings: SetOption = None,
-    folder: Annotated[
-        Path | None, typer.Option("--output", "-o", metavar="FOLDER", help="Write figure, film strip and animation there.",
-            show_default=False)
-    ] = None,
+    folder: FolderOption = None,
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Let a leg hop: the experiments of the decoupling thesis, or the same with other settings."""
@@ -51,8 +51,6 @@ def hop(
             out.print(f"wrote {path}", soft_wrap=True)
     write_json(json, "hop", summary(run))
     if view:
-        from freeflyer.cli.view import play_run
-
         play_run(out, run)
 
 

@@ -18,9 +18,6 @@ class DecouplingResult(namedtuple("DecouplingResult", "theory hopping appendix")
     """theory: chapters 2 and 3; hopping: chapter 4; appendix: A.2."""
 
 
-__all__ = ["REPRODUCTION", "DecouplingResult", "compute"]
-
-
 def compute(progress: Progress) -> DecouplingResult:
     """All of it; three minutes."""
     return DecouplingResult(theory.compute(progress), hopping.compute(progress), appendix.compute(progress))

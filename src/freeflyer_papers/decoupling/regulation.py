@@ -51,25 +51,21 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     spin = ff.decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
-    return Regulated(name, case, tuple(run.t.tolist()), _rows(center_of_mass(model, run.q)), _rows(spin), _rows(run.q[:, 7:]),
-        float(largest[:3].max()), float(largest[3:6].max()), float(largest[6:].max()), _rows(base))  # fmt: skip
-
-
-def _rows(x: np.ndarray) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(row) for row in x.tolist())
+    return Regulated(name, case, run.t, center_of_mass(model, run.q), spin, run.q[:, 7:], float(largest[:3].max()),
+        float(largest[3:6].max()), float(largest[6:].max()), base)  # fmt: skip
 
 
 def deviations(results: tuple[Regulated, ...], robot: str) -> dict[str, float]:
     """How far both motions at once are from each alone, and each alone moves the other's quantities: m, rad/s and rad."""
     case = {r.case: r for r in results if r.robot == robot}
-    x = {k: {f: np.array(getattr(r, f)) for f in ("center", "spin", "joints")} for k, r in case.items()}
+    internal, external, both = case["internal"], case["external"], case["both"]
     return {
-        "centre of mass, internal motion alone": _apart(x["internal"]["center"], x["internal"]["center"][:1]),
-        "locked angular velocity, internal motion alone": _apart(x["internal"]["spin"], 0.0),
-        "joints, external motion alone": _apart(x["external"]["joints"], x["external"]["joints"][:1]),
-        "centre of mass, both against external": _apart(x["both"]["center"], x["external"]["center"]),
-        "locked angular velocity, both against external": _apart(x["both"]["spin"], x["external"]["spin"]),
-        "joints, both against internal": _apart(x["both"]["joints"], x["internal"]["joints"]),
+        "centre of mass, internal motion alone": _apart(internal.center, internal.center[:1]),
+        "locked angular velocity, internal motion alone": _apart(internal.spin, 0.0),
+        "joints, external motion alone": _apart(external.joints, external.joints[:1]),
+        "centre of mass, both against external": _apart(both.center, external.center),
+        "locked angular velocity, both against external": _apart(both.spin, external.spin),
+        "joints, both against internal": _apart(both.joints, internal.joints),
     }
 
 
@@ -102,8 +98,7 @@ def flights() -> tuple[Flight, ...]:
         h = found.momenta[:, k]
         changes = np.linalg.norm(h - h[0], axis=-1) / np.linalg.norm(h[0])
         thin = slice(None, None, 10)
-        made.append(Flight(model.name, name, bool(found.conserved[1:, k].all()), float(changes.max()),
-            tuple(run.t[thin].tolist()), tuple(changes[thin].tolist())))  # fmt: skip
+        made.append(Flight(model.name, name, bool(found.conserved[1:, k].all()), float(changes.max()), run.t[thin], changes[thin]))
     return tuple(made)
 
 
@@ -163,5 +158,5 @@ def paths() -> tuple[Path, ...]:
         q = ff.integrate(model, model.neutral, np.concatenate([np.zeros((len(share), 6)), angles], -1))
         found = ff.decoupling.center_of_mass_angle(model, q)
         made.append(Path(f"aerial manipulator, {points.shape[1]} joint{'s' * (points.shape[1] > 1)}", way, found.integrable,
-            tuple((share / share[-1]).tolist()), tuple(found.angle.tolist()), found.error))  # fmt: skip
+            share / share[-1], found.angle, found.error))  # fmt: skip
     return tuple(made)

@@ -2,33 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections import namedtuple
 
 import sympy as sp
 
 from freeflyer.symbolic import coefficient_matrix, is_zero, jacobian, reduce_products, time_derivative
 from freeflyer_papers import planar
 from freeflyer_papers.planar import Pose, adjoint, frame_pose, link_inertia, twist_adjoint, twist_jacobian
-from freeflyer_papers.planar.chain import PlanarRobot
 
 
-@dataclass(frozen=True)
-class SampleProgram:
+class SampleProgram(namedtuple("SampleProgram",
+    "robot outputs tests locked_rate printed_rate printed_angle printed_momentum printed_radial")):  # fmt: skip
     """What the program computes: the matrices that it prints (lines 326-350) by the thesis's names, its tests, and the CoM frame.
 
     `tests`: whether each statement is proved. `locked_rate`: w_bc / qdot (line 218); `printed_rate`, `printed_angle`: its form in
     lines 224-229 and the angle in line 228. `printed_momentum`, `printed_radial`: h_inertc by line 287 and the radial Jacobian by
     (4.24), as they are printed."""
-
-    robot: PlanarRobot
-    outputs: Mapping[str, sp.Expr | sp.ImmutableMatrix]
-    tests: Mapping[str, bool]
-    locked_rate: sp.Expr
-    printed_rate: sp.Expr
-    printed_angle: sp.Expr
-    printed_momentum: sp.ImmutableMatrix
-    printed_radial: sp.ImmutableMatrix
 
 
 def sample_program() -> SampleProgram:

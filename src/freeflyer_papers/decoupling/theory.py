@@ -143,7 +143,7 @@ def regulated(r: TheoryResult, robot: str) -> Any:
     for axes, (field, unit, title) in zip(panels, whats):
         for run in (run for run in r.runs if run.robot == robot):
             colour, line, width = CASES[run.case]
-            x = np.array(getattr(run, field))
+            x = getattr(run, field)
             x = x - x[0] if field == "center" else x
             axes.plot(run.t, x, line, color=colour, lw=width, alpha=0.5 if width > 2.0 else 1.0)
             axes.plot([], [], line, color=colour, lw=width, label=run.case if run.case == "both" else f"{run.case} alone")

@@ -9,8 +9,6 @@ from freeflyer_papers.dual_quaternion.tables import DualQuaternionResult
 from freeflyer_papers.dual_quaternion.validation import validate
 from freeflyer_papers.registry import Reproduction
 
-__all__ = ["REPRODUCTION", "DualQuaternionResult", "compute"]
-
 
 def compute(progress: Progress) -> DualQuaternionResult:
     """All of it; about a minute, more where kernels must be compiled first."""

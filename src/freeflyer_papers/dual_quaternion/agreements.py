@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -79,14 +79,8 @@ Array = np.ndarray
 IMAGINARY = [0, 1, 2, 4, 5, 6]  # the rows that I-bar keeps
 
 
-class Terms(NamedTuple):
+class Terms(namedtuple("Terms", "J J_rate Psi S back")):
     """Of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
-
-    J: Array
-    J_rate: Array
-    Psi: Array
-    S: Array
-    back: Array
 
 
 def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],

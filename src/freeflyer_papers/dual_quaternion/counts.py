@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from fractions import Fraction
 from itertools import pairwise
 from typing import Any
@@ -52,7 +51,8 @@ def counts() -> tuple[Count, ...]:
         _line("dqGP", "ours", "any screw", _ours("gauss", "helical", straight), 3, own=True),
         _line("dqGP", "ours", "revolute", _ours("gauss", "revolute", units), 3, own=True),
         _line("classic EL [66]", "3 x 3 recursion, full matrices", "revolute", lagrange, 1),
-        _line("classic EL [66]", "the same, W Z by products", "revolute", lagrange_by_products, 1))  # fmt: skip
+        _line("classic EL [66]", "the same, W Z by products", "revolute",
+            lambda n: lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero))), 1))  # fmt: skip
 
 
 def straight(model: ff.Model) -> set[int]:
@@ -104,7 +104,7 @@ def printed_newton_euler(n: int) -> Operations:
     """Section 3 as printed, with the poses of the links from those of the joints, and (30) by products of dual quaternions."""
     x = CountingScalar(Operations())
     full, tensor = np.array([x] * 8), np.full((3, 4), x)
-    bodies = [Body(k - 1, full, product(full, full), full, full, x, tensor) for k in range(n)]  # type: ignore[arg-type]
+    bodies = [Body(k - 1, full, product(full, full), full, full, x, tensor) for k in range(n)]
     for wrench in joint_wrenches(bodies, np.array([x] * 3)):
         _ = (product(wrench, full) + product(full, wrench)) * -0.5
     return x.operations
@@ -126,24 +126,12 @@ def lagrange(n: int, times: Callable[[np.ndarray, Any], np.ndarray] | None = Non
     return x.operations
 
 
-def lagrange_by_products(n: int) -> Operations:
-    """The same where W Z is a product of full matrices."""
-    return lagrange(n, lambda W, zero: W.dot(np.full((3, 3), zero)))
-
-
 Array = np.ndarray
 
 
-@dataclass(frozen=True, eq=False)
-class Link:
+class Link(namedtuple("Link", "rotation origin mass first second")):
     """rotation (3, 3) and origin (3,) of the frame in its parent at q = 0; mass, first (3,) and second moment (3, 3), sum m y y^T,
     about the origin."""
-
-    rotation: Array
-    origin: Array
-    mass: Any
-    first: Array
-    second: Array
 
 
 def times_z(W: Array, zero: Any) -> Array:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -69,15 +68,8 @@ SOFTNESS = 0.5
 Equations = Callable[[ff.Model, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
 
 
-class Motion(NamedTuple):
+class Motion(namedtuple("Motion", "model t q v tau a")):
     """A robot's motion in the simulator, at the samples that are compared: t (n,); q, v, tau, and a, from velocities alone."""
-
-    model: ff.Model
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
-    a: np.ndarray
 
 
 def by_gauss(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:

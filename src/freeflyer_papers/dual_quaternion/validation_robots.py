@@ -5,11 +5,11 @@ driven wheels, whose joints are coordinates too, so that the wheels' torques dri
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 import numpy as np
 
@@ -32,13 +32,8 @@ WHEEL_GAIN = 6.0  # N m s/rad
 Law = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True, eq=False)
-class Oscillation:
+class Oscillation(namedtuple("Oscillation", "start amplitude rate")):
     """Reference q = start + amplitude (1 - cos(rate t)) of so many coordinates."""
-
-    start: np.ndarray
-    amplitude: np.ndarray
-    rate: np.ndarray
 
     def at(self, t: float) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
         """Position, velocity, acceleration."""
@@ -120,15 +115,9 @@ STEP = 5e-4  # s, MuJoCo's
 PLATFORM = "platform"
 
 
-class Drive(NamedTuple):
+class Drive(namedtuple("Drive", "t q v tau sideways")):
     """Samples of the drive: t (n,); q (n, nq), v, tau (n, nv) of the model on the plane; sideways (n,): the floor's force on the
     robot along the wheels' axle, N."""
-
-    t: np.ndarray
-    q: np.ndarray
-    v: np.ndarray
-    tau: np.ndarray
-    sideways: np.ndarray
 
 
 def drive_in_mujoco(model: ff.Model, softness: float, dt: float, duration: float) -> Drive:

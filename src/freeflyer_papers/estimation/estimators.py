@@ -63,16 +63,8 @@ class Tracking(namedtuple("Tracking", (
             "redundant": float(self.redundant[late].max())}  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Sinusoids:
+class Sinusoids(namedtuple("Sinusoids", "first middle amplitude frequency phase lead", defaults=(1.0,))):
     """Positions middle + amplitude sin(2 pi frequency t + phase), reached from `first` within `lead` seconds."""
-
-    first: np.ndarray
-    middle: np.ndarray
-    amplitude: np.ndarray
-    frequency: np.ndarray
-    phase: np.ndarray
-    lead: float = 1.0
 
     def at(self, t: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """Positions and rates (n, m) at the times t (n,)."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -61,11 +61,11 @@ class Swing(namedtuple("Swing", (
 
     def centers(self, source: str) -> np.ndarray:
         """(n, f, 2): centre of pressure of each foot, m."""
-        return _centers(self.wrenches[source])
+        return pressure_centers(self.wrenches[source])
 
     def zmp(self, source: str) -> np.ndarray:
         """(n, 2): zero-moment point, m."""
-        return _centers(self.wrenches[source].sum(axis=1))
+        return pressure_centers(self.wrenches[source].sum(axis=1))
 
     def weight_error(self, source: str) -> float:
         """Largest error of the sum of vertical forces, as a share of the weight."""
@@ -94,7 +94,8 @@ class Swing(namedtuple("Swing", (
         return np.array([np.sqrt((d**2).mean(axis=axis)), np.abs(d).max(axis=axis)])
 
 
-def _centers(w: np.ndarray) -> np.ndarray:
+def pressure_centers(w: np.ndarray) -> np.ndarray:
+    """(..., 2) on the floor, m, of wrenches about the world's origin; NaN where nothing presses."""
     with np.errstate(invalid="ignore", divide="ignore"):
         return np.where(w[..., 2:3] > 0.0, np.stack([-w[..., 4], w[..., 3]], axis=-1) / w[..., 2:3], np.nan)
 
@@ -122,12 +123,8 @@ class Line(namedtuple("Line", "source weight_error inside force center zmp")):
 
 def lines(swing: Swing) -> tuple[Line, ...]:
     """One for each source, the simulator first."""
-    return tuple(Line(name, swing.weight_error(name), swing.inside(name), _rows(swing.force_error(name)),
-        _rows(swing.center_error(name)), _rows(swing.zmp_error(name))) for name in swing.wrenches)  # fmt: skip
-
-
-def _rows(x: Iterable[Iterable[float]]) -> tuple[tuple[float, ...], ...]:
-    return tuple(tuple(float(y) for y in row) for row in x)
+    return tuple(Line(name, swing.weight_error(name), swing.inside(name), swing.force_error(name), swing.center_error(name),
+        swing.zmp_error(name)) for name in swing.wrenches)  # fmt: skip
 
 
 def settings(swing: Swing) -> str:
@@ -167,13 +164,8 @@ class Sway:
     seed: int = 0
 
 
-@dataclass(frozen=True)
-class Route:
+class Route(namedtuple("Route", "offsets q forces")):
     """Postures q (k, nq) at the offsets (k,) of what moves (the pelvis, a motor), m, and the motor forces (k, m) that hold them."""
-
-    offsets: np.ndarray
-    q: np.ndarray
-    forces: np.ndarray
 
     @property
     def start(self) -> np.ndarray:
@@ -281,18 +273,9 @@ MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
 ADVICE = "Sway less or slower, or take stiffer servos"
 
 
-@dataclass(frozen=True)
-class Record:
+class Record(namedtuple("Record", "t offset q positions forces contacts run")):
     """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
     motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes; run: all of it."""
-
-    t: np.ndarray
-    offset: np.ndarray
-    q: np.ndarray
-    positions: np.ndarray
-    forces: np.ndarray
-    contacts: np.ndarray
-    run: Run
 
 
 def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Record:

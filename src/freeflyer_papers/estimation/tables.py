@@ -4,29 +4,25 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from freeflyer.cli.output import Pictures, name, table
+from freeflyer.contacts import Contact
+from freeflyer.estimation import Sensors, select_encoders
 from freeflyer.progress import Progress, part_of
-
-if TYPE_CHECKING:
-    from freeflyer_papers.estimation.estimators import Calibrations, Encoder, Times
-    from freeflyer_papers.estimation.swing import Sway
-    from freeflyer.contacts import Contact
-    from freeflyer.estimation import Sensors
+from freeflyer_papers.estimation import pictures as figures
+from freeflyer_papers.estimation.estimators import Calibrations, Encoder, Times, calibrations, sinusoids, track
+from freeflyer_papers.estimation.swing import COLUMNS, Sway, lateral_swing, lines, settings
 
 THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 
 def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
     """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    from freeflyer_papers.estimation.estimators import Encoder as Kind, sinusoids, track
-    from freeflyer_papers.estimation.pictures import tracking as draw
-
     path, numbers, closures, first = sinusoids(s), [], {}, None
-    kinds = {"ideal": Kind(), "quantised": Kind(0.0, encoder.quantum), "noisy, quantised": encoder}
+    kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, encoder.quantum), "noisy, quantised": encoder}
     for k, (label, kind) in enumerate(kinds.items()):
         for alpha in (1.0, 1000.0):
             progress((2 * k + (alpha > 1.0)) / 6, "moving the motors on sinusoids")
@@ -39,7 +35,7 @@ def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress,
     assert first is not None
     actual = first.actual[::THIN], first.actual_rates[::THIN]
     found = first.estimated[::THIN], first.estimated_rates[::THIN]
-    pictures["tracking"] = lambda: draw(first.names, first.t[::THIN], actual, found, closures)
+    pictures["tracking"] = lambda: figures.tracking(first.names, first.t[::THIN], actual, found, closures)
     return numbers
 
 
@@ -58,10 +54,6 @@ def calibrate_all(
     s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
 ) -> Calibrations:  # fmt: skip
     """Motors' offsets from random starts, all over the strokes."""
-    from freeflyer_papers.estimation.estimators import calibrations
-    from freeflyer.estimation import select_encoders
-    from freeflyer_papers.estimation.pictures import calibration as draw
-
     text = f"calibrating from {starts} starts"
     progress(0.0, text)
     motors = None
@@ -69,7 +61,7 @@ def calibrate_all(
         selection = select_encoders(s)
         encoders, motors = selection.joints, selection.motors
     found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
-    pictures["calibration"] = lambda: draw(found)
+    pictures["calibration"] = lambda: figures.calibration(found)
     return found
 
 
@@ -103,12 +95,8 @@ def swing_all(
     s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
 ) -> tuple[dict[str, Any], Any]:  # fmt: skip
     """The lateral swing, its errors and settings, at 50 Hz, and as it was."""
-    from freeflyer_papers.estimation.swing import lateral_swing, lines, settings
-    from freeflyer_papers.estimation import pictures as figures
-    from freeflyer_papers.estimation.pictures import bones
-
     found = lateral_swing(s, file, feet, sway=sway, progress=progress)
-    drawn = np.array([bones(s.model, q) for q in found.extremes])
+    drawn = np.array([figures.bones(s.model, q) for q in found.extremes])
     shown = found.subsample(20)
     pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
     pictures["swing_forces"] = lambda: figures.forces(shown)
@@ -118,9 +106,6 @@ def swing_all(
 
 def swing(found: dict[str, Any]) -> list[Any]:
     """Errors of each estimate of the wrenches, and the settings."""
-    from freeflyer_papers.estimation.swing import COLUMNS
-
+    title = f"lateral swing of {found['swing'].robot}: contact wrenches against MuJoCo's contacts"
     rows = [x.cells for x in found["lines"]]
-    robot = found["swing"].robot
-    title = f"lateral swing of {robot}: contact wrenches against MuJoCo's contacts"
     return [table(title, COLUMNS, rows, range(1, len(COLUMNS))), name(found["settings"], "", 2000)]

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
@@ -50,13 +51,8 @@ class HopEnds(NamedTuple):
     apex_v: np.ndarray
 
 
-@dataclass(frozen=True)
-class Block:
+class Block(namedtuple("Block", "topology parameters table")):
     """A model's arrays and a table: all that a block of runs needs beside its records, so that it can be sent anywhere."""
-
-    topology: np.ndarray
-    parameters: np.ndarray
-    table: np.ndarray
 
     def advance(self, records: np.ndarray) -> np.ndarray:
         """Records (n, m) at the ends of their runs. Runs that have ended make room for others."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from dataclasses import dataclass
 
 import numpy as np
@@ -11,7 +12,7 @@ import freeflyer as ff
 from freeflyer.model import finite_row, public
 from freeflyer.progress import no_progress
 from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
-from freeflyer_papers.hopping.settings import HopSettings, changed, chosen_hopper, legs, start_of
+from freeflyer_papers.hopping.settings import changed, chosen_hopper, legs, start_of
 from freeflyer_papers.kernels import layout as L
 
 STEP = 1e-6  # of central differences, m, rad, m/s, rad/s: the map has bends, where the foot bounces once more, some 1e-5 apart
@@ -53,12 +54,8 @@ class GaitError(ff.FreeflyerError, ArithmeticError):
     """No gait was found; `q`, `v` is where the search ended."""
 
 
-@dataclass(frozen=True, eq=False)
-class ApexMap:
+class ApexMap(namedtuple("ApexMap", "model settings")):
     """The map from apex to apex, of states (n, 2 nv - 2) of the section."""
-
-    model: ff.Model
-    settings: HopSettings
 
     def lift(self, s: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) of section states: x is zero, and the trunk rises as the centre of mass takes to stay at its height."""

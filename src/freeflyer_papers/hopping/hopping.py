@@ -120,7 +120,7 @@ def explain_end(model: ff.Model, record: np.ndarray) -> tuple[str, str | None]:
     return f"failed at {t}", f"at {t}: {reason}. Reached: {reached}"
 
 
-FLIGHT, STANCE = (L.RISING, L.FALLING), (L.LOADED, L.UNLOADED)
+STANCE = (L.LOADED, L.UNLOADED)
 
 
 @dataclass(frozen=True, eq=False)

@@ -47,7 +47,6 @@ CAPTIONS = {
     "fig22b_balance": "Fig 22 (b): zero-moment point and centres of pressure, over time and on the floor.",
 }
 
-__all__ = ["PARTS", "REPRODUCTION", "KangarooResult", "compute"]
 
 PARTS = {
     "mechanisms": "freeflyer_papers.kangaroo.mechanisms",  # Tables I and II

@@ -7,7 +7,6 @@ from collections.abc import Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import product
-from typing import NamedTuple
 
 import numpy as np
 
@@ -216,20 +215,11 @@ def _forces(r: Result) -> Table:
         "Of the left leg, by the three steps, at rest; those of the right leg mirror them. The paper gives none.")  # fmt: skip
 
 
-class Equations(NamedTuple):
+class Equations(namedtuple("Equations", "M h J_l rate J_c b a u")):
     """M a + h = S tau + J_c^T F + J_l^T lambda (25a), J_l a + rate = 0 (25c), at one state of all joints.
 
     J_l (m, n): independent rows of the loops; rate (m,): Jdot_l v. J_c (k, n): of the contacts, each in its frame's axes. b, a, u:
     coordinates of the base, the motors and the passive joints."""
-
-    M: np.ndarray
-    h: np.ndarray
-    J_l: np.ndarray
-    rate: np.ndarray
-    J_c: np.ndarray
-    b: np.ndarray
-    a: np.ndarray
-    u: np.ndarray
 
     @property
     def J_m(self) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -53,17 +53,9 @@ def real_names(side: str) -> Names:
         s + "5_joint", s + "4_joint")  # fmt: skip
 
 
-@dataclass(frozen=True)
-class Kangaroo:
+class Kangaroo(namedtuple("Kangaroo", "model left right source feet path", defaults=(None,))):
     """A robot to reproduce the paper with: its model, its legs' names, where it comes from, its file, if any. feet: contacts at the
     soles' frames, with the corners of the file's boxes."""
-
-    model: ff.Model
-    left: Names
-    right: Names
-    source: str
-    feet: tuple[ff.contacts.Contact, ...]
-    path: Path | None = None
 
     @property
     def is_real(self) -> bool:

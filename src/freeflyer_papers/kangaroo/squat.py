@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
+from freeflyer_papers.estimation.swing import Route, holding_forces, pressure_centers, servo_targets
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
@@ -140,7 +140,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
         "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
         "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
-        "places": _centers(wrenches[list(shown)]),
+        "places": np.insert(pressure_centers(wrenches[list(shown)]), 2, 0.0, axis=-1),
     }  # fmt: skip
 
 
@@ -155,12 +155,6 @@ def _lengths(t: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.nda
     """Length and rate (n,) of the motors: at rest, then down and up by a cosine."""
     x = 2.0 * np.pi * np.maximum(t - REST, 0.0) / PERIOD
     return low + 0.5 * (high - low) * (1.0 - np.cos(x)), 0.5 * (high - low) * np.sin(x) * 2.0 * np.pi / PERIOD
-
-
-def _centers(wrenches: np.ndarray) -> np.ndarray:
-    """Centres of pressure (..., 3) on the floor."""
-    f, m = wrenches[..., :3], wrenches[..., 3:]
-    return np.stack([-m[..., 1] / f[..., 2], m[..., 0] / f[..., 2], 0.0 * f[..., 2]], axis=-1)
 
 
 APART = 0.42  # m between two postures on the page

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation import estimators
+from freeflyer_papers.estimation import estimators, pictures
 from freeflyer.contacts import contact_from_points
 from freeflyer.progress import Progress, part_of
 from freeflyer.tables import Table
@@ -78,12 +78,9 @@ def tables_tracking(r: TrackingResult) -> list[Table]:
 
 def pictures_tracking(r: TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    from freeflyer_papers.estimation.pictures import tracking
-
     labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
-    figure = tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
-        dict(zip(labels, r.closures)))  # fmt: skip
-    return {"fig19_tracking": figure}
+    return {"fig19_tracking": pictures.tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
+        dict(zip(labels, r.closures)))}  # fmt: skip
 
 
 TRIED = 100  # starts
@@ -141,6 +138,4 @@ def tables_calibration(r: Calibrated) -> list[Table]:
 
 def pictures_calibration(r: Calibrated) -> dict[str, Any]:
     """Fig 18, with the paper's encoders."""
-    from freeflyer_papers.estimation.pictures import calibration
-
-    return {"fig18_calibration": calibration(r.paper)}
+    return {"fig18_calibration": pictures.calibration(r.paper)}

@@ -1,7 +1,5 @@
 """Compiled entries of the papers' experiments: a second table, which freeflyer itself does not know."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.entry import Entry
 from freeflyer_papers.kernels.layout import HOPPERS
 

@@ -1,10 +1,7 @@
 """Rates of a planar hopping robot under the radial and polar controllers and a viscoelastic floor.
 
 Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich, 2021,
-(4.13)-(4.26). Its plane is the world's x and z; accelerations are those of forward dynamics (tree/aba.py).
-"""
-
-from __future__ import annotations
+(4.13)-(4.26). Its plane is the world's x and z; accelerations are those of forward dynamics (tree/aba.py)."""
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int

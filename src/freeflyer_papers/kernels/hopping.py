@@ -1,10 +1,7 @@
 """Steps of hopping in time: each try is accepted, shortened for its error, or shortened to the event that it has passed.
 
 Events are located by steps of other lengths from the same state, never by interpolation. Each state of a Pack has its own time,
-length of step and phase; what has ended stays as it is.
-"""
-
-from __future__ import annotations
+length of step and phase; what has ended stays as it is."""
 
 from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int

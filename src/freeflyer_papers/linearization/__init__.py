@@ -19,8 +19,6 @@ CAPTIONS = {
     "cost": "Cost against size, measured and counted, which the paper states as recursive and does not measure.",
 }
 
-__all__ = ["REPRODUCTION", "LinearizationResult", "compute"]
-
 
 def compute(progress: Progress) -> LinearizationResult:
     """All of it; about ten seconds, more where kernels must be compiled first."""
@@ -36,7 +34,7 @@ def compute(progress: Progress) -> LinearizationResult:
     exact = requirements.exact_derivatives(model, state, compared)
     moving = requirements.moving_base(model, state, prediction)
     progress(0.0, "Table 1: counting operations")
-    counts = requirements.count_operations(requirements.COUNTED_SIZES)
+    counts = tuple([requirements.count_operations(n) for n in requirements.COUNTED_SIZES])
     checks = (*requirements.singularity_free(sweep), *moving, *requirements.recursive(counts), *exact)
     progress(0.0, "Table 1: other approaches")
     compared_ways = requirements.approaches(model, state, counts[-1])

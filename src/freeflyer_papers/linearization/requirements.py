@@ -239,11 +239,6 @@ def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) ->
 COUNTED_SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial
 
 
-def count_operations(sizes: tuple[int, ...]) -> tuple[Counts, ...]:
-    """Multiplications and additions of Tables 4 to 8 on chains with a floating base."""
-    return tuple(_count(n) for n in sizes)
-
-
 def recursive(counts: tuple[Counts, ...]) -> tuple[Check, ...]:
     """To the last operation, Table 4 is linear in the number of bodies, and Tables 5 to 8 are quadratic, as their entries are.
 
@@ -266,7 +261,8 @@ def _largest(x: np.ndarray) -> float:
     return float(np.abs(x).max())
 
 
-def _count(n: int) -> Counts:
+def count_operations(n: int) -> Counts:
+    """Multiplications and additions of Tables 4 to 8 on a chain of n bodies with a floating base."""
     model = ff.robots.chain(n, base="free")
     tree, joints = geometric.tree_of(model), n
     operations = Operations()

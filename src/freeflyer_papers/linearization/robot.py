@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass
 
 import numpy as np
 
@@ -35,14 +34,8 @@ BASE_SIZE, BASE_MASS, BODY_MASS, RADIUS = (0.4, 0.4, 0.2), 5.0, 0.8, 0.04
 BASE_POSITION, BASE_TURN = (0.1, -0.2, 0.5), (0.4, -0.7, 1.1)  # m; rotation vector, rad
 
 
-@dataclass(frozen=True)
-class State:
+class State(namedtuple("State", "q v a tau")):
     """q (nq,), v, a, tau (nv,) with tau the forces that give a."""
-
-    q: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    tau: np.ndarray
 
 
 def branched_robot() -> ff.Model:

@@ -34,9 +34,6 @@ __all__ = [
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ff.InverseDynamicsDerivatives:
     """Derivatives of the inverse dynamics in the tangent space, by Tables 5 to 8.
 
-    Args:
-        q: (nq,) array, configuration.
-        v, a: (nv,) array, velocity and acceleration.
     Returns: InverseDynamicsDerivatives. Matrices (nv, nv)."""
     return _derivatives(tree_of(model), *_state(model, q=q, v=v, a=a))
 
@@ -44,9 +41,6 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
 def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> ff.ForwardDynamicsDerivatives:
     """Derivatives of the forward dynamics: minus the inverse mass matrix times those of the inverse dynamics.
 
-    Args:
-        q: (nq,) array, configuration.
-        v, tau: (nv,) array, velocity and generalised forces.
     Returns: ForwardDynamicsDerivatives. Matrices (nv, nv).
     Raises: InputError as inverse_dynamics, and where a joint moves no inertia.
     Source: Table 9 for the inverse mass matrix, Tables 5 to 8 for the derivatives."""
@@ -61,8 +55,6 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
 def inverse_mass_matrix(model: Model, q: ArrayLike) -> np.ndarray:
     """The inverse mass matrix by IMMAmb, (nv, nv), M^-1.
 
-    Args:
-        q: (nq,) array, configuration.
     Raises: InputError for a bad q, models whose loops are closed, and where a joint moves no inertia.
     Source: Table 9."""
     (q,) = _state(model, q=q)
@@ -74,9 +66,6 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike) -> Linea
 
     eta' = dv - ad_v eta, of the base and, on their groups, of spherical and free joints; dv' by the forward dynamics.
 
-    Args:
-        q: (nq,) array, configuration.
-        v, tau: (nv,) array, velocity and generalised forces.
     Returns: Linearization. A (2 nv, 2 nv) and B (2 nv, nv) of x_dot = A x + B dtau, x = [eta; dv]; C has no rows.
     Raises: InputError as forward_dynamics_derivatives."""
     d = forward_dynamics_derivatives(model, q, v, tau)

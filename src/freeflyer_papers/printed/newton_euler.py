@@ -6,8 +6,8 @@ recursion knows nothing of joints: it takes, for each body, the pose, twist and 
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -23,8 +23,7 @@ Array = np.ndarray
 _CONJUGATE = np.array([-1, -1, -1, 1, -1, -1, -1, 1])
 
 
-@dataclass(frozen=True, eq=False)
-class Body:
+class Body(namedtuple("Body", "parent x_parent x_joint twist rate mass inertia")):
     """A body i of the recursion at one state: its joint leads from frame j, fixed to the parent, to frame c at its centre of mass.
 
     Attributes:
@@ -35,14 +34,6 @@ class Body:
             or another.
         mass: float, kg
         inertia: (3, 4) array, quaternionic inertia tensor (11) about c: rows are pure quaternions, kg m^2."""
-
-    parent: int
-    x_parent: Array
-    x_joint: Array
-    twist: Array
-    rate: Array
-    mass: float
-    inertia: Array
 
 
 def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarray]:
@@ -101,12 +92,8 @@ def joint_force(wrench: Array, twist: Array) -> Array:
 
 
 def bodies_of(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tuple[Body, ...]:
-    """Bodies of a robot at one state, for `joint_wrenches`.
+    """Bodies of a tree at one state q (nq,), v, a (nv,), for `joint_wrenches`.
 
-    Args:
-        model: A tree.
-        q: (nq,) array, configuration.
-        v, a: (nv,) array, velocity and acceleration.
     Returns: tuple of Body, one for each joint of the compiled model, which has chains of screws in place of cylindrical, universal
     and planar joints. Armature has no part in them.
     Raises: InputError for anything but one good state, and models whose loops are closed."""
@@ -118,10 +105,6 @@ def bodies_of(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> tupl
 def inverse_dynamics_as_printed(model: ff.Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> np.ndarray:
     """Generalised forces of the links, without armature, by `joint_wrenches` and `joint_force`, at one state; (nv,), N, N m.
 
-    Args:
-        model: A tree.
-        q: (nq,) array, configuration.
-        v, a: (nv,) array, velocity and acceleration.
     Raises: InputError as bodies_of."""
     q, v, a = _state(model, q, v, a)
     bodies, columns = _bodies(model, q, v, a)

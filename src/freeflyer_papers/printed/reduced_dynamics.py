@@ -3,14 +3,14 @@ chains with it, eqs. (8)-(19)."""
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.chains import CENTROIDAL_ROWS, Chains, kinematic_chains
+from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.inputs import velocity_places
 from freeflyer.dynamics import centroidal
 from freeflyer.dynamics import bias_forces, frame_pose, frame_velocity, gravity_forces, mass_matrix
@@ -22,11 +22,13 @@ from freeflyer.text import short_repr
 from freeflyer.tolerances import BRANCH_MOMENTUM_RATIO
 
 
-@dataclass(frozen=True, eq=False)
-class ReducedDynamics:
+class ReducedDynamics(namedtuple("ReducedDynamics", (
+    "chains branches jacobian jacobian_rate inverse mass_matrix bias_forces gravity_forces contact_jacobian "
+    "null_space"))):  # fmt: skip
     """Reduced dynamics M_r a_r + b_r + g_r = forces + J_cr^T F, with v_r = J_r v: kept velocities, then the branches' average ones.
 
     Attributes:
+        chains, branches: Of `kinematic_chains`; a CentroidalJacobian for each branch.
         jacobian: (r, nv) array, J_r, (13): the kept velocities in tree order, then each branch: its average velocity, or its own
             velocities where these are six or less.
         jacobian_rate: (r, nv) array, its exact time derivative.
@@ -34,21 +36,8 @@ class ReducedDynamics:
         mass_matrix: (r, r) array, M_r, (14a).
         bias_forces, gravity_forces: (r,) array, b_r and g_r, (14b), (14c), N and N m.
         contact_jacobian: (k, r) array, J_cr, (15), of the contacts' rows.
-        null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r.
+        null_space: (nv, nv) array, N_r = 1 - inverse J_r, (19): J_r M^-1 N_r^T = 0, so that forces N_r^T f move nothing of v_r."""
 
-    Examples:
-        See `reduced_dynamics`."""
-
-    chains: Chains
-    branches: tuple[CentroidalJacobian, ...]
-    jacobian: np.ndarray
-    jacobian_rate: np.ndarray
-    inverse: np.ndarray
-    mass_matrix: np.ndarray
-    bias_forces: np.ndarray
-    gravity_forces: np.ndarray
-    contact_jacobian: np.ndarray
-    null_space: np.ndarray
     __repr__ = short_repr
 
     def generalized_forces(self, reduced: ArrayLike, inner: ArrayLike | None = None) -> np.ndarray:
@@ -98,8 +87,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     )  # fmt: skip
 
 
-@dataclass(frozen=True, eq=False)
-class CentroidalJacobian:
+class CentroidalJacobian(namedtuple("CentroidalJacobian", "link coordinates mass center inertia J rate")):
     """Average velocity of one branch beside the link that it hangs from: J v of its coordinates, in that link's axes.
 
     Attributes:
@@ -110,18 +98,8 @@ class CentroidalJacobian:
         inertia: (6, 6) array, about that centre, [linear; angular], kg and kg m^2.
         J: (6, u) array, inertia^-1 times the branch's momentum matrix, eq. (10): velocity of the centre, average angular
             velocity.
-        rate: (6, u) array, its exact time derivative.
+        rate: (6, u) array, its exact time derivative."""
 
-    Examples:
-        See `centroidal_jacobians`."""
-
-    link: str
-    coordinates: np.ndarray
-    mass: float
-    center: np.ndarray
-    inertia: np.ndarray
-    J: np.ndarray
-    rate: np.ndarray
     __repr__ = short_repr
 
 

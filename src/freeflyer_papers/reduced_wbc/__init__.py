@@ -24,8 +24,6 @@ CAPTIONS = {
         "and solution by its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it."),
 }
 
-__all__ = ["REPRODUCTION", "ReducedResult", "compute"]
-
 
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
     """All of it, for TOCABI of a URDF file; two minutes. Errors: FileError, InputError for another robot's file."""
@@ -41,7 +39,8 @@ def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:
         alone += cycles.solver_times(st)
     sizes, alone_sizes = cycles.sizes(progress)
     here = machine()
-    return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, cycles.track(r, progress),
+    tracked = tuple([cycles.track(r, method, progress) for method in cycles.TRACKED_METHODS])
+    return ReducedResult(r.name, rows, tuple(measured), sizes, tuple(alone), alone_sizes, tracked,
         f"{here.cpu}, {here.cores} cores")  # fmt: skip
 
 

@@ -9,10 +9,9 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass
 from statistics import fmean
 from time import thread_time
-from typing import Any, NamedTuple
+from typing import Any
 from unittest.mock import patch
 
 import numpy as np
@@ -22,7 +21,7 @@ import freeflyer as ff
 from freeflyer.analysis.timing.results import no_collection
 from freeflyer.control.inputs import base_coordinates
 from freeflyer.control.problem import Formulation, WholeBodyProblem
-from freeflyer.control.running import ControlRun, run_scenario
+from freeflyer.control.running import run_scenario
 from freeflyer.control.scenario import Following, Stance as Standing
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization.hierarchy import ACTIVE_SET
@@ -34,13 +33,9 @@ from freeflyer_papers.reduced_wbc import two_programs
 from freeflyer_papers.reduced_wbc.robot import Robot, Stance, robot, stance, sway
 
 
-@dataclass(frozen=True)
-class Way:
+class Way(namedtuple("Way", "name solver")):
     """A way of solving a cycle: its programs by a solver of quadratic programs level by level, or all of it by
     WholeBodyProblem.solve."""
-
-    name: str
-    solver: str
 
     def solve(self, program: two_programs.Lqp) -> tuple[np.ndarray, int]:
         """x, and how many quadratic programs were solved. Errors: SolverError."""
@@ -50,15 +45,9 @@ class Way:
 WAYS = (Way("OSQP by qpsolvers, level by level", "osqp"), Way("WholeBodyProblem.solve, compiled", ACTIVE_SET))
 
 
-class Cycle(NamedTuple):
+class Cycle(namedtuple("Cycle", "a F seconds programs again")):
     """a (nv,), F (k,) of one cycle; seconds for the terms of the state, the reduced dynamics, the first and the second program;
     programs: quadratic programs in all; again: whether the first part was solved twice."""
-
-    a: np.ndarray
-    F: np.ndarray
-    seconds: tuple[float, float, float, float]
-    programs: int
-    again: bool
 
     @property
     def total(self) -> float:
@@ -132,11 +121,6 @@ class Tracked(namedtuple("Tracked", "method t center hand largest torque solved 
     hand's orientation, m, m, rad, over all samples. torque: the largest, N m; solved: share of cycles that were."""
 
 
-def track(r: Robot, progress: Progress) -> tuple[Tracked, ...]:
-    """Both methods on the same way."""
-    return tuple([_tracked(r, method, progress) for method in TRACKED_METHODS])
-
-
 def reach(hand: str) -> Callable[[Standing], Following]:
     """A scenario: the centre of mass goes down and to the side and returns, while the hand goes up and outwards.
 
@@ -161,15 +145,11 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
     return bool((np.abs(first - second) <= SAME * np.maximum(first, second)).all())
 
 
-def _tracked(r: Robot, method: str, progress: Progress) -> Tracked:
+def track(r: Robot, method: str, progress: Progress) -> Tracked:
+    """A method on the way."""
     found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
         progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
-    return _summary(found, method)
-
-
-def _summary(found: ControlRun, method: str) -> Tracked:
-    errors = list(found.errors.values())
-    center, hand = errors[0], errors[1]
+    center, hand, *_ = found.errors.values()
     position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
     center_size = np.linalg.norm(center, axis=1)
     keep = slice(None, None, THIN)

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 import dataclasses
-from dataclasses import dataclass
 from pathlib import Path
-from typing import NamedTuple
 
 import numpy as np
 
@@ -31,15 +30,8 @@ ARM = {"Shoulder1": 0.3, "Shoulder2": 0.3, "Shoulder3": 1.5, "Armlink": -1.27, "
 HUMANOID_ARM = {"shoulder_pitch": -0.3, "shoulder_roll": 0.3, "upper_arm_yaw": -0.3, "elbow": -1.0}
 
 
-class Robot(NamedTuple):
+class Robot(namedtuple("Robot", "name model q feet base hands")):
     """A robot on two feet: q (nq,), feet as contacts held at the ground, the link that floats, the frames of its hands."""
-
-    name: str
-    model: ff.Model
-    q: np.ndarray
-    feet: tuple[ff.contacts.Contact, ff.contacts.Contact]
-    base: str
-    hands: tuple[str, str]
 
 
 def robot(path: Path | None = None, joints: int = JOINTS) -> Robot:
@@ -129,15 +121,8 @@ ACCELERATION_LIMIT = 300.0  # rad/s^2; the paper gives no number
 LOWER = 0.01  # m: the centre of mass is led so far below its place
 
 
-@dataclass(frozen=True, eq=False)
-class Stance:
+class Stance(namedtuple("Stance", "support problem q contacts ends")):
     """A problem at a posture q (nq,): `contacts` and `ends` are c and k of Tables 1 and 2."""
-
-    support: str
-    problem: ff.control.WholeBodyProblem
-    q: np.ndarray
-    contacts: int
-    ends: int
 
 
 def stance(r: Robot, support: str, orientation: bool = True) -> Stance:

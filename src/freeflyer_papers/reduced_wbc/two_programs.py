@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections import namedtuple
 from dataclasses import dataclass, replace
-from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -29,17 +28,8 @@ DEPENDENT = 1e-9  # of the largest direction of momentum: smaller ones are none
 CENTROIDAL = "centroidal accelerations"
 
 
-class Rows(NamedTuple):
+class Rows(namedtuple("Rows", "level name A lower upper weights equations torques", defaults=(False,))):
     """Rows lower <= A x <= upper of one thing: its level and name, weights of squares."""
-
-    level: str
-    name: str
-    A: np.ndarray
-    lower: np.ndarray
-    upper: np.ndarray
-    weights: np.ndarray
-    equations: bool
-    torques: bool = False
 
 
 @dataclass(frozen=True)
@@ -72,13 +62,8 @@ class Lqp:
         raise AssertionError
 
 
-class Split(NamedTuple):
+class Split(namedtuple("Split", "first A own left")):
     """LQP 1, s = A a_u of the branches with mass matrix `own`, rows that are left for LQP 2."""
-
-    first: Lqp
-    A: np.ndarray
-    own: np.ndarray
-    left: tuple[Rows, ...]
 
 
 def conventional_program(problem: WholeBodyProblem, q: np.ndarray, v: np.ndarray) -> Lqp:

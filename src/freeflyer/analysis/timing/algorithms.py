@@ -6,8 +6,8 @@ from __future__ import annotations
 import inspect
 import os
 import sysconfig
+from collections import namedtuple
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -29,15 +29,10 @@ from freeflyer.progress import Progress
 from freeflyer.sim.simulating import simulate
 
 
-@dataclass(frozen=True)
-class Algorithm:
+class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
     """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared), of
     frames, or of contacts that hold frames in all directions. `arguments` are fields of States, or `frame`; `axes`: which of a
     result's axes for one state run over velocity coordinates."""
-
-    name: str
-    arguments: tuple[str, ...]
-    axes: tuple[int, ...] = ()
 
     @property
     def function(self) -> Any:
@@ -202,13 +197,8 @@ def _standing(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[
         return {}
 
 
-@dataclass(frozen=True)
-class BenchRobot:
-    """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too."""
-
-    model: Any
-    urdf: Path | None
-    mjcf: Path | None = None
+class BenchRobot(namedtuple("BenchRobot", "model urdf mjcf", defaults=(None,))):
+    """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too; None without."""
 
 
 def default_robots() -> Iterator[BenchRobot]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields, replace
+from dataclasses import replace
 from functools import lru_cache, partial
 from pathlib import Path
 from time import perf_counter
@@ -35,13 +35,8 @@ from freeflyer.text import microseconds as us
 SLOWEST = 99.9  # percentile
 
 
-@dataclass(frozen=True)
-class Contestant:
+class Contestant(namedtuple("Contestant", "name cycle states")):
     """`cycle` is called with each of `states`, tuples of its arguments, in their order: it may begin with the last answer."""
-
-    name: str
-    cycle: Callable[..., object]
-    states: Sequence[tuple[Any, ...]]
 
 
 class CycleTiming(namedtuple("CycleTiming", "name cycles median slow slowest")):
@@ -160,7 +155,7 @@ def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | Non
         block_seconds: float, progress: Progress) -> ClosedTimings:  # fmt: skip
     """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
     s, split = closed_state(model), linkages.partition(model)
-    many = ClosedState(s.closed, *(np.tile(getattr(s, f.name), (batch, 1)) for f in fields(s)[1:]))  # cost is not of the numbers
+    many = ClosedState(s.closed, *(np.tile(x, (batch, 1)) for x in s[1:]))  # cost is not of the numbers
     peers, notes = make_peers(model, mjcf) if make_peers else ((), ())
     rows = []
     for quantity, evaluate in QUANTITIES.items():
@@ -179,20 +174,10 @@ def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | Non
         softness, tuple(notes))  # fmt: skip
 
 
-@dataclass(frozen=True)
-class ClosedState:
+class ClosedState(namedtuple("ClosedState", "closed q u u_dot v a tau tau_u")):
     """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
     joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their projection on the
     independent ones, G^T tau. closed: the model in its independent velocities."""
-
-    closed: Model
-    q: np.ndarray
-    u: np.ndarray
-    u_dot: np.ndarray
-    v: np.ndarray
-    a: np.ndarray
-    tau: np.ndarray
-    tau_u: np.ndarray
 
 
 @lru_cache(maxsize=8)

@@ -6,14 +6,15 @@ import json
 import os
 import subprocess
 import sys
+from collections import namedtuple
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from tempfile import TemporaryDirectory
 
 from freeflyer.analysis.timing import results as R, runner
-from freeflyer.analysis.timing.algorithms import BenchRobot, StepPeer, default_robots, step_times
-from freeflyer.analysis.timing.control_cycles import ControlTimings, MakeClosedPeers, control_times
+from freeflyer.analysis.timing.algorithms import BenchRobot, default_robots, step_times
+from freeflyer.analysis.timing.control_cycles import ControlTimings, control_times
 from freeflyer.errors import FreeflyerError
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
@@ -22,13 +23,8 @@ from freeflyer.text import microseconds as us, short_repr
 PARTS = ("robots", "batches", "scaling", "simulation", "control", "start")
 
 
-@dataclass(frozen=True)
-class Peers:
-    """Other libraries that are timed beside us, of each part; none of them by default."""
-
-    robot: runner.MakePeer | None = None
-    closed: MakeClosedPeers | None = None
-    step: StepPeer | None = None
+class Peers(namedtuple("Peers", "robot closed step", defaults=(None, None, None))):
+    """Other libraries that are timed beside us: a MakePeer, a MakeClosedPeers, a StepPeer; none of them by default."""
 
 
 @dataclass(frozen=True)

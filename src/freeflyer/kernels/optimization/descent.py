@@ -8,7 +8,9 @@ level improves, whichever limits were held before.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row
@@ -17,6 +19,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 from freeflyer.kernels.optimization.penalties import HARD, keep_limits
 
 RESTING = 1e-8  # of a row: one of which less is left does not change
+FLOOR = 0.01  # of a level's slope: what counts as its length for the rates of rows, however little is left of it
 
 AT = 1e-10  # of the size of a row's terms: a row nearer to its limit is at it
 
@@ -79,12 +82,14 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     balancing, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     sizes, low, high, softness = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    previous = workspace(T, m + 8)
     norms, signs, d, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(W, 0, n * width)
     for j in range(n):
         store(W, width * j + j, 1.0)
     for i in range(m):
         side = load(sides, i)
+        store(previous, i, load(held, i))
         store(held, i, side if side == EQUAL or load(residuals, i) != 0.0 else FREE)
         store(places, i, -1.0)
         store(sizes, i, 0.0)
@@ -126,8 +131,8 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
             for i in range(m):
                 store(places, i, -1.0)
             keep_limits(
-                0, width, P, P, Q, rank, low, high, softness, sizes, 0.01 * gradient, begin, m, n, width, W, direction, signs, multipliers, L, S,
-                wide, places, balancing, slots, norms, step, d, parts,
+                0, width, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
+                multipliers, L, S, wide, places, balancing, slots, norms, step, d, parts,
             )  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
                 found = k
@@ -146,5 +151,10 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
                 put_products(fresh, rank - known, width, width, P, width * i, parts)
                 subtract_products(P, width * i, 0, width, parts, 0, rank - known, fresh, width)
         begin = end
+    for i in range(m):
+        if found <= levels and load(held, i) == FREE and load(previous, i) == load(sides, i) and load(sides, i) != FREE:
+            rate = load(sides, i) * dot(T, width * i, direction, 0, width)
+            if rate > -RESTING * load(sizes, i) * sqrt(dot(direction, 0, direction, 0, width)):
+                store(held, i, load(sides, i))
     release(T, before)
     return found

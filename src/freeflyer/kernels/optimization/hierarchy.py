@@ -5,9 +5,8 @@ Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sheri
 potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
 stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
 solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
-point, rounds may make no step, or go in a circle. Then all limits are loosened by amounts that differ, and restored at the
-solution. A limit that stops the step after its release stays held, and is tested once more at the end. If the equations violate
-many limits, or rounds go on, the method begins anew near the solution (penalties.py).
+point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
+(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -15,7 +14,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 from __future__ import annotations
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
     workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
@@ -23,7 +22,7 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
-    EQUAL, FREE, LARGEST, LOWER, UPPER, WRONG, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
+    EQUAL, FREE, LARGEST, LOWER, UPPER, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
 )
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
@@ -34,7 +33,8 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
-TOLERANCE, MORE_TOLERANT, TOLERANT = 1e-9, 2.0, 1e-6  # of a level's slope: what may be left at an optimum; more each time; the most
+TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
+MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
@@ -179,19 +179,28 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single = stop
         else:
-            first = m if proven else hold_violated(held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            first = m
+            if not proven:
+                first = hold_violated(
+                    held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts
+                )
             change = first
             starting = first < m and not started and rounds > FEW and attempt < STARTS
             if first == m:
                 worst, change = wrong_row(
-                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, EVERY if proven else WRONG,
-                    direction,
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided,
+                    EVERY if proven else WRONG_SHARE * tolerance, direction,
                 )  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
                 started = True
                 if worst >= 0 and stalls >= PATIENCE:
-                    put_sides(lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals, parts)
-                    level = steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    put_sides(
+                        lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
+                        parts,
+                    )  # fmt: skip
+                    level = steepest(
+                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts
+                    )
                     change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels
                     if not proven:

@@ -20,7 +20,7 @@ ENOUGH = 0.5  # of a row's squared length: if more is left of it, it is orthogon
 DEPENDENT = 1e-8  # of a row's length: a row of which less is left depends on rows before it
 SMALL, LONG = 1e-6, 1e7  # of a row's length, of the length of a solution: a row of which less is left is not met by so long a one
 FREE = float("inf")  # the length of a direction that least squares leave free: its share becomes zero
-FLAT = 1e-9  # of a level's largest slope: directions in which it changes by less are free
+FLAT = 1e-8  # of a level's largest slope: a direction in which it changes by less, or that is so much longer, is free
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
@@ -199,11 +199,11 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
         if load(held, i) != 0.0:
             for j in range(columns):
                 store(U, high * j + i - begin, load(L, width * i + before + j))
-    largest = 0.0
+    largest, far = 0.0, True
     for j in range(columns):
-        largest = max(largest, dot(U, high * j, U, high * j, high))
+        largest = max(largest, sqrt(dot(U, high * j, U, high * j, high)))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts) or load(R, wide * j + j) < FLAT * sqrt(largest):
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts) or load(R, wide * j + j) < FLAT * largest:
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):
@@ -212,14 +212,23 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             for j in range(before):
                 total -= load(L, width * i + j) * load(z, j)
             store(U, high * columns + i - begin, total)
-    clear(R, wide * columns, wide * columns + wide)
-    for j in range(columns):
-        store(R, wide * columns + j, dot(U, high * j, U, high * columns, high))
-    for j in range(columns - 1, -1, -1):
-        x = load(R, wide * columns + j) / load(R, wide * j + j)
-        store(z, before + j, x)
-        for k in range(j):
-            store(R, wide * columns + k, load(R, wide * columns + k) - x * load(R, wide * j + k))
+    reach = sqrt(dot(U, high * columns, U, high * columns, high))
+    while far:
+        clear(R, wide * columns, wide * columns + wide)
+        for j in range(columns):
+            store(R, wide * columns + j, dot(U, high * j, U, high * columns, high))
+        far, least, flattest = False, FREE, 0
+        for j in range(columns - 1, -1, -1):
+            pivot = load(R, wide * j + j)
+            x = load(R, wide * columns + j) / pivot
+            store(z, before + j, x)
+            far = far or abs(x) * FLAT * largest > reach
+            if pivot < least:
+                least, flattest = pivot, j
+            for k in range(j):
+                store(R, wide * columns + k, load(R, wide * columns + k) - x * load(R, wide * j + k))
+        if far:
+            store(R, wide * flattest + flattest, FREE)
     for i in range(begin, end):
         if load(held, i) != 0.0:
             store(residuals, i, residual_of(L, width, i, rank, z, e))

@@ -4,9 +4,9 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. A soft limit has a variable of its own, by which it is missed. So rows that are held are independent, and their
-orthonormal factor loses half as many digits as one of their products. What limits of levels above are missed by is added to them in
-the next pass (the method of multipliers).
+are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed; if more limits
+are exceeded than there are unknowns, they are squares of the level's matrix, as equations are, until the next pass. Each pass goes
+on from where the last one has ended (the proximal point method).
 """
 
 from __future__ import annotations
@@ -21,21 +21,20 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
-HARD = 1e-300  # softness of limits of levels above
+HARD = 1e-300  # softness of limits of levels above: none, though not zero, which marks rows that are no limits
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
-FALLING = 0.5  # of the gradient before
-PASSES = 12  # of a level: the second, from where the first has ended, tells one that is nearly met from one that cannot be
+FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 @kernel
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
-    """W W^T, the inverse of the matrix of a level: share and the squares of rows that are equations or far outside. The last four: room."""
+    """W W^T, the inverse of the matrix of a level: share and `squares` (m,) times the products of rows. The last four: room."""
     clear(M, 0, n * width)
     for i in range(from_row, end):
         if load(squares, i) != 0.0:
@@ -87,8 +86,9 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
                 wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
-    are known at first; strengths (m,): their multipliers times the size of their rows. The last three: room. Returns how many
-    hold y, and how many numbers of Q's rows are used."""
+    are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric, zero
+    if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how many
+    numbers of Q's rows are used."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     rounds, going = 0, True

@@ -4,10 +4,10 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
-from freeflyer.kernels.contacts.rows import add_power, table_int
+from freeflyer.kernels.backend import inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
+from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
+    add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
 )
 from freeflyer.kernels.math.spatial import spatial_of
 from freeflyer.kernels.model.layout import TABLE_AT
@@ -16,9 +16,7 @@ from freeflyer.kernels.sim.layout import (
     AXIS, DISC, GIVEN, GRID, GRID_FLOATS, GRID_NUMBERS, GRID_X, GRID_Y, HEIGHT, PLACE, PLANE_FLOATS, PLANES, POINT_FLOATS,
     POINT_FRAME, POINT_INTS, POINT_KIND, POINT_NUMBERS, POINTS_AT, RADIUS, SURFACE, TIP,
 )
-from freeflyer.kernels.tree.columns import put_column, root_direction
 from freeflyer.kernels.tree.frames import frame_body, placement
-from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 EDGE_ON = 1e-9  # a disc that lies flat to this sine touches with its centre
 FOOTS = 3  # times that the foot of the perpendicular from a point to a grid is looked up

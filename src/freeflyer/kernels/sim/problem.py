@@ -47,8 +47,10 @@ def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, 
 def put_gains(topology, state, states, L, X, rows, lasts, own, width, G):
     """G (own, width) = X D^-1 X^T of the state's whitened directions, on and above the diagonal, whole rows."""
     nv, stride, held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), table_int(topology, N_SET_ROWS)
-    columns, scaled = workspace(G, nv * width + 8), workspace(G, nv + 8)
+    columns, scaled, inverses = workspace(G, nv * width + 8), workspace(G, nv + 8), workspace(G, nv + 8)
     zero_entries(columns, nv * width)
+    for j in range(nv):
+        store(inverses, j, load(L, states * (stride + 1) * j + state))
     if held > 0:
         zero_entries(G, own * width)
     for i in range(own):
@@ -60,7 +62,7 @@ def put_gains(topology, state, states, L, X, rows, lasts, own, width, G):
         last = integer(load(lasts, i))
         j = last
         while j >= 0:
-            store(scaled, j, load(L, states * (stride + 1) * j + state) * load(columns, width * j + i))
+            store(scaled, j, load(inverses, j) * load(columns, width * j + i))
             j = j - 1 if i < held else coordinate_before(topology, j)
         for k in range(i - i % row_step(G), width, row_step(G)):
             total, end = 0.0 * load_row(columns, k), last

@@ -12,8 +12,8 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store, taken,
-    workspace, zero_entries,
+    as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store,
+    taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -24,7 +24,8 @@ from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V
 from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
 from freeflyer.kernels.sim.layout import (
-    DAMPING, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING,
+    DAMPING, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
+    VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
@@ -129,8 +130,7 @@ def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenche
 
 @kernel
 def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
-    """State after a step under the forces tau (nv,); kept: mean forces that the next step begins with, of points in world axes;
-    wrenches (contacts, 6): mean forces on the contacts' frames, in their axes at their origins."""
+    """State after a step, and the rest as `ground_step` gives it."""
     nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
     h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
@@ -187,7 +187,7 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
 @inlined
 def put_springs(topology, settings, groups, count, near, asked, u, y):
     """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
-    made, (limited, dry, points) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
+    made, (limited, dry, _) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
     h, damper = load(settings, STEP), load(settings, DAMPING)
     give = 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
     for m in range(count):
@@ -202,8 +202,9 @@ def put_springs(topology, settings, groups, count, near, asked, u, y):
 
 @kernel
 def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
-    """qs (samples, nq), vs (samples, nv): states after some, twice as many, ... steps under tau; kept: after all; wrenches (samples,
-    6 contacts) and facts (samples, FACTS) of the first step on the way to each."""
+    """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under the forces tau (nv,). Of the first step to
+    each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts
+    (samples, FACTS). kept: mean forces of the last step, with which the next one begins, of points in world axes."""
     nv, nq, first, count = load_int(topology, N_V), load_int(topology, N_Q), kept_at(topology), table_int(topology, N_KEPT)
     contacts, x, y = 6 * table_int(topology, N_CONTACTS), workspace(q, nq + 8), workspace(q, nv + 8)
     x_next, y_next, given = workspace(q, nq + 8), workspace(q, nv + 8), workspace(q, first + count + 8)
