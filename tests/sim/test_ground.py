@@ -417,21 +417,21 @@ def test_bad_input_is_a_sentence():
     model, tip = body(), ff.contacts.point("body")
     rest = np.zeros(6)
 
-    def refused(match, **changes):
+    def stopped(match, **changes):
         arguments = {"dt": DT, "duration": 0.1, "ground": ff.sim.Ground(), "contacts": tip} | changes
         with pytest.raises(ff.InputError, match=match):
             ff.sim.simulate(model, arguments.pop("q", UPRIGHT), arguments.pop("v", rest), **arguments)
 
-    refused("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
-    refused("give ground=", ground=None)
-    refused("needs contacts=", contacts=())
-    refused("names of their own", contacts=(tip, tip))
-    refused("inputs are held", hold=False)
-    refused("ground must be", ground=0.0)
+    stopped("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
+    stopped("give ground=", ground=None)
+    stopped("needs contacts=", contacts=())
+    stopped("names of their own", contacts=(tip, tip))
+    stopped("inputs are held", hold=False)
+    stopped("ground must be", ground=0.0)
     refused(ff.InputError, "restitution", ff.sim.Ground, restitution=1.5)
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
-    refused(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
+    stopped(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
     run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
                           ground=ff.sim.Ground(), contacts=tip)
     assert run.failure is not None

@@ -197,9 +197,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(names), 1, 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(points), 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
-    table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
+    table = widen(held.table, (settings, kept, len(names), 1), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
     return Problem(topology, parameters, handle(topology, parameters), settings, kept)
