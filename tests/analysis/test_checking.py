@@ -205,7 +205,7 @@ def test_sound_limits_have_no_findings():
     assert limit_findings(with_joint(arm(), "elbow", lower=(-4 * np.pi,), upper=(4 * np.pi,))) == []
     assert limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), mimic=Mimic("shoulder"))) == []
     assert limit_findings(with_joint(arm(), "elbow", kind="continuous", lower=(), upper=())) == []
-    (finding,) = limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
+    (finding,) = checking.limit_findings(with_joint(arm(), "elbow", lower=(), upper=(), velocity=(), effort=()))
     assert finding.sentence == "it has no position, velocity and effort limits"
 
 

@@ -117,6 +117,9 @@ def test_corners_nearest_points_and_distances_of_polygons() -> None:
     assert signed_distance(POLYGON, CLOUD).min() > -EXACT
     assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
     found = project_into(POLYGON, POINTS)
+    middles, out = 0.5 * (POLYGON + np.roll(POLYGON, -1, axis=0)), 1e-3 * (np.roll(POLYGON, -1, axis=0) - POLYGON)[:, ::-1] * (1, -1)
+    near = np.concatenate([POINTS, middles + out, middles - out])
+    close(np.array([project_into(POLYGON, point) for point in near]), project_into(POLYGON, near))
     for p, x in zip(POINTS, found):
         close(x, nearest(CLOUD, p), 1e-5)
     outside = signed_distance(POLYGON, POINTS) < 0.0

@@ -239,6 +239,32 @@ def test_code_that_would_be_long_stays_general(monkeypatch: pytest.MonkeyPatch) 
     assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) == 0.0
 
 
+def test_verdicts_are_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    """What stays general is not traced again, and limits belong to the verdict."""
+    from freeflyer.kernels.compiler.one_robot import entries
+
+    model = ff.robots.chain(4, length=fresh(90).uniform(0.1, 0.2))
+    monkeypatch.setattr(entries, "MOST_BY_ROWS", 10)
+    first = ff.specialize(model, ["mass_matrix"])
+    with monkeypatch.context() as m:
+        m.setattr(entries, "formulas", None)
+        assert ff.specialize(model, ["mass_matrix"]).specialization.notes == first.specialization.notes
+    monkeypatch.undo()
+    assert ff.specialize(model, ["mass_matrix"]).specialization.notes == {"mass_matrix": "specialised"}
+
+
+def test_earlier_code_is_kept() -> None:
+    """A second call adds to the first one's code, also while a thread still compiles, and shows its progress."""
+    model, shown = ff.robots.chain(3), []
+    one = ff.specialize(model, ["gravity_forces"], wait=False)
+    both = ff.specialize(one, ["mass_matrix", "center_of_mass"], progress=lambda share, what: shown.append((share, what)))
+    assert both.specialization.notes == dict.fromkeys(("gravity_forces", "mass_matrix", "center_of_mass"), "specialised")
+    assert shown[0] == (0.0, f"{model.name}: compiling mass_matrix") and all(0.0 <= share < 1.0 for share, _ in shown)
+    again = ff.specialize(both, ["mass_matrix"])
+    assert np.array_equal(again.code, both.code) and np.count_nonzero(again.code) == 8
+    assert "mass_matrix" not in one.specialization.notes
+
+
 def test_a_thread_compiles_in_the_background() -> None:
     model, q = ff.robots.chain(5), fresh(60).standard_normal(5)
     fast = ff.specialize(model, ["gravity_forces"], wait=False)

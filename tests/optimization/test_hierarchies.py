@@ -167,8 +167,8 @@ def test_warm_starts_and_what_is_left_free():
 @pytest.mark.peers
 @pytest.mark.parametrize("solver", ["osqp", "proxqp", "piqp"])
 def test_other_solvers_give_the_same(solver):
-    pytest.importorskip({"proxqp": "proxsuite"}.get(solver, solver))
     """Or refuse a level: ProxQP calls some of these programs infeasible."""
+    pytest.importorskip({"proxqp": "proxsuite"}.get(solver, solver))
     rng, refused = fresh(), 0
     for _ in range(8):
         A, B = rng.normal(size=(3, 5)), rng.normal(size=(5, 5))

@@ -246,3 +246,20 @@ def test_mimic_joints_follow_in_mujoco():
     refused(InputError, "twice", sim.mujoco_plant, model, motors=["a", "a"])
     with pytest.raises(InputError, match="expressed"):
         sim.simulate_in_mujoco(sim.mujoco_plant(model), q, v, dt=5e-3, duration=0.1, expressed="nonsense")
+
+
+def test_contacts_count_on_the_feet_of_both_geoms():
+    """Forces act on the second geom of a contact, and back on the first; samples differ in how many contacts they have."""
+    from freeflyer.sim.mujoco_scene import Touches, sum_touches
+
+    rng, samples, expected = fresh(), [], np.zeros((4, 3, 6))
+    for k, count in enumerate((3, 0, 7, 2)):
+        feet, forces, places = rng.integers(-1, 3, (count, 2)), rng.standard_normal((count, 6)), rng.standard_normal((count, 3))
+        axes = np.linalg.qr(rng.standard_normal((count, 3, 3)))[0]
+        samples.append(Touches(feet, forces, axes.reshape(-1, 9), places))
+        for (first, second), f, R, p in zip(feet, forces, axes, places):
+            force, torque = R.T @ f[:3], R.T @ f[3:]
+            for foot, sign in ((first, -1.0), (second, 1.0)):
+                if foot >= 0:
+                    expected[k, foot] += sign * np.concatenate([force, torque + np.cross(p, force)])
+    close(sum_touches(samples, 3), expected, 1e-12, least=1.0)

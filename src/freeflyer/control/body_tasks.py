@@ -193,11 +193,9 @@ class PostureTask(Task):
     def _make_numbers(self, count: int) -> np.ndarray:
         kept, motion = np.asarray(self.weight) > 0.0, []
         for word in MOTION:
-            if (given := getattr(self, word)) is None:
-                motion.append(np.zeros(count))
-                continue
-            check_shape(f"{word} of {self.name}", given, (len(kept) if kept.ndim else count,))
-            motion.append(given[kept] if kept.ndim else given)
+            if (given := getattr(self, word)) is not None:
+                given = check_shape(f"{word} of {self.name}", given, (len(kept) if kept.ndim else count,))
+            motion.append(np.zeros(count) if given is None else given[kept] if kept.ndim else given)
         return np.concatenate([[self.stiffness, self.rate_gain], *motion, np.asarray(self.target)])
 
 

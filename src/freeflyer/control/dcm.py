@@ -17,7 +17,7 @@ from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public, shaped
-from freeflyer.spatial.polygons import project_into, signed_distance
+from freeflyer.spatial.polygons import is_convex, project_into, signed_distance
 
 GAIN = 3.0  # 1/s, of the feedback
 
@@ -177,9 +177,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
     strength, time, corners = positive("gain", gain), number("t", t), None
     if polygon is not None:
         corners = shaped("polygon", polygon, ("m", 2), ": freeflyer.control.support_polygon(feet)")
-        edge = np.roll(corners, -1, axis=0) - corners
-        following = np.roll(edge, -1, axis=0)
-        if (edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0] < -1e-12 * np.abs(corners).max(initial=1.0) ** 2).any():
+        if not is_convex(corners):
             raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
     return dcm_command(plan, plan(time), c, speed, strength, corners)
 

@@ -125,8 +125,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     if len(standing) != 2 or standing[0].name == standing[1].name:
         raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
     length, height = number("step_length", step_length), number("clearance", clearance)
-    start, rest = number("begin", begin), positive("rest_duration", rest_duration)
-    period = positive("step_duration", step_duration)
+    start, rest, period = number("begin", begin), positive("rest_duration", rest_duration), positive("step_duration", step_duration)
     double = period * number("double_support", double_support, SMALLEST, 0.999)
     count, forwards = whole_number("steps", steps, 2), heading(standing, forward)
     places, swings = [np.array(foot.at) for foot in standing], []

@@ -133,9 +133,8 @@ class _Loop:
         self.most = np.asarray(model.effort_limit)[self.places]
         self.passive = any(joint_losses(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
-        # torques, seconds, status; of problems with the same rows the cycles, and targets of their tasks or tasks of users: what
-        # refers to much more keeps the garbage collector busy
-        self.cycles: list[tuple[np.ndarray, float, str]] = []
+        # what refers to much more keeps the garbage collector busy; of problems with the same rows cycles, targets or users' tasks
+        self.cycles: list[tuple[np.ndarray, float, str]] = []  # torques, seconds, status
         self.asked: dict[int, tuple[WholeBodyProblem, list[int], list[tuple[Any, ...]]]] = {}
 
     def __call__(self, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:
@@ -164,10 +163,8 @@ class _Loop:
         for problem, cycles, asked in self.asked.values():
             at = [k for k in cycles if k < len(q)]
             for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
-                if task.compiled:
-                    e = changed(task, (), target=np.array(given)).error(model, q[at])
-                else:
-                    e = np.array([x.error(model, y) for x, y in zip(given, q[at])])
+                e = (changed(task, (), target=np.array(given)).error(model, q[at]) if task.compiled
+                     else np.array([x.error(model, y) for x, y in zip(given, q[at])]))  # fmt: skip
                 found.setdefault(task.name, np.full((len(self.cycles), e.shape[1]), np.nan))[at] = e
         return found
 
@@ -217,8 +214,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
     loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
-    length = made.duration if duration is None else duration
-    what = f"{name} of {model.name}, {formulation} formulation"
+    length, what = made.duration if duration is None else duration, f"{name} of {model.name}, {formulation} formulation"
     common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
     if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
@@ -256,14 +252,13 @@ def _damped(model: Model, dt: float) -> Model:
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
     """Whether the robot has fallen at one of the configurations q (..., nq)."""
     height, axes = center_of_mass(stance.model, q)[..., 2], frame_pose(stance.model, q, stance.base)[..., 2, :3]
-    tilt = axes @ stance.pose(stance.base)[2, :3]
-    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2] or np.min(tilt) < FALLEN_TILT)
+    upright = np.min(axes @ stance.pose(stance.base)[2, :3]) >= FALLEN_TILT
+    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2]) or not upright
 
 
 def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[np.ndarray],
             dt: float) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """(q, v) after cycles of length dt (s) with these accelerations (nv,): the state of now, from a measurement of as many cycles
-    ago and what the controller has asked for since."""
+    """(q, v) after cycles of dt (s) with these accelerations (nv,): those that were asked for since a measurement."""
     for a in accelerations:
         q, v = integrate(model, q, dt * (v + 0.5 * dt * a)), v + dt * a
     return q, v

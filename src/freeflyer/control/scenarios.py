@@ -75,8 +75,7 @@ class Stepping(Scenario):
         groups = len({tuple(phase.swings) for phase in swings})
         q, middle = stance.q, max(0, (len(swings) - groups) // 2)
         for t in [t for phase in swings[middle : middle + groups] for t in (phase.begin, phase.end)]:
-            feet = [_foot_task(stance, foot, 0) for foot in stance.feet]
-            aimed = [_at(task, *self.footsteps.foot(foot.name)(t)) for task, foot in zip(feet, stance.feet)]
+            aimed = [_at(_foot_task(stance, foot, 0), *self.footsteps.foot(foot.name)(t)) for foot in stance.feet]
             tasks = [replace(stance.balance(0), target=self.plan(t).target), self._upright(stance.upright(0), t), *aimed]
             found = inverse_kinematics(stance.model, [*tasks, stance.relaxed()], q)
             q, off = found.q, [float(np.abs(e).max()) for e in found.errors[:-1]]
@@ -121,13 +120,12 @@ class Stepping(Scenario):
 
     def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
-        step, times = (name, phase.begin), (phase.begin, phase.end - phase.begin)
-        if step not in self.ways:
+        key, span = (name, phase.begin), (phase.begin, phase.end - phase.begin)
+        if key not in self.ways:
             off = (frame_pose(self.stance.model, q, task.frames[0]) - self.soles[name](t).target)[:3, 3]
-            planned = self.soles[name].reference
-            self.ways[step] = SampledReference(lambda t: _beside(planned(t), off, -off, t, *times), self.stance.dt)
-        wish = self.ways[step](t)
-        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *times) if shift.any() else wish))
+            self.ways[key] = SampledReference(lambda t: _beside(self.soles[name].reference(t), off, -off, t, *span), self.stance.dt)
+        wish = self.ways[key](t)
+        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *span) if shift.any() else wish))
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -280,21 +278,19 @@ def reach(stance: Stance, rng: np.random.Generator, hand: str | None = None) -> 
     without arms the front of the trunk, to the left and down."""
     c, scale = stance.center_of_mass(), _scaled(stance, 1.0)
     chosen = _hand(stance) if hand is None else hand
-    X = stance.pose(chosen)
-    ahead = _forward(stance)
+    X, ahead = stance.pose(chosen), _forward(stance)
     trunk, side = chosen in _trunk(stance), np.array([-ahead[1], ahead[0], 0.0])
     move = scale * (REACH[0] * ahead + REACH[1] * side + [0.0, 0.0, REACH[2]])
-    times, shares = [0.5, 2.0, 3.0, 4.5], [0.0, 1.0, 1.0, 0.0]
     if trunk:  # it turns about the centre of mass, on an arc
         lever = float(np.linalg.norm((X[:3, 3] - c)[:2]))
-        times, shares = [0.5, 1.25, 2.0, 3.0, 3.75, 4.5], [0.0, 0.5, 1.0, 1.0, 0.5, 0.0]
         if lever < LEVER:
             raise InputError(f"{stance.model.name!r} has no arm, and no frame of its trunk to reach with: name a frame, hand=...")
         move -= (move @ ahead) * ahead
         move *= min(1.0, LEAN * lever / float(np.linalg.norm(move)))
     low = c - [0.0, 0.0, 0.0 if trunk else scale * REACH_DEPTH]
     low_path = WaypointReference([0.5, 1.75, 3.0, 4.25], [c, low, low, c])
-    arms, weight = X[:3, 3] - c + np.multiply.outer(shares, move), np.ones(3)
+    times, weight = [0.5, 1.25, 2.0, 3.0, 3.75, 4.5] if trunk else [0.5, 2.0, 3.0, 4.5], np.ones(3)
+    arms = X[:3, 3] - c + np.multiply.outer(np.interp(times, [0.5, 2.0, 3.0, 4.5], [0.0, 1.0, 1.0, 0.0]), move)
     if trunk:  # the distance from the centre of mass is not its choice
         arms *= np.linalg.norm(arms[0]) / np.linalg.norm(arms, axis=1)[:, None]
         weight[np.abs(arms[0]).argmax()] = 0.0

@@ -140,8 +140,7 @@ class Task(ABC):
 
     @abstractmethod
     def error(self, model: Model, q: np.ndarray) -> np.ndarray:
-        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad. Tasks of this library take as
-        many targets as configurations, too."""
+        """Error (m,) at the configuration q (nq,): how far the robot is beyond the target, m or rad."""
 
     @abstractmethod
     def jacobian(self, model: Model, q: np.ndarray) -> np.ndarray:

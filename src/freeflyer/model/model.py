@@ -224,15 +224,19 @@ class Model:
             raise InputError("a Model cannot be made from arrays, nor by dataclasses.replace: compiled code does not check them. "
                 "Load a file (freeflyer.load), build a description (freeflyer.build(dataclasses.replace(model.description, "
                 "...))) or edit a model (freeflyer.lock_joints, merge_fixed, attach_payload, with_gravity)")
-        vars(self).update(
-            {name: frozen_array(getattr(self, name)) for name in ARRAYS}, frame_index=MappingProxyType(dict(self.frame_index)),
+        self._complete(
+            **{name: frozen_array(getattr(self, name)) for name in ARRAYS}, frame_index=MappingProxyType(dict(self.frame_index)),
             _zero=frozen_array(np.zeros(self.nv)), _gravity=frozen_array(np.array(self.description.gravity, np.float64)),
             constraint_rows=(int(self.topology[layout.N_ROWS]), int(self.topology[layout.N_V])))
         self._make_handles()
 
+    def _complete(self, **fields: Any) -> None:
+        for name, x in fields.items():  # not by vars(self): attributes of an object whose dictionary was asked for are slower
+            object.__setattr__(self, name, x)
+
     def _make_handles(self) -> None:
         arrays, no_frames = (self.topology, self.parameters), np.zeros(1, np.int64)
-        vars(self).update(
+        self._complete(
             handle=handle(*arrays, self.code), _unloaded=table_handle(*arrays, layout.FRAMES, no_frames, self.code))
 
     def __reduce__(self) -> Any:

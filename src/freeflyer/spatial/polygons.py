@@ -50,6 +50,14 @@ def _encloses(corners: list[list[float]], x: float, y: float) -> bool:
     return len(corners) > 2
 
 
+def is_convex(corners: np.ndarray) -> bool:
+    """Whether corners (m, 2), m of 1 or more, are those of a convex polygon, counter-clockwise."""
+    edge = _edges(corners)
+    following = np.concatenate([edge[1:], edge[:1]])
+    turns = edge[:, 0] * following[:, 1] - edge[:, 1] * following[:, 0]
+    return bool((turns >= -1e-12 * np.abs(corners).max(initial=1.0) ** 2).all())
+
+
 def distance_along(polygon: np.ndarray, points: np.ndarray, directions: np.ndarray) -> np.ndarray:
     """Distance (...) from points to the edge along unit vectors (..., 2); NaN from points outside."""
     n = _inward(polygon)

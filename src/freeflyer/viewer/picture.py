@@ -81,7 +81,7 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
     contacts = complete_feet(model.tree, feet) if feet else ()
     for name, wrench in (forces or {}).items():
         if name not in (known := [foot.name for foot in contacts]):
-            raise unknown_name("foot", name, known, "Forces act on contacts: give these as feet=.")
+            raise unknown_name("contact", name, known, "Give contacts as feet=.")
         check_shape(f"forces[{name!r}]", real_array(f"forces[{name!r}]", wrench), (6,))
     if camera is not None:
         instance("camera", camera, Camera)

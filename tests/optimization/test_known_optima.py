@@ -1,0 +1,82 @@
+"""Hierarchies whose optimum is known: by multipliers that are chosen first, or by non-negative least squares."""
+
+import numpy as np
+import pytest
+from freeflyer.optimization.compiled import solve_levels
+from scipy.optimize import nnls
+from seeds import fresh
+
+
+def solved(rng, A, lower, upper, ends, guess=None, **least):
+    """x by the active set, from limits that are held at first as `guess` says."""
+    given = {"none": None, "lower": np.full(len(A), -1.0), "upper": np.ones(len(A)), "some": rng.integers(-1, 2, len(A)) * 1.0}
+    found = solve_levels(A, lower, upper, np.ones(len(A)), ends, guess=given[guess or "none"], **least)
+    assert found.optimal
+    return found.x
+
+
+def active_rows(rng, n, m):
+    """(A, lower, upper, x, push): limits, some of which hold x (n,) with multipliers of three signs and eight decades; the sum of
+    rows times multipliers. Rows that are at a limit with the multiplier zero hold nothing."""
+    A, x = rng.standard_normal((m, n)), rng.standard_normal(n)
+    side = rng.permutation(np.resize([1.0, -1.0, 0.0], m)) * (np.arange(m) < n)
+    room = np.where(side == 0.0, rng.uniform(0.1, 1.0, m), 0.0)
+    lower, upper = A @ x - np.where(side < 0.0, 0.0, 0.1 + room), A @ x + np.where(side > 0.0, 0.0, 0.1 + room)
+    strength = 10.0 ** rng.uniform(-7.0, 1.0, m) * (rng.random(m) < 0.8)
+    return A, lower, upper, x, (side * strength) @ A
+
+
+@pytest.mark.parametrize("guess", ["none", "lower", "upper", "some"])
+def test_limits_with_weak_multipliers_are_held_and_others_released(guess):
+    """In the least metric, and in a level of equations that cannot be met."""
+    rng = fresh(guess)
+    for _ in range(40):
+        n = int(rng.integers(2, 12))
+        A, lower, upper, x, push = active_rows(rng, n, 2 * n)
+        J = np.eye(n) + 0.3 * rng.standard_normal((n, n))
+        H = J.T @ J + 0.1 * np.eye(n)
+        found = solved(rng, A, lower, upper, (len(A),), guess, H=H, g=-H @ x - push)
+        np.testing.assert_allclose(found, x, atol=1e-9 * np.linalg.cond(H))
+        b = J @ x + np.linalg.solve(J.T, push)
+        levels = np.concatenate([A, J]), np.append(lower, b), np.append(upper, b), (len(A), len(A) + n)
+        np.testing.assert_allclose(solved(rng, *levels, guess), x, atol=1e-9 * np.linalg.cond(J) ** 2)
+
+
+@pytest.mark.parametrize("guess", ["none", "upper", "some"])
+def test_points_at_which_many_limits_meet(guess):
+    """The nearest point of a cone of up to 120 faces in up to 8 directions, as equations of a level and as least metric."""
+    rng = fresh(guess)
+    for _ in range(30):
+        n, m = int(rng.integers(3, 9)), int(rng.integers(20, 121))
+        A, apex, wish = rng.standard_normal((m, n)), rng.standard_normal(n), 3.0 * rng.standard_normal(n)
+        A[:, 0] = -np.abs(A[:, 0]) - rng.choice([0.0, 1.0])
+        nearest = apex + wish - A.T @ nnls(A.T, wish, maxiter=5000)[0]
+        none, at = np.full(m, -np.inf), A @ apex
+        np.testing.assert_allclose(solved(rng, A, none, at, (m,), guess, g=-apex - wish), nearest, atol=1e-7)
+        levels = np.concatenate([A, np.eye(n)]), np.append(none, apex + wish), np.append(at, apex + wish), (m, m + n)
+        np.testing.assert_allclose(solved(rng, *levels, guess), nearest, atol=1e-7)
+
+
+def test_many_more_limits_than_unknowns_are_violated():
+    """A x >= b and A x <= b - gap: the slope of squares of violations vanishes, and below that x is nearest to a wish."""
+    rng = fresh()
+    for _ in range(20):
+        n, m = int(rng.integers(2, 9)), int(rng.integers(20, 60))
+        A, b, none = rng.standard_normal((m, n)), 3.0 * rng.standard_normal(m), np.full(m, np.inf)
+        pairs = np.concatenate([A, A]), np.append(b, -none), np.append(none, b - rng.uniform(0.0, 2.0, m))
+        x = solved(rng, *pairs, (2 * m,))
+        missed = pairs[0] @ x - np.clip(pairs[0] @ x, *pairs[1:])
+        assert np.count_nonzero(missed) > n
+        np.testing.assert_allclose(missed @ pairs[0], np.zeros(n), atol=1e-9 * np.abs(missed).sum())
+        wish = rng.standard_normal(n)
+        below = np.concatenate([pairs[0], np.eye(n)]), np.append(pairs[1], wish), np.append(pairs[2], wish), (2 * m, 2 * m + n)
+        np.testing.assert_allclose(solved(rng, *below), x, atol=1e-8)
+
+
+def test_levels_decide_which_limits_lower_levels_may_leave():
+    """x <= 1 with an upper level that pulls up and a lower one that pulls down: the limit stays held; y is the lower level's."""
+    rows = np.array([[1.0, 0.0], [0.0, 1.0], [1.0, 0.0], [1.0, 0.0], [0.0, 1.0]])
+    lower, upper = np.array([-1.0, -1.0, 5.0, -5.0, -5.0]), np.array([1.0, 1.0, 5.0, -5.0, -5.0])
+    for guess in (None, np.array([-1.0, 1.0, 2.0, 2.0, 2.0])):
+        found = solve_levels(rows, lower, upper, np.ones(5), (2, 3, 5), guess=guess)
+        np.testing.assert_allclose(found.x, [1.0, -1.0], atol=1e-12)
