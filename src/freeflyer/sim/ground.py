@@ -134,17 +134,16 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
 
 def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> None:
     """InputError for contacts with points that what holds keeps from moving: forces of the two could not be told apart."""
-    model, X = held.model, dict[str, np.ndarray]()
-    holding: tuple[Contact | Rolling, ...] = (*held.contacts, *held.rolling)
+    model = held.model
 
     def placed(c: Contact | Rolling) -> tuple[int, np.ndarray]:
         """The body of a contact, and its points (c, 3) in the world at the neutral configuration."""
-        X[c.frame] = X[c.frame] if c.frame in X else frame_pose(model, model.neutral, c.frame)
+        X, body = frame_pose(model, model.neutral, c.frame), model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]
         points = surface_points(model, c) if isinstance(c, Contact) else np.zeros((1, 3))
-        return int(model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]), points @ X[c.frame][:3, :3].T + X[c.frame][:3, 3]
+        return int(body), points @ X[:3, :3].T + X[:3, 3]
 
-    fixed = [(c.name, *placed(c)) for c in holding]
-    for c in contacts:
+    fixed = [(c.name, *placed(c)) for c in (*held.contacts, *held.rolling)]
+    for c in contacts if fixed else ():
         body, points = placed(c)
         for name, other, at in fixed:
             if body == other:
@@ -152,8 +151,8 @@ def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> N
                 along = axes[:, : int((sizes > SAME_PLACE).sum())] if len(at) > 1 else np.zeros((3, 0))
                 away = points - at[0] - (points - at[0]) @ along @ along.T
                 if along.shape[1] > 1 or np.linalg.norm(away, axis=1).min() < SAME_PLACE:
-                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: leave it "
-                                     "out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
+                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: "
+                                     "leave it out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
 
 
 class Problem(NamedTuple):
