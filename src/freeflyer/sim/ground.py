@@ -135,6 +135,7 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
 def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> None:
     """InputError for contacts with points that what holds keeps from moving: forces of the two could not be told apart."""
     model = held.model
+    holding: tuple[Contact | Rolling, ...] = (*held.contacts, *held.rolling)
 
     def placed(c: Contact | Rolling) -> tuple[int, np.ndarray]:
         """The body of a contact, and its points (c, 3) in the world at the neutral configuration."""
@@ -142,7 +143,7 @@ def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> N
         points = surface_points(model, c) if isinstance(c, Contact) else np.zeros((1, 3))
         return int(body), points @ X[:3, :3].T + X[:3, 3]
 
-    fixed = [(c.name, *placed(c)) for c in (*held.contacts, *held.rolling)]
+    fixed = [(c.name, *placed(c)) for c in holding]
     for c in contacts if fixed else ():
         body, points = placed(c)
         for name, other, at in fixed:
