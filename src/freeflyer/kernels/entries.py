@@ -144,8 +144,8 @@ CLOSED_SET_STEPS = entry("sim.smooth.closed_set_steps", "quus", OF_STEPS[0], ("t
     table=SETS, **CLOSED)
 CONTACT_IMPULSES = entry("sim.complementarity.contact_impulses", "m", ("table 1",), ("table 1",), (3,), square=True, table=IMPULSES,
     one_by_one=True)
-GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 17", "nq"), ("table 17", "nv"), ("table 5",),
-    ("table 17", "6 table 16"), ("table 17", FACTS), square=True, table=GROUND)
+GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 7", "nq"), ("table 7", "nv"), ("table 5",),
+    ("table 7", "6 table 6"), ("table 7", FACTS), square=True, table=GROUND)
 
 # of whole-body control: what is asked, in a table (control/)
 CONTROL_CYCLE = entry("control.cycle.control_cycle", "q", ("table 0",), ("table 1",), ("table 2",), ("table 3",), ("table 4",),

@@ -36,7 +36,7 @@ DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(24)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
-    "6 table 0": (6, -1, 0), "6 table 16": (6, -17, 0),
+    "6 table 0": (6, -1, 0), "6 table 6": (6, -7, 0),
 }  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs
     "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4",

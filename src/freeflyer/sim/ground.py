@@ -134,17 +134,17 @@ def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list
 
 def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> None:
     """InputError for contacts with points that what holds keeps from moving: forces of the two could not be told apart."""
-    model, X = held.model, dict[str, np.ndarray]()
+    model = held.model
     holding: tuple[Contact | Rolling, ...] = (*held.contacts, *held.rolling)
 
     def placed(c: Contact | Rolling) -> tuple[int, np.ndarray]:
         """The body of a contact, and its points (c, 3) in the world at the neutral configuration."""
-        X[c.frame] = X[c.frame] if c.frame in X else frame_pose(model, model.neutral, c.frame)
+        X, body = frame_pose(model, model.neutral, c.frame), model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]
         points = surface_points(model, c) if isinstance(c, Contact) else np.zeros((1, 3))
-        return int(model.topology[model.topology[FRAMES_AT] + model.frame(c.frame)]), points @ X[c.frame][:3, :3].T + X[c.frame][:3, 3]
+        return int(body), points @ X[:3, :3].T + X[:3, 3]
 
     fixed = [(c.name, *placed(c)) for c in holding]
-    for c in contacts:
+    for c in contacts if fixed else ():
         body, points = placed(c)
         for name, other, at in fixed:
             if body == other:
@@ -152,8 +152,8 @@ def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> N
                 along = axes[:, : int((sizes > SAME_PLACE).sum())] if len(at) > 1 else np.zeros((3, 0))
                 away = points - at[0] - (points - at[0]) @ along @ along.T
                 if along.shape[1] > 1 or np.linalg.norm(away, axis=1).min() < SAME_PLACE:
-                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: leave it "
-                                     "out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
+                    raise InputError(f"contact {c.name!r} may touch the ground, and {name!r} of constraints= holds it in place: "
+                                     "leave it out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
 
 
 class Problem(NamedTuple):
@@ -197,9 +197,9 @@ def make_problem(held: ConstraintSet, points: Sequence[Point], ground: Ground) -
     settings = G.PLANES + (G.PLANE_FLOATS * len(points) if surface == G.GIVEN else 0) + kept
     at = np.cumsum([SET_HEADER + G.GROUND_HEADER, *map(len, lists)]).tolist()
     places = np.cumsum(list(map(len, numbers)))[:4].tolist()
-    header = len(names), 1, 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
+    header = len(points), 1, len(limited), len(dry), surface, *at[:3], *places, *sizes, KINDS[ground.kind]
     more = (*header, *(n for x in lists for n in x), *range(m.nv - 1, -1, -1))
-    table = widen(held.table, (settings, kept, len(points), held.table.rows + kept), more).numbers
+    table = widen(held.table, (settings, kept, len(names), 1), more).numbers
     table[N_PATH], table[PATH_AT] = m.nv, at[3]
     topology, parameters = frozen_array(with_table(m.topology, G.GROUND, table)), frozen_array(np.concatenate(numbers))
     return Problem(topology, parameters, handle(topology, parameters), settings, kept)

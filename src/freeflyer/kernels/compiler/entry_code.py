@@ -18,7 +18,7 @@ from freeflyer.kernels.compiler.meanings.arguments import (
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.sim.layout import GROUND, MOST_ROWS, N_POINTS
+from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
 
@@ -92,8 +92,8 @@ def scratch_need(topology, lanes, square):
         need += 16 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
     if load_int(topology, L.TABLE_KIND) == GROUND:  # rows of points and limits, and their equations
         at = load_int(topology, L.TABLE_AT)
-        most = load_int(topology, at + MOST_ROWS) + 16
-        need += (6 * most + 2 * row + 200) * most + 60 * load_int(topology, at + N_POINTS)
+        most = load_int(topology, at + L.N_SET_ROWS) + load_int(topology, at + N_KEPT) + 16
+        need += (6 * most + 2 * row + 220) * most
     return lanes * need + 64
 
 

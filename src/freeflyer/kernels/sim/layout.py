@@ -8,15 +8,15 @@ IMPULSES, GROUND, SAMPLES = 20, 21, 22  # kinds of tables: a problem whose matri
 PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
 
 # the table of a robot with ground is that of the constraint set that also holds (model/layout.py). In it how long the input of
-# settings is, how many forces are kept from step to step, points may touch, and rows there may be; behind its header more places
+# settings is, how many forces are kept from step to step, contacts, and samples of one call; behind its header more places
 # (_AT: of integers from the table's beginning, of NUMBERS in parameters), then the integers
-N_SETTINGS, N_KEPT, N_POINTS, MOST_ROWS = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS + 3
-N_CONTACTS, N_TAKEN, N_BETWEEN = range(SET_HEADER, SET_HEADER + 3)  # of points; samples of one call, and steps from one to the next
-N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER + 3, SET_HEADER + 9)
-POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 9, SET_HEADER + 13)
-GRID_X, GRID_Y = SET_HEADER + 13, SET_HEADER + 14  # points of the grid of heights
-YIELDING = SET_HEADER + 15  # how the ground yields
-GROUND_HEADER = 16  # numbers behind the set's header
+N_SETTINGS, N_KEPT, N_CONTACTS, N_TAKEN = OTHERS, OTHERS + 1, OTHERS + 2, OTHERS + 3
+N_POINTS, N_BETWEEN = range(SET_HEADER, SET_HEADER + 2)  # points that may touch; steps from one sample to the next
+N_LIMITED, N_DRY, SURFACE, POINTS_AT, LIMITED_AT, DRY_AT = range(SET_HEADER + 2, SET_HEADER + 8)
+POINT_NUMBERS, LIMIT_NUMBERS, DRY_NUMBERS, GRID_NUMBERS = range(SET_HEADER + 8, SET_HEADER + 12)
+GRID_X, GRID_Y = SET_HEADER + 12, SET_HEADER + 13  # points of the grid of heights
+YIELDING = SET_HEADER + 14  # how the ground yields
+GROUND_HEADER = 15  # numbers behind the set's header
 
 RIGID, COMPLIANT, VISCOELASTIC, SOFT = 0, 1, 2, 3  # springs along the normal; along all axes; accelerations as MuJoCo's contacts
 LEVEL, GRID, GIVEN = 0, 1, 2  # surfaces: a level plane; heights on a grid; a plane for each point, in the settings

@@ -202,7 +202,7 @@ def put_springs(topology, settings, groups, count, near, asked, u, y):
 
 @kernel
 def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
-    """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under the forces tau (nv,). Of the first step to
+    """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under tau. Of the first step to
     each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts
     (samples, FACTS). kept: mean forces of the last step, with which the next one begins, of points in world axes."""
     nv, nq, first, count = load_int(topology, N_V), load_int(topology, N_Q), kept_at(topology), table_int(topology, N_KEPT)
