@@ -117,8 +117,9 @@ def test_corners_nearest_points_and_distances_of_polygons() -> None:
     assert signed_distance(POLYGON, CLOUD).min() > -EXACT
     assert {tuple(x) for x in POLYGON} <= {tuple(x) for x in CLOUD}
     found = project_into(POLYGON, POINTS)
-    middles, out = 0.5 * (POLYGON + np.roll(POLYGON, -1, axis=0)), 1e-3 * (np.roll(POLYGON, -1, axis=0) - POLYGON)[:, ::-1] * (1, -1)
-    near = np.concatenate([POINTS, middles + out, middles - out])
+    following = np.roll(POLYGON, -1, axis=0)
+    out = 1e-3 * (following - POLYGON)[:, ::-1] * (1.0, -1.0)
+    near = np.concatenate([POINTS, 0.5 * (POLYGON + following) + out, 0.5 * (POLYGON + following) - out])
     close(np.array([project_into(POLYGON, point) for point in near]), project_into(POLYGON, near))
     for p, x in zip(POINTS, found):
         close(x, nearest(CLOUD, p), 1e-5)
