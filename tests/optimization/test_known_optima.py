@@ -80,3 +80,4 @@ def test_levels_decide_which_limits_lower_levels_may_leave():
     for guess in (None, np.array([-1.0, 1.0, 2.0, 2.0, 2.0])):
         found = solve_levels(rows, lower, upper, np.ones(5), (2, 3, 5), guess=guess)
         np.testing.assert_allclose(found.x, [1.0, -1.0], atol=1e-12)
+        assert solve_levels(rows, lower, upper, np.ones(5), (2, 3, 5), guess=found.held).rounds == 1
