@@ -10,7 +10,7 @@ WIDTH = 8
 
 
 def test_the_step_is_the_projected_slope_to_the_least_value():
-    """Against non-negative least squares; then, along the step, squares of the level and of its limits that are passed are least."""
+    """Against non-negative least squares; squares of the level, and of its limits that are passed, are least along the step."""
     rng, descend, follow, steps = fresh(), plain.function(steepest, row_step=8), plain.function(lengthen, row_step=8), 0
     for _ in range(15):
         n, above, own = 6, int(rng.integers(1, 9)), 3
