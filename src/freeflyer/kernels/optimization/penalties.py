@@ -86,9 +86,9 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
                 wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
-    are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric, zero
-    if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how many
-    numbers of Q's rows are used."""
+    are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric,
+    zero if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how
+    many numbers of Q's rows are used."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     rounds, going = 0, True
