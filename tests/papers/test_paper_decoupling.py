@@ -45,7 +45,7 @@ def test_all_statements_hold(short_result):
                                             "regulated_aerial_manipulator"}  # fmt: skip
     # The comparison sees a joint that moves with the centre of mass
     def moved(r, rate):
-        return r._replace(joints=tuple(tuple(x + rate * k for x in row) for k, row in enumerate(r.joints)))
+        return r._replace(joints=r.joints + rate * np.arange(len(r.joints))[:, None])
 
     wrong = tuple(moved(r, 1e-6 * (r.case == "both")) for r in short_result.runs)
     assert regulation.deviations(wrong, "space_manipulator")["joints, both against internal"] > theory.SAME
