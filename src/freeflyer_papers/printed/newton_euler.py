@@ -75,9 +75,9 @@ def joint_wrenches(bodies: Sequence[Body], gravity: ArrayLike) -> list[np.ndarra
         tau = inner_products(b.inertia, dw) + _cross4(w, inner_products(b.inertia, w))  # (26)
         zeta.append(adjoint(b.x_joint, np.concatenate([f, tau])))  # first term of (29)
     for i in reversed(range(len(bodies))):  # (29)
-        p: int = bodies[i].parent
-        if p >= 0:
-            zeta[p] = zeta[p] + adjoint(product(bodies[p].x_joint, bodies[i].x_parent), zeta[i])
+        j: int = bodies[i].parent
+        if j >= 0:
+            zeta[j] = zeta[j] + adjoint(product(bodies[j].x_joint, bodies[i].x_parent), zeta[i])
     return zeta
 
 

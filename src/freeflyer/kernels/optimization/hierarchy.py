@@ -37,22 +37,21 @@ TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an o
 MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
 PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits are loosened alike
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-MOVED, MORE, ATTEMPTS = 1e-6, 10.0, 5  # of a row's terms: by how much limits move if rounds run out; more at each attempt
-ROUNDS, FIRST_ROUNDS = 4, 100  # for each unknown, and besides: the largest number of rounds before limits are moved
+TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
+FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 30, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
+ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
 
 
 @kernel
-def loosen(lower, upper, lengths, m, size, low, high):
-    """low, high (m,): limits, wider by different amounts of about `size` for rows of length 1."""
+def turn_rows(rows, m, n, width, size):
+    """Entries of rows (m, width) change by different shares of up to `size` of their own."""
     for i in range(m):
-        more = size * load(lengths, i) * (1.0 + GOLDEN * i - rint(GOLDEN * i))
-        if load(lower, i) == load(upper, i):
-            more = 0.0
-        store(low, i, load(lower, i) - more)
-        store(high, i, load(upper, i) + more)
+        for j in range(n):
+            phase = GOLDEN * (n * i + j)
+            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
 
 
 @kernel
@@ -99,8 +98,9 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict):
-    """As `solve_hierarchy`, whose rounds may run out at `most`."""
+def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, attempt, most, x, held, multipliers,
+               verdict):  # fmt: skip
+    """As `solve_hierarchy`, whose rounds may run out at `most`; rows and the start differ from attempt to attempt."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -124,6 +124,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         clear(rows, width * i + n, width * i + width)
+    if attempt > 0:
+        turn_rows(rows, m, n, width, TURNED * attempt)
+    for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
@@ -134,7 +137,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_coordinates(metric, R, point, center, n, width, y)
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-    attempt, late, change, single, rank, started, stalls, rounds, going, exchanged = 0, LATE, 0, -1, 0, known, 0, 0, 1.0, False
+    begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
+    rounds, going, exchanged = 0, 1.0, False
     while going != 0.0 and rounds < most:
         rounds += 1
         for i in range(m):
@@ -185,13 +189,13 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts
                 )
             change = first
-            starting = first < m and not started and rounds > FEW and attempt < STARTS
+            starting = first < m and not started and rounds > FEW and begun < STARTS
             if first == m:
                 worst, change = wrong_row(
                     levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided,
                     EVERY if proven else WRONG_SHARE * tolerance, direction,
                 )  # fmt: skip
-                starting = worst >= 0 and not started and rounds > 1 and attempt < STARTS
+                starting = worst >= 0 and not started and rounds > 1 and begun < STARTS
                 started = True
                 if worst >= 0 and stalls >= PATIENCE:
                     put_sides(
@@ -220,18 +224,18 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     change, exchanged, fresh = 0, False, True
                 else:
                     going = 0.0
-        if starting or (rounds == late and going != 0.0 and not proven and attempt < STARTS):
+        if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls = 0, -1, False, 0
             put_start(
-                levels, ends, attempt, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                levels, ends, begun, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
                 residuals, multipliers, decided, sides, R, parts,
             )  # fmt: skip
             put_direction(metric, W, y, n, width, point)
             add_scaled_row(point, 0, 1.0, center, 0, 0, width)
             put_products(rows, m, width, width, point, 0, values)
             hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
-            attempt += 1
+            begun += 1
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
@@ -252,33 +256,21 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew beside limits that are moved, each by another amount, and from there beside the limits, up to
-    five times.
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds.
     """
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
-    low, high, sizes = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
-    near, first = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
-    before, most = taken(linear), ROUNDS * n + FIRST_ROUNDS
-    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, most, x, held, multipliers, verdict)
-    rounds, attempt, moved = load(verdict, 0), 0, MOVED
-    while attempt < ATTEMPTS and load(verdict, 1) != 0.0:
-        attempt += 1
-        for j in range(n):
-            store(near, j, INFINITE)
-        for i in range(m):
-            store(first, i, FREE)
-            store(sizes, i, 0.0)
-            for j in range(n):
-                store(sizes, i, load(sizes, i) + abs(load(A, n * i + j) * load(x, j)))
-        loosen(lower, upper, sizes, m, moved, low, high)
-        release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, low, high, weights, first, near, most, x, held, multipliers, verdict)
+    near, first = workspace(linear, n + 8), workspace(linear, m + 8)
+    before, rounds, attempt = taken(linear), 0.0, 1
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FEW_ROUNDS, x, held, multipliers,
+               verdict)  # fmt: skip
+    for j in range(n):
+        store(near, j, INFINITE)
+    clear(first, 0, m)
+    while attempt <= ATTEMPTS + LONG_ATTEMPTS and load(verdict, 1) != 0.0:
         rounds += load(verdict, 0)
-        for i in range(m):
-            store(first, i, load(held, i))
-        for j in range(n):
-            store(near, j, load(x, j))
         release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, LATE, x, held, multipliers, verdict)
-        rounds, moved = rounds + load(verdict, 0), MORE * moved
-    store(verdict, 0, rounds)
+        most = FEW_ROUNDS if attempt <= ATTEMPTS else ROUNDS * n + FIRST_ROUNDS
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
+                   verdict)  # fmt: skip
+        attempt += 1
+    store(verdict, 0, rounds + load(verdict, 0))
