@@ -65,8 +65,7 @@ class FramePositionTask(FrameTask):
     """Task: the origin of a frame at a place in the world. Its rows are world axes, m.
 
     Args:
-        target: (3,) array, position in the world, m.
-    """
+        target: (3,) array, position in the world, m."""
 
     part = slice(0, 3)
     kind, target_shape = (FRAME, 0, 3), (3,)
@@ -80,8 +79,7 @@ class FrameOrientationTask(FrameTask):
     """Task: the axes of a frame along those of a rotation. Its rows are a rotation vector in world axes, rad.
 
     Args:
-        target: (3, 3) array, rotation from the frame's axes to the world's.
-    """
+        target: (3, 3) array, rotation from the frame's axes to the world's."""
 
     part = slice(3, 6)
     kind, target_shape = (FRAME, 3, 3), (3, 3)
@@ -99,8 +97,7 @@ class FramePoseTask(FrameTask):
     """Task: a frame at a pose in the world. Its rows are those of position, m, then of orientation, rad, in world axes.
 
     Args:
-        target: (4, 4) array, pose of the frame in the world.
-    """
+        target: (4, 4) array, pose of the frame in the world."""
 
     kind, target_shape = (FRAME, 0, 6), (4, 4)
 
@@ -141,8 +138,7 @@ class CenterOfMassTask(Task):
     """Task: the centre of mass at a place in the world. Its rows are world axes, m, so weight (1, 1, 0) leaves the height free.
 
     Args:
-        target: (3,) array, position in the world, m.
-    """
+        target: (3,) array, position in the world, m."""
 
     target: ArrayLike
     kind, target_shape = (CENTER, 0, 3), (3,)
@@ -162,8 +158,7 @@ class PostureTask(Task):
     """Task: all joints but a floating base at a posture, a row for each of their velocity coordinates, m and rad.
 
     Args:
-        target: (nq,) array, configuration; entries of a floating base do not count.
-    """
+        target: (nq,) array, configuration; entries of a floating base do not count."""
 
     target: ArrayLike
     kind = POSTURE, 0, 0
@@ -207,8 +202,7 @@ class CentroidalMomentumTask(Task):
         target: (6,) array, [linear; angular], kg m/s and kg m^2/s, world axes; by default zero.
         level, weight: As in Task; weight (0, 0, 0, 1, 1, 1) takes the angular momentum alone.
         damping, acceleration: Gain of the momentum's error, 1/s, and the target's rate, N and N m.
-        stiffness, velocity: These are not used.
-    """
+        stiffness, velocity: These are not used."""
 
     target: ArrayLike = (0.0, 0.0, 0.0, 0.0, 0.0, 0.0)
     kind, target_shape = (MOMENTUM, 0, 6), (6,)

@@ -26,8 +26,7 @@ class Chains(NamedTuple):
         constraint: (c,) array of joints between the base and the contacts, and of joints without motors.
         unconstrained: (u,) array, all others.
         branches: The unconstrained ones by the link of the other chains that they hang from.
-        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist.
-    """
+        overlapping: (o,) array, constraint coordinates that also move links of the unconstrained chain, such as a waist."""
 
     virtual: np.ndarray
     constraint: np.ndarray
@@ -49,8 +48,7 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     need all coordinates of their tree; close_loops gives a model with chains.
 
     Args:
-        compressed: Joints that are to be unconstrained; by default all that no contact needs.
-    """
+        compressed: Joints that are to be unconstrained; by default all that no contact needs."""
     check_set(model, instance("contacts", contacts, ConstraintSet))
     # where coordinate j moves the body of coordinate i; those of one sub-mechanism move each other's
     above = np.array([_closure(model, np.arange(model.tree.nv) == at) for at in velocity_places(model)], bool).reshape(model.nv, -1)

@@ -30,8 +30,7 @@ class DCMPlan(Record, Reference):
         times: (n + 1,) array of the knots, s. Before the first and after the last the plan is at rest.
         vrp_knots: (n + 1, 3) array, virtual repellent points at the knots, m, world axes.
         height, omega: Height of the VRP above the ZMP, m, and natural frequency, 1/s.
-        growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m.
-    """
+        growing, decaying: (n, 3) array, a e^(omega t) at the end of each segment, b at its beginning, m."""
 
     times: np.ndarray
     vrp_knots: np.ndarray
@@ -85,8 +84,7 @@ def dcm_plan(times: ArrayLike, zmp: ArrayLike, height: float, *, gravity: float 
         times: (k,) array, increasing, s; at least two.
         zmp: (k, 3) array, zero-moment points at these times, m, world axes.
         height: Height of the centre of mass above the ZMP, m.
-        gravity: float, m/s^2.
-    """
+        gravity: float, m/s^2."""
     t = finite_array("times", times)
     if t.ndim != 1 or len(t) < 2 or not (np.diff(t) >= SMALLEST).all():
         raise InputError(f"times must be increasing, (k,) with k of 2 or more, got {format_value(times)}")
@@ -127,8 +125,7 @@ class DCMCommand(NamedTuple):
     Attributes:
         acceleration: (..., 3) array of the centre of mass, m/s^2, world axes.
         zmp: (..., 3) array, zero-moment point, in the support polygon where one was given, m.
-        dcm: (..., 3) array, measured divergent component of motion, m.
-    """
+        dcm: (..., 3) array, measured divergent component of motion, m."""
 
     acceleration: np.ndarray
     zmp: np.ndarray
@@ -141,8 +138,7 @@ def walking_dcm(footsteps: FootstepPlan, height: float, *, gravity: float = GRAV
     Args:
         height: Height of the centre of mass above the soles, m.
         gravity: float, m/s^2.
-    Raises: InputError if the ZMP would leave the feet before the first or after the last step, because the rest is too short.
-    """
+    Raises: InputError if the ZMP would leave the feet before the first or after the last step, because the rest is too short."""
     phases = instance("footsteps", footsteps, FootstepPlan, "control.walk_forward, control.gait_footsteps").phases
     middles = [np.mean([middle_of(foot) for foot in phase.feet], axis=0) for phase in phases]
     times, points = [footsteps.begin], [middles[0]]
@@ -170,8 +166,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         t: float, s.
         position, velocity: (..., 3) array of the centre of mass, m, m/s, world axes.
         gain: float, 1/s.
-        polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point.
-    """
+        polygon: (m, 2) array, support polygon, corners counter-clockwise, m: the ZMP is kept in it, by taking its nearest point."""
     instance("plan", plan, DCMPlan, "control.dcm_plan, control.walking_dcm")
     c, speed = shaped("position", position, ("...", 3)), shaped("velocity", velocity, ("...", 3))
     strength, time, corners = positive("gain", gain), number("t", t), None

@@ -30,8 +30,7 @@ class Equilibrium:
         missing: (nv,) array, missing part of tau along the velocities that constraints leave free, N, N m; zero if balanced.
         balanced: Whether the inputs hold q at rest.
         moved: Largest coordinate (m or rad) of the step from the start of the search to q; 0 without a search.
-        sentence: The result in words, with the names of the missing forces.
-    """
+        sentence: The result in words, with the names of the missing forces."""
 
     q: np.ndarray
     u: np.ndarray
@@ -52,8 +51,7 @@ def equilibrium(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, sea
     Args:
         inputs: The actuated joints' motors if not given.
         search: Move away from q where the inputs cannot hold it, until the forces that no input has vanish.
-        constraints: A set whose forces carry their share, of contacts pulling ones too. Nothing is searched then.
-    """
+        constraints: A set whose forces carry their share, of contacts pulling ones too. Nothing is searched then."""
     inputs = resolve_inputs(model, inputs, constraints)
     gravity = None if gravity is None else np.array(gravity_vector(gravity))
     q = finite_row(model, "q", q, "q")
@@ -117,8 +115,7 @@ class Controllability:
         discrete: Whether the system is x+ = A x + B u.
         modes: (states - rank,) array, eigenvalues of the motions that inputs cannot steer, complex; 1/s, or per step.
         uncontrollable: Names of the motions that inputs cannot steer.
-        unstabilizable: Names of those among them that do not decay by themselves either.
-    """
+        unstabilizable: Names of those among them that do not decay by themselves either."""
 
     states: int
     rank: int
@@ -140,8 +137,7 @@ def controllability(model: Model, M: np.ndarray, A: np.ndarray, B: np.ndarray, d
         M: (nv, nv) array, mass matrix at the linearisation's configuration.
         A, B: (2 nv, 2 nv) and (2 nv, m) array of x = [eta; dv], as in linearize; B has a column for each input.
         discrete: Whether A and B are of x+ = A x + B u, not of x_dot = A x + B u.
-        basis: (2 nv, k) array, columns that span the states that constraints admit; all states if not given.
-    """
+        basis: (2 nv, k) array, columns that span the states that constraints admit; all states if not given."""
     n = model.nv
     M, A, B = shaped("M", M, (n, n)), shaped("A", A, (2 * n, 2 * n)), finite_array("B", B)
     if B.ndim != 2 or len(B) != 2 * n:

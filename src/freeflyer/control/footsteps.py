@@ -35,8 +35,7 @@ class SupportPhase(Record):
     Attributes:
         begin, end: float, s.
         feet: Those on the ground, at their poses.
-        swings: The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration.
-    """
+        swings: The motion of each foot in the air: it leaves and meets the ground without velocity and acceleration."""
 
     begin: float
     end: float
@@ -56,8 +55,7 @@ class FootReference(Reference):
     Args:
         stand: (4, 4) array, its pose before the first step.
         steps: Steps in order of time.
-        begins: (k,) array, when each step begins, s.
-    """
+        begins: (k,) array, when each step begins, s."""
 
     stand: np.ndarray
     steps: tuple[PoseReference, ...]
@@ -80,8 +78,7 @@ class FootstepPlan(Record):
 
     Attributes:
         phases: In order, without gaps; between two in which feet swing, as at both ends, all feet hold.
-        begin, end: float, s.
-    """
+        begin, end: float, s."""
 
     phases: tuple[SupportPhase, ...]
 
@@ -119,8 +116,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
         rest_duration: Duration of the first and the last double support, s.
         clearance: Height of the swing foot half-way, above both its places, m.
         forward: (3,) array, in world axes; its horizontal part counts. By default the mean of the x axes of the feet's frames.
-        begin: float, s.
-    """
+        begin: float, s."""
     standing = check_held(feet)
     if len(standing) != 2 or standing[0].name == standing[1].name:
         raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
@@ -178,8 +174,7 @@ class Gait(Record):
     Args:
         period: In which each foot makes one step, s.
         duty: Share of the period in which a foot is on the ground, between 0 and 1.
-        phases: When each foot leaves the ground, as a share of the period: by pairs from front to rear, the left foot first.
-    """
+        phases: When each foot leaves the ground, as a share of the period: by pairs from front to rear, the left foot first."""
 
     period: float
     duty: float
@@ -223,8 +218,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
         gait: Gait with a phase for each foot.
         speed, lateral, turning: Forward and to the left, m/s, and about the vertical, positive to the left, rad/s.
         cycles: Steps of each foot, 1 or more; the robot gains and loses speed in the first and the last.
-        rest_duration, clearance, forward, begin: See walk_forward.
-    """
+        rest_duration, clearance, forward, begin: See walk_forward."""
     standing = check_held(feet)
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):
         raise InputError(f"gait must be a freeflyer.control.Gait of {len(standing)} phases, one per foot, got {format_value(gait)}")

@@ -37,8 +37,7 @@ class Inputs:
     Attributes:
         names: (m,) tuple of str.
         joints: (nv, m) array, generalised forces per unit of each input.
-        wrenches: Frame name -> wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin.
-    """
+        wrenches: Frame name -> wrenches [force; torque] (6, m) per unit of each input, in the frame's axes, at its origin."""
 
     names: tuple[str, ...]
     joints: np.ndarray
@@ -79,8 +78,7 @@ def joint_inputs(model: Model, joints: Iterable[str] | None = None) -> Inputs:
     """Motors as inputs, one on every velocity coordinate of the joints named, in their order: generalised forces, N or N m.
 
     Args:
-        joints: Names; those of `model.actuated` if not given.
-    """
+        joints: Names; those of `model.actuated` if not given."""
     chosen = model.actuated if joints is None else name_list("joints", joints)
     names, at = list[str](), list[int]()
     for joint in map(model.joint, chosen):
@@ -105,8 +103,7 @@ def thruster_inputs(model: Model, thrusters: Mapping[str, ArrayLike]) -> Inputs:
     """Thrusters as inputs, one for each frame and named as it: multiples of a wrench that moves with the frame.
 
     Args:
-        thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin.
-    """
+        thrusters: Frame name -> wrench [force; torque] (6,) per unit of the input, in the frame's axes, at its origin."""
     if not isinstance(thrusters, Mapping):
         example = '{"nozzle": [0, 0, 1, 0, 0, 0]}'
         raise InputError(f"thrusters must map frames to wrenches per unit, as in {example}, got {format_value(thrusters)}")
@@ -137,8 +134,7 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
     Each pushes along its site's z, with either sign. Odd ones spin counter-clockwise, even ones clockwise.
 
     Args:
-        drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm.
-    """
+        drag: N m of torque about the site's z per N of thrust; by default that of a propeller of some 25 cm."""
     drag = number("drag", drag)
     rotors = sorted((f for f in model.frame_names if re.fullmatch(r"rotor_\d+", f)), key=lambda f: int(f[6:]))
     if not rotors:

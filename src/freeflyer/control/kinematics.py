@@ -25,8 +25,7 @@ class KinematicLevel(NamedTuple):
     Attributes:
         level, residual, iterations: Level of its tasks, their largest error, m or rad, and steps tried for it.
         stationarity: Relative length of the projected gradient J^T W e, 0 if the level is met (docs/inverse_kinematics.md).
-        outcome: "met", "stationary" or "stopped".
-    """
+        outcome: "met", "stationary" or "stopped"."""
 
     level: int
     residual: float
@@ -48,8 +47,7 @@ class InverseKinematics:
         errors: tuple of (m,) array of the tasks, in the order given, m and rad.
         iterations: Steps tried.
         active_limits: Joints that stand at a limit.
-        levels: How each level ended.
-    """
+        levels: How each level ended."""
 
     q: np.ndarray
     converged: bool
@@ -78,8 +76,7 @@ def inverse_kinematics(model: Model, tasks: Sequence[Task], q: ArrayLike, *, lim
         limits: Keep every joint within its position limits, dependent ones of a closed model too; the start must be within.
         tolerance: Largest error of a task that counts as met, m and rad, at most 1.
         iterations: Steps tried at most; none moves a coordinate by more than 1 m or rad.
-    Returns: InverseKinematics; targets out of reach are no error.
-    """
+    Returns: InverseKinematics; targets out of reach are no error."""
     now = one_row(model, "q", q, "q")
     true_or_false("limits", limits)
     number("tolerance", tolerance, SMALLEST, 1.0)

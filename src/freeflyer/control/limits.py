@@ -31,8 +31,7 @@ class LimitRows:
         names: (m,) tuple of str of the rows, for reports.
         A: (m, n) array.
         lower, upper: (m,) array.
-        contact: Its name, if x are forces.
-    """
+        contact: Its name, if x are forces."""
 
     space: Space
     names: tuple[str, ...]
@@ -67,8 +66,7 @@ class TorqueLimits(Limit):
     Args:
         upper: (n,) array or float, N m or N, in the order of `model.actuated`; by default the model's effort limits.
         lower: (n,) array or float, by default -upper.
-        scale: Share of the limits that is used, positive.
-    """
+        scale: Share of the limits that is used, positive."""
 
     upper: ArrayLike | None = None
     lower: ArrayLike | None = None
@@ -104,8 +102,7 @@ class AccelerationLimits(Limit):
     """Limits |a| <= bound of the accelerations of all joints but a floating base.
 
     Args:
-        bound: float or (n,) array, m/s^2 or rad/s^2, positive, of each velocity coordinate but those of a floating base.
-    """
+        bound: float or (n,) array, m/s^2 or rad/s^2, positive, of each velocity coordinate but those of a floating base."""
 
     bound: ArrayLike
 
@@ -131,8 +128,7 @@ class NormalForceLimits(Limit):
     Args:
         contact: Its name.
         upper: float, N.
-        lower: float, N: a foot that is to stay loaded.
-    """
+        lower: float, N: a foot that is to stay loaded."""
 
     contact: str
     upper: float
@@ -167,8 +163,7 @@ class JointLimits(Limit):
         dt: Length of a control cycle, s; longer ones, twice or three times the cycle, make the bounds softer.
         acceleration: By which joints can brake, m/s^2 or rad/s^2; bounds never ask for more.
         margin: Distance that is kept from the position limits, m or rad, 0 or more.
-        velocities: Whether the model's velocity limits hold, too.
-    """
+        velocities: Whether the model's velocity limits hold, too."""
 
     dt: float
     acceleration: float = 200.0

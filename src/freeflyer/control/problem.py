@@ -47,8 +47,7 @@ class LevelResult:
     Attributes:
         met: Whether all its rows hold.
         residuals: For each task, contact or limit of the level, by how much its rows are violated (m,).
-        active: Limits and cones of the level that hold the solution back.
-    """
+        active: Limits and cones of the level that hold the solution back."""
 
     name: str
     met: bool
@@ -72,8 +71,7 @@ class ControlSolution:
         formulation: "full" if the reduced one could not be taken.
         held: (m,) array or None, the next first guess: -1, 1 for rows at their lower, upper limit, 2 for equations that hold.
         q: (nq,) array or None, the configuration.
-        asked: The program, its inputs, and its unknowns, from which `levels` is made on request.
-    """
+        asked: The program, its inputs, and its unknowns, from which `levels` is made on request."""
 
     tau: np.ndarray
     a: np.ndarray
@@ -130,8 +128,7 @@ class WholeBodyProblem(ProblemData):
         constraints, cones: Constraints of the contacts, and cones of those that only push.
         normals: By name of surfaces and rolling bodies the normal (3,) in their first rows; others turn with the robot.
         driven, free: (n,) array, velocities with motors in the order of `model.actuated`, and those without.
-        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F in the rows.
-    """
+        force_metric: (k, k) array S; F^T S F is the sum of squares of the point forces that stand behind forces F in the rows."""
 
     @public
     def solve(self, q: ArrayLike, v: ArrayLike, *, formulation: Formulation = "full", solver: str = ACTIVE_SET,
@@ -197,8 +194,7 @@ class Controller:
     Args:
         problem: Another one may take its place between two cycles, as `problem.with_tasks(...)`.
         targets: t (s) -> tasks, which take the place of the problem's at each cycle of `tau_at`.
-        keep: Whether all cycles are kept in `cycles`.
-    """
+        keep: Whether all cycles are kept in `cycles`."""
 
     problem: WholeBodyProblem
     formulation: Formulation

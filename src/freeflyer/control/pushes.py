@@ -43,8 +43,7 @@ class PushBoundary:
     Attributes:
         angles: (k,) array, directions, rad from the world's x to its y.
         borne, lost: (k,) array, largest impulse that it bore and least one at which it fell, N s; infinite where it never fell.
-        limits: (k,) array, those of the capture point over the support polygon, N s.
-    """
+        limits: (k,) array, those of the capture point over the support polygon, N s."""
 
     angles: np.ndarray
     borne: np.ndarray
@@ -65,8 +64,7 @@ def survives_push(robot: Standing, impulses: ArrayLike, *, formulation: Formulat
         robot: Result of stand_on_feet.
         impulses: (n, 2) array, horizontal, N s, world axes; a constant force for 0.1 s.
         formulation, dt, sensing, plant: See run_scenario.
-        processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`.
-    """
+        processes: Python processes that share the pushes; scripts that ask for more than one need `if __name__ == "__main__":`."""
     instance("robot", robot, Standing, "control.stand_on_feet")
     given = shaped("impulses", impulses, ("n", 2), ", N s")
     options = {"formulation": formulation, "dt": dt, "sensing": sensing, "plant": plant}
@@ -104,8 +102,7 @@ def random_pushes(robot: Standing, count: int, *, share: float = 0.5, seed: int 
     Args:
         count: int.
         share: Largest share of the limit of freeflyer.control.max_push_impulse.
-        seed: int.
-    """
+        seed: int."""
     n = whole_number("count", count, 1)
     rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     angles, sizes = rng.uniform(0.0, 2.0 * np.pi, n), rng.uniform(0.0, 1.0, n)
@@ -122,8 +119,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         robot: Result of stand_on_feet.
         angles: (k,) array, directions, rad from the world's x to its y.
         rounds: Halvings, from twice the capture point's limit down: six tell it to 3 % of the limit.
-        formulation, dt, sensing, processes: See survives_push.
-    """
+        formulation, dt, sensing, processes: See survives_push."""
     turn = shaped("angles", angles, ("k",), ", rad")
     count, limits = whole_number("rounds", rounds, 1), _limits(robot, turn)
     borne, lost, fell_once = np.zeros(len(turn)), WIDEST * limits, np.zeros(len(turn), bool)

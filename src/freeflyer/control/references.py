@@ -28,8 +28,7 @@ class TargetMotion(NamedTuple):
     Attributes:
         target: (..., n), (..., 3, 3) or (..., 4, 4) array, positions, rotations or poses, in the units of the reference.
         velocity, acceleration: (..., n) array, their rates per s and s^2. Those of rotations (n = 3) are angular, world axes.
-            Poses have n = 6, linear, then angular, as the rows of FramePoseTask.
-    """
+            Poses have n = 6, linear, then angular, as the rows of FramePoseTask."""
 
     target: np.ndarray
     velocity: np.ndarray
@@ -70,8 +69,7 @@ class MinimumJerkReference(Reference):
 
     Args:
         start, end: (n,) array, in any unit.
-        duration, begin: float, s; begin is the time at which it leaves the start.
-    """
+        duration, begin: float, s; begin is the time at which it leaves the start."""
 
     start: ArrayLike
     end: ArrayLike
@@ -94,8 +92,7 @@ class WaypointReference(Reference):
 
     Args:
         times: (k,) array, increasing, s; at least two.
-        waypoints: (k, n) array, in any unit.
-    """
+        waypoints: (k, n) array, in any unit."""
 
     times: ArrayLike
     waypoints: ArrayLike
@@ -132,8 +129,7 @@ class SinusoidReference(Reference):
         frequency: float, Hz.
         ramp: s in which the envelope rises from 0 to 1, as a motion of minimum jerk, and falls at the end.
         begin, end: s; it rests at the center before and after. The default goes on for ever.
-        phase: float or (n,) array, rad; of a circle (0, pi/2).
-    """
+        phase: float or (n,) array, rad; of a circle (0, pi/2)."""
 
     center: ArrayLike
     amplitude: ArrayLike
@@ -191,8 +187,7 @@ class RotationReference(Reference):
 
     Args:
         start, end: (3, 3) array, rotations from the frame's axes to the world's.
-        duration, begin: float, s; begin is the time at which it leaves the start.
-    """
+        duration, begin: float, s; begin is the time at which it leaves the start."""
 
     start: ArrayLike
     end: ArrayLike
@@ -216,8 +211,7 @@ class PoseReference(Reference):
 
     Args:
         position: Reference of positions (..., 3), m.
-        rotation: Reference of rotations (..., 3, 3).
-    """
+        rotation: Reference of rotations (..., 3, 3)."""
 
     position: Reference
     rotation: Reference
@@ -239,8 +233,7 @@ def move_pose(start: ArrayLike, end: ArrayLike, duration: float, begin: float = 
 
     Args:
         start, end: (4, 4) array, poses in the world.
-        duration, begin: float, s; begin is the time at which it leaves the start.
-    """
+        duration, begin: float, s; begin is the time at which it leaves the start."""
     a, b = _pose("start", start), _pose("end", end)
     return PoseReference(
         MinimumJerkReference(a[:3, 3], b[:3, 3], duration, begin), RotationReference(a[:3, :3], b[:3, :3], duration, begin)

@@ -36,8 +36,7 @@ class Regulator:
         controllable: The motions that the inputs can steer.
         dt: Sample time, s; None in continuous time.
         basis: (2 nv, k) array, orthonormal columns, the states that constraints admit, less the spins left out; None for all.
-        left_out: Names of free spins that the regulator leaves out; see lqr.
-    """
+        left_out: Names of free spins that the regulator leaves out; see lqr."""
 
     model: Model
     inputs: Inputs
@@ -97,8 +96,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
         dt: float, s: of the system sampled at this step, inputs held between samples; of the continuous system if not given.
         constraints: A set that holds. The regulator acts on the states that it admits (`Regulator.basis`) alone.
     Raises: InputError if the inputs cannot hold the posture or reach a motion that does not decay by itself, with the names of
-    forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as equilibrium.
-    """
+    forces or motions. Also for costs that are not (semi)definite or leave such a motion without weight, and as equilibrium."""
     inputs = resolve_inputs(model, inputs, constraints)
     discrete, at_rest = dt is not None, equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
     if not at_rest.balanced:
@@ -169,8 +167,7 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
         bandwidth: float, w, rad/s.
     Returns:
         state_cost: (2 nv, 2 nv) array, w^2 M and M on its diagonal.
-        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2.
-    """
+        input_cost: (m, m) array, diagonal, (G^T M^-1 G)_kk / w^2."""
     w, inputs = check_bandwidth(bandwidth), resolve_inputs(model, () if inputs is None else inputs)
     q, n = one_row(model, "q", q, "q"), model.nv
     M, G = mass_matrix(model, q), inputs.matrix(model, q)
@@ -215,8 +212,7 @@ class Tracker:
         q0, v0: (N + 1, nq) and (N + 1, nv) array, the states at the samples.
         u0, K: (N, m) and (N, m, 2 nv) array, inputs, held over each step, and gains.
         P: (N + 1, 2 nv, 2 nv) array, the cost to go from each sample is x^T P x.
-        dt: Time between samples, s.
-    """
+        dt: Time between samples, s."""
 
     model: Model
     inputs: Inputs
@@ -261,8 +257,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         dt: Time between samples, s.
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
-        bandwidth: See lqr.
-    """
+        bandwidth: See lqr."""
     inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
     n, N = model.nv, len(u) if u.ndim == 2 else 0

@@ -66,8 +66,7 @@ class ControlRun(RecordedRun):
         stance: Where it began.
         angles: Which of the errors of each task (m,) are angles.
         pushed: Whether the scenario pushes the robot.
-        plant: The simulator, "mujoco" or "freeflyer".
-    """
+        plant: The simulator, "mujoco" or "freeflyer"."""
 
     scenario: str
     robot: str
@@ -190,8 +189,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
         path: The robot's own MJCF file for MuJoCo; the default is the output of to_mjcf.
         plant: "mujoco", or "freeflyer", with a rigid level ground and steps of dt (freeflyer.sim.simulate).
         options: Options of the scenario: pushes, share and impulses of "stand"; depth of "squat"; hand of "reach". "walk" takes
-            steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot.
-    """
+            steps and step_length, or gait (a name or a Gait), speed and lateral (m/s), turning (rad/s) and steps of each foot."""
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")

@@ -35,8 +35,7 @@ class Stance:
         q: (nq,) array, configuration.
         feet: Feet on the ground, with points, poses and friction.
         base: Link that floats.
-        dt: Control period, s.
-    """
+        dt: Control period, s."""
 
     model: Model
     q: np.ndarray

@@ -55,8 +55,7 @@ class Standing(NamedTuple):
     Attributes:
         model: Model with closed loops, and frames of its soles.
         q: (nq,) array, configuration.
-        feet: Their frames have z upwards.
-    """
+        feet: Their frames have z upwards."""
 
     model: Model
     q: np.ndarray
@@ -80,8 +79,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     Returns: Standing. Its model has a frame `..._sole` for each foot whose own frame has no z upwards or no x forward. Inertias
     that no body can have, which MuJoCo refuses, are reduced, or raised to a radius of gyration of 1 mm.
     Raises: InputError for robots without a floating base or feet, and soles that are not level at the keyframe or the neutral
-    posture. If no such posture is found, give one near it as q.
-    """
+    posture. If no such posture is found, give one near it as q."""
     closed = close_loops(model)
     soles = any(name.endswith("_sole") and len(corners_of(closed, name)) for name in closed.frame_names)
     if path is None and not any(site.name.endswith("_foot") for site in closed.description.sites):

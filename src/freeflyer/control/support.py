@@ -23,8 +23,7 @@ def support_polygon(feet: Sequence[Contact]) -> np.ndarray:
 
     Args:
         feet: With points and poses, as freeflyer.contacts.anchored_feet gives them.
-    Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends.
-    """
+    Returns: (m, 2) array, corners counter-clockwise, m, world axes; of points on one line its two ends."""
     return convex_polygon(np.vstack([points_at(foot, np.asarray(foot.at)) for foot in check_held(feet)])[:, :2])
 
 
@@ -57,8 +56,7 @@ def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
 def capture_point(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None = None) -> np.ndarray:
     """Capture point c + c' / omega, (..., 3), m, world axes, at the height of the feet; omega = sqrt(g / height).
 
-    The height is that of the centre of mass above the mean of the feet's points.
-    """
+    The height is that of the centre of mass above the mean of the feet's points."""
     point, ground, *_ = _state(model, q, v, feet)
     return np.concatenate([point, ground[..., None]], axis=-1)
 
@@ -78,8 +76,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
     An impulse J moves the capture point by J / (mass omega). The limit is NaN where the capture point is outside already.
 
     Args:
-        angles: (k,) array, directions, rad from the world's x to its y.
-    """
+        angles: (k,) array, directions, rad from the world's x to its y."""
     turn = shaped("angles", angles, ("k",), ", in rad")
     directions = np.stack([np.cos(turn), np.sin(turn)], axis=-1)
     point, ground, omega, points = _state(model, q, v, feet)

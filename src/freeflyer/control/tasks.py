@@ -38,8 +38,7 @@ class StateTerms:
     Attributes:
         q, v: (nq,) and (nv,) array.
         terms: Motions of frames in mixed expression.
-        places: The number of each frame in `terms`, by its name.
-    """
+        places: The number of each frame in `terms`, by its name."""
 
     model: Model
     q: np.ndarray
@@ -90,8 +89,7 @@ class Task(ABC):
         weight: float or (m,) array of the squared errors; rows of weight 0 are left out.
         stiffness: 1/s^2, of the error.
         damping: 1/s, of the error's rate; by default critical, 2 sqrt(stiffness).
-        velocity, acceleration: (m,) array of the target, in the rows of the error; by default it rests.
-    """
+        velocity, acceleration: (m,) array of the target, in the rows of the error; by default it rests."""
 
     level: int = 1
     weight: float | ArrayLike = 1.0

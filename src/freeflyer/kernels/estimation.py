@@ -211,8 +211,7 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
 def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """As `motor_wrenches`, but the base's equations hold exactly and the motors' by least squares:
 
-    [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]
-    """
+    [1 A 0; A^T 0 B^T; 0 B 0] [r; y; multipliers] = [free - tau; 0; base]"""
     n, m, k = table_int(topology, N_MOTORS), table_int(topology, N_BASE), table_int(topology, N_SET_ROWS)
     size, base = n + k + m, n + n * k
     work, width = answer_workspace(topology, tau, size, answer, quality)

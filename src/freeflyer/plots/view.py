@@ -68,8 +68,7 @@ def bodies(model: Model, q: np.ndarray, feet: Sequence[Contact] = ()) -> list[Bo
     """Links with mass at q (nq,): each spanned by its own joint, its children's, its contacts and the ends of loops.
 
     One that has its own joint alone reaches beyond its centre of mass as far as the joint lies before it, or half the rod with its
-    inertia, if that is shorter.
-    """
+    inertia, if that is shorter."""
     d = model.description
     poses = {x.name: frame_pose(model, q, x.name) for x in d.links}
     points = {name: [X[:3, 3]] for name, X in poses.items()}

@@ -188,8 +188,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     6) in the frames' axes.
 
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
-    guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none.
-    """
+    guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none."""
     nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
                    table_int(topology, N_FORCES))  # fmt: skip
     rows, items = table_int(topology, N_ROWS), table_int(topology, N_CONTACTS)

@@ -20,8 +20,7 @@ def largest_acceleration(room, v, fastest, brake, dt):
     """Largest acceleration of one cycle after which a joint with so much room can stop by `brake`, no faster than `fastest`.
 
     With w = v + a dt behind the cycle: (v + w) dt / 2 + w^2 / (2 brake) <= room where w > 0. Where w <= 0 the joint turns within
-    the cycle, and its farthest point v^2 / (-2 a) <= room.
-    """
+    the cycle, and its farthest point v^2 / (-2 a) <= room."""
     half = 0.5 * brake * dt
     inside = half * half + 2.0 * brake * (room - 0.5 * v * dt)
     w = sqrt(select_less(inside, 0.0, 0.0, inside)) - half

@@ -66,8 +66,7 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
     """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); plan, progress: layout.py.
 
     sides (rows,): -1 or 1 for joints that stay at their lower or upper limit, else 0. If rows are given anew at each place, a call
-    ends with the next place, `ahead` (nq,).
-    """
+    ends with the next place, `ahead` (nq,)."""
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
                          load_int(topology, N_Q))  # fmt: skip
     B, low, high = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)

@@ -175,8 +175,7 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
     of the branches with mass matrix own (u, u) and rows rest (t, u) of the tasks. left (t,): 1 for rows left for the branches.
 
     topology: the table of the split. linear (n,), M (n, n), momentum (6, n), contacts (k, n), tasks (t, n), the last `squares` rows
-    the last level. How far branches can move clearly in the directions that are asked of them (NOT_CLEAR, ...).
-    """
+    the last level. How far branches can move clearly in the directions that are asked of them (NOT_CLEAR, ...)."""
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     N = p + r
     loose_at = KEPT_AT + p

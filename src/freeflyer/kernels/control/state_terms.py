@@ -90,8 +90,7 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
 
     v, gamma (nv,), G (nv, stride): see `put_closed_motion`, of a tree v = u. M (n, n) and linear (n,): the acceleration energy.
     inertia (nu, n), h (nu,), mapped (k, nu): inertia alpha + h = forces of motors + mapped^T F. J (r, n) alpha = drift (r,): loops,
-    then contacts; unit (rows of contacts, 6) and axes (contacts, 9) as `set_rows`. Last, what `all_terms` gives, in alpha.
-    """
+    then contacts; unit (rows of contacts, 6) and axes (contacts, 9) as `set_rows`. Last, what `all_terms` gives, in alpha."""
     nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
     form, loops, k = table_int(topology, FORM), table_int(topology, N_LOOP_ROWS), table_int(topology, N_FORCES)
     held, frames, stride, rows = part_of(topology, SET_AT), part_of(topology, FRAMES_AT), row_width(q, nu), loops + k

@@ -39,8 +39,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
     are then, -1 if that level leaves motions of branches free.
 
     With w the sides of A a_u = s and of the other tasks' rows that are left, the least sum of the last level's squares is 1/2 sum
-    (beta + Theta w)^2 / P (kernels/optimization/condensation.py).
-    """
+    (beta + Theta w)^2 / P (kernels/optimization/condensation.py)."""
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     L, side2, none = workspace(A, (r + met) * u + 8), workspace(A, r + met + 8), workspace(A, r + met + 8)
     known = workspace(A, (r + met) * p + 8)

@@ -134,8 +134,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
     zero for rows that depend on others: E^-1 times the unit columns of w in the last d rows, E^-1 times the right side, P^-1.
     pivots (n,): the inverses of D.
 
-    linear: g (n,). M (n, n); K (rows, n), k (rows,).
-    """
+    linear: g (n,). M (n, n); K (rows, n), k (rows,)."""
     stride, width, wide = row_width(linear, n), row_width(linear, rows + 1 + d), row_width(linear, 1 + d)
     narrow = row_width(linear, rows + 1)
     U, X = workspace(linear, n * stride + 8), workspace(linear, n * narrow + 8)
@@ -227,8 +226,7 @@ def put_rows(X, rows, columns, wide):
 def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
     """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
 
-    The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,).
-    """
+    The energy is 1/2 F^T H F + slope^T F beside a constant: H (r, r) with the metric (r, r), slope (r,)."""
     width = row_width(linear, r)
     own, sides = workspace(linear, n * d + 8), workspace(linear, d * d + 8)
     condense_rows(linear, M, K, k, n, rows, d, a, own, sides, beta, inverses, workspace(linear, n + 8))

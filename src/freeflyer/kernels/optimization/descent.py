@@ -73,8 +73,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
 
     sides (m,): 2 for equations, 1 and -1 for rows beyond or at their upper or lower limit, 0 for others. residuals (m,): of
     equations and of rows beyond their limits, zero for others. held (m,): becomes what must be held. multipliers (m,): of the
-    level. tolerance: the share of a level's slope that may be left.
-    """
+    level. tolerance: the share of a level's slope that may be left."""
     before = taken(T)
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     stride = row_width(T, 2 * n + 1)

@@ -134,8 +134,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     """x (n,) of least 1/2 x^T H x + g^T x within limits of the first variables, if any has a bound, and of A's rows; multipliers y
     (limits,), positive at upper limits; verdict (2,): changes of the held limits, outcome.
 
-    linear: g (n,). guess (limits,): of the sign of multipliers that are not zero at first. most (1,): changes allowed.
-    """
+    linear: g (n,). guess (limits,): of the sign of multipliers that are not zero at first. most (1,): changes allowed."""
     n, m, limits = table_int(topology, N_VARIABLES), table_int(topology, N_A_ROWS), table_int(topology, N_LIMITS)
     bounded, width, stride = limits - m, row_width(linear, n), row_width(linear, n + 1)
     W, R, rows = workspace(linear, n * width + 8), workspace(linear, n * width + 8), workspace(linear, n * width + 8)

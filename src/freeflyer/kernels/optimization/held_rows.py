@@ -85,8 +85,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
     """The held limit whose lexicographic multiplier has most of the wrong sign, -1 if there is none; and the first of all rows of
     its level that are inside of their limits, which are released, m if there is only one.
 
-    multipliers (m,): of the last level, which is least norm. wrong: the share of the gradient that counts.
-    """
+    multipliers (m,): of the last level, which is least norm. wrong: the share of the gradient that counts."""
     m = load_int(ends, levels - 1)
     for i in range(m):
         store(decided, i, 0.0)

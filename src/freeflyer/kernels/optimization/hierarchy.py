@@ -256,8 +256,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds.
-    """
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
     before, rounds, attempt = taken(linear), 0.0, 1

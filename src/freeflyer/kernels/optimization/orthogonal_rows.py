@@ -65,8 +65,7 @@ def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers, as memory taken in
     loops is not given back.
 
-    Whether anything is left of it.
-    """
+    Whether anything is left of it."""
     at = width * rank
     whole = dot(Q, at, Q, at, used)
     clear(L, to, to + most)

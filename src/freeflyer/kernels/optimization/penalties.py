@@ -190,8 +190,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     the share of the metric beside a level.
 
     held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
-    those that are kept. softness, strengths, R, parts: room.
-    """
+    those that are kept. softness, strengths, R, parts: room."""
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     squares, locked, rest, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
