@@ -166,7 +166,7 @@ def rotation_matrix(q: np.ndarray) -> np.ndarray:
         [1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
         [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
         [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])
-    return np.moveaxis(R, (0, 1), (-2, -1))
+    return R if q.ndim == 1 else np.moveaxis(R, (0, 1), (-2, -1))
 
 
 def rotation_vector(R: np.ndarray) -> np.ndarray:
