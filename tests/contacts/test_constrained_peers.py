@@ -9,7 +9,6 @@ import numpy as np
 import pytest
 from closed_robots import shared
 from closeness import close, fresh
-from dataclasses import replace
 from freeflyer import contacts, linkages
 from pathlib import Path
 from robots_on_disk import example, needs_examples
@@ -61,7 +60,7 @@ def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tm
         tolerance = 1e-12 + 30.0 * opened
         assert distance(linkages.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
         assert distance(linkages.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
-        inconsistent = replace(s, v=fresh(9).standard_normal(model.nv))  # violates the loops
+        inconsistent = s._replace(v=fresh(9).standard_normal(model.nv))  # violates the loops
         assert distance(linkages.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
