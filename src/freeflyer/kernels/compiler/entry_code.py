@@ -195,7 +195,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
     input_packs, first_output = calls.pack_rows(E.ROWS, count, entry.groups), count + len(entry.options)
-    ask_for = next_rows(count, results)
+    ask_for = next_rows(entry)
     grouped, groups = grouped_batch(entry, lanes), entry.groups
     compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
@@ -237,8 +237,10 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     return body
 
 
-def next_rows(count: int, results: int) -> Callable:
-    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow."""
+def next_rows(entry: E.Entry) -> Callable:
+    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow. Rows of
+    matrices would leave too little of the fastest memory."""
+    count, results = len(entry.inputs), tuple(k for k, shape in enumerate(entry.outputs) if len(shape) == 1)
 
     @inlined
     def ask_for(inputs, outputs, sizes, end, states, record):
@@ -246,7 +248,7 @@ def next_rows(count: int, results: int) -> Callable:
             rows, n = numbers_at(inputs, k, record), sizes[E.ROWS + k]
             for i in range(n * end, n * (end + states), 8):
                 calls.prefetch(rows, i, False)
-        for k in range(results):
+        for k in results:
             rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
             for i in range(n * end, n * (end + states), 8):
                 calls.prefetch(rows, i, True)
@@ -274,7 +276,7 @@ def packed_batch(entry: E.Entry) -> Callable:
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
     function, count, results, size = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs), lanes * entry.groups
-    output_packs, ask_for = calls.pack_rows(E.ROWS + count, results, entry.groups), next_rows(count, results)
+    output_packs, ask_for = calls.pack_rows(E.ROWS + count, results, entry.groups), next_rows(entry)
     option_values, is_q = calls.option_values(len(entry.options)), tuple(int(letter == "q") for letter in entry.inputs)
 
     @inlined
