@@ -3,8 +3,6 @@
 With them the checks of inputs and outputs, and the scratch that an entry needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from freeflyer.kernels import entry as E

@@ -4,8 +4,6 @@ A branch whose condition is known is not written. If paths meet, variables that 
 before its first turn and one at the end of each turn, so a variable that its body sets has a value after a loop that ran.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any

@@ -4,8 +4,6 @@ What is known while code is written is computed by Python itself; the rest becom
 around; by zero, // and % give 0 and / gives infinity or NaN. Everything else is as in Python, but for the rounding of floats.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import operator

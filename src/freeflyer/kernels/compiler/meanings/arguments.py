@@ -1,7 +1,5 @@
 """Addresses and sizes of an entry's arguments: functions that compiled code alone calls (compiler/entry_code.py)."""
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
