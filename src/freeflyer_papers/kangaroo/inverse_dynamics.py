@@ -20,8 +20,9 @@ from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.optimization.compiled import call
 from freeflyer.progress import Progress
+from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, kangaroo, on_the_floor
+from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, kangaroo
 
 LENGTHS = (0.01, 0.03, 0.06, 0.09)  # m: of the length motors, within the ankles' stops
 SPEED = 0.05  # m/s, rad/s: size of random velocities, before contacts are kept
@@ -85,7 +86,7 @@ def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generat
     np.ndarray]:
     """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
     closed = ff.close_loops(robot.model)
-    q = on_the_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
+    q = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
     problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
     return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
 

@@ -16,9 +16,10 @@ from freeflyer_papers.estimation.pictures import bones, draw_bones
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.progress import Progress, part_of
+from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
+from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture
 
 
 def tables(r: Squat) -> list[Table]:
@@ -87,7 +88,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Squat:
     progress(0.0, text)
     model, n = robot.model, robot.left
     length = np.linspace(0.0, STROKE, SAMPLES)
-    q = np.array([on_the_floor(model, home_posture(robot, x, ankle=0.0), robot.feet) for x in length])
+    q = np.array([put_on_floor(model, home_posture(robot, x, ankle=0.0), robot.feet) for x in length])
     joint = model.joint(n.ankle_pitch)
     pitch = q[:, joint.iq]
     stop = float(model.position_upper[joint.iv] if pitch[-1] > 0.0 else model.position_lower[joint.iv])
@@ -113,7 +114,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     """The fields of Squat that MuJoCo gives."""
     model, n, servos = robot.model, robot.left, ff.sim.Servos()
     s = sensors_of(model)
-    begin = on_the_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
+    begin = put_on_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
     path = robot.path if robot.is_real else None
     feet = robot.feet if path is None else ff.contacts.feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
