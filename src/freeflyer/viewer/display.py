@@ -15,7 +15,7 @@ from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.problem import ControlSolution
 from freeflyer.control.running import ControlRun
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.model.description import describe_base
 from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
@@ -74,8 +74,7 @@ def _draw(name: str, function: Callable[..., Any], given: tuple[Any, ...], optio
     """function(*given, **options). Errors: UnknownNameError for options that `name` does not have."""
     known = [*(p.name for p in signature(function).parameters.values() if p.default is not p.empty), *others]
     for option in options:
-        if option not in known:
-            raise unknown_name("option", option, known, f"These are the options of {name}().")
+        check_name("option", option, known, f"These are the options of {name}().")
     return function(*given, **options)
 
 

@@ -10,7 +10,7 @@ import typer
 from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import output, print_table, status, table, write_json
 from freeflyer.cli.view import play_run
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 
 if TYPE_CHECKING:
     from freeflyer_papers.hopping.hopping import HopRun
@@ -66,8 +66,7 @@ def parse_settings(given: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, got {format_value(text)}")
-        if name not in known:
-            raise unknown_name("setting", name, known)
+        check_name("setting", name, known)
         try:
             found[name] = value if name == "controller" else int(value) if name == "apexes" else float(value)
         except ValueError:

@@ -8,9 +8,10 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import Route, holding_forces, pressure_centers, servo_targets
+from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.estimation.passive import sensors_of
 from freeflyer_papers.estimation.pictures import bones, draw_bones
 from freeflyer.plots.film import draw_arrow
@@ -141,7 +142,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
         "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
         "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
-        "places": np.insert(pressure_centers(wrenches[list(shown)]), 2, 0.0, axis=-1),
+        "places": pressure_center(wrenches[list(shown)]),
     }  # fmt: skip
 
 
