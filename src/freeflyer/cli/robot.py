@@ -189,8 +189,7 @@ def _closure(result: LoopReport) -> Any:
     lines = [
         f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
         f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
-        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors",
-    ]
+        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors"]
     return Text("\n".join(lines))
 
 

@@ -106,8 +106,7 @@ def calibrate(
     m = len(split.rows)
     here = np.array([place[model.joint(n).iv] for n in names])
     return Calibration(
-        names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance
-    )
+        names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance)
 
 
 def check_observable(

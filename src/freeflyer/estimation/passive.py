@@ -97,13 +97,11 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     if not model.constraint_rows[0]:
         raise InputError(
             f"{model.name!r} has no loops: its joints do not follow each other, there is no passive state to estimate",
-            robot=model.name,
-        )
+            robot=model.name)
     if not model.description.actuated:
         raise InputError(
             f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
-            robot=model.name,
-        )
+            robot=model.name)
     split, s, place = partition(model), structure(model), q_of_v(model)
     for name in (*also, *rigid):
         model.joint(name)
@@ -117,8 +115,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             raise LinkageError(
                 f"joint {name!r} follows the motors through its loops: measuring it as well leaves the estimator no freedom. "
                 "Encoders on passive joints serve to calibrate (freeflyer.estimation.calibrate)",
-                joint=name,
-            )
+                joint=name)
     left = [j for j in split.independent if j not in set(coordinates.tolist()) and s.owner[j] not in rigid]
     moving = _moving(model, split, left, s.owner)
     if moving:

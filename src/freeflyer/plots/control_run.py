@@ -106,8 +106,7 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
         if not (lower < 0.0 < upper):
             raise InputError(
                 f"torque_limits of {name!r} must be a positive number or (lower < 0, upper > 0), got {format_value(limits[name])}",
-                name=name,
-            )  # fmt: skip
+                name=name)  # fmt: skip
         share = np.where(tau > 0.0, tau / upper, -tau / lower)
         worst = int(np.nanargmax(np.abs(share)))
         found[name] = (share, abs(float(tau[worst])), float(upper if tau[worst] > 0.0 else -lower))

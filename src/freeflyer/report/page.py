@@ -79,8 +79,7 @@ def _facts(r: Report) -> str:
         (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"),
         *([(str(o.independent), "independent velocities")] if o.independent < o.nv else []), (esc(o.base), "base"),
         (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
-        (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
-    ]  # fmt: skip
+        (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²")]  # fmt: skip
     cards = "".join(f'<div class="fact"><b>{value}</b><span>{what}</span></div>' for value, what in facts)
     return f'<div class="facts">{cards}</div>'
 
@@ -231,8 +230,7 @@ def _identities(r: Report) -> str:
     rows = [
         (f"<code>{esc(x.law)}</code>", esc(x.meaning), f"{x.residual:.1e}", f"{x.tolerance:.0e}",
          '<span class="tag ok">holds</span>' if x.holds else '<span class="tag error">fails</span>')
-        for x in r.check.identities
-    ]  # fmt: skip
+        for x in r.check.identities]  # fmt: skip
     about = "Evaluated at random states; residuals are relative to the largest entry."
     return _section("Identities", about, _table(heads, rows))
 

@@ -52,8 +52,7 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     changed: dict[str, dict[str, Any]] = {
         "mass": {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()},
         "com": {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()},
-        "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()},
-    }
+        "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()}}
     for name in set().union(*changed.values()):
         check_name("link", name, links)
     for body in {_place(model, name)[0] for name in set().union(*changed.values())}:

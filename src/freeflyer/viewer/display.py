@@ -90,8 +90,7 @@ def _(value: Model) -> str:
     rows = [
         ("positions nq", str(value.nq)), ("velocities nv", str(value.nv)), ("mass", f"{number(value.mass, 6)} kg"),
         ("base", describe_base(value.description)), ("links", str(links)), ("moving joints", str(len(value.joints))),
-        ("motors", str(len(value.actuated))),
-    ]  # fmt: skip
+        ("motors", str(len(value.actuated)))]  # fmt: skip
     if value.loops:
         rows.append(("loops", f"{len(value.loops)} {'closed' if value.reduction else 'open'}"))
     table = html_tables("", [Table(value.name, ("", ""), rows)])
@@ -118,8 +117,7 @@ def _(value: RecordedRun) -> str:
 def _(value: ControlSolution) -> str:
     rows = [
         ("status", f"{value.status} {value.reason}"), ("solved in", f"{1e6 * value.seconds:.0f} µs"),
-        ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²"),
-    ]  # fmt: skip
+        ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²")]
     return _solution("solution of whole-body control", rows, value.constraints, value.q, value.forces)
 
 

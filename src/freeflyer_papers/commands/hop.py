@@ -89,14 +89,12 @@ def summary(run: HopRun) -> dict[str, Any]:
     """What the tables say, as numbers."""
     energy = run.energy
     works = {name: float(getattr(energy, name)[-1]) for name in (
-        "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller",
-    )}  # fmt: skip
+        "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller")}
     return {
         "experiment": run.experiment, "ended": run.ended, "failure": run.failure, "time": float(run.t[-1]), "steps": len(run.t),
         "events": {name: len(run.named(name)) for name in ("touch-down", "lift-off", "apex")}, "works": works,
         "balance": energy.residuals, "distance": float(run.q[-1, 0] - run.q[0, 0]),
-        "energy": [float(energy.mechanical[0]), float(energy.mechanical[-1])],
-    }  # fmt: skip
+        "energy": [float(energy.mechanical[0]), float(energy.mechanical[-1])]}  # fmt: skip
 
 
 def _table(run: HopRun) -> Any:

@@ -74,8 +74,7 @@ def calibration(r: Calibrations) -> Any:
         ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
         ("  at the true offsets, not at another assembly", f"{r.right}"),
         ("steps: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
-        ("largest error of an offset, of the true ones", f"{max(true):.1e}" if true else "- (no start found the true ones)"),
-    )
+        ("largest error of an offset, of the true ones", f"{max(true):.1e}" if true else "- (no start found the true ones)"))
     return table(f"calibration of {r.robot}", ("quantity", "found"), rows)
 
 
@@ -85,8 +84,7 @@ def times(s: Sensors, t: Times) -> Any:
         ("a step of the estimator", t.step), ("model update and inverse dynamics", t.closed_torques),
         ("both", t.state_and_torques), ("contacts: update of a posture", t.contact_update),
         ("contact wrenches from motor forces", t.contact_wrenches), ("both", t.contacts),
-        ("contact wrenches balanced with the base", t.contact_balanced), ("for scale: inverse dynamics of the tree", t.tree),
-    ]  # fmt: skip
+        ("contact wrenches balanced with the base", t.contact_balanced), ("for scale: inverse dynamics of the tree", t.tree)]
     cells = [(what, "no feet" if np.isnan(x) else f"{x:.1f}") for what, x in rows]
     return table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), cells, (1,))
 

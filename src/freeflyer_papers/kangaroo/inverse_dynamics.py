@@ -133,8 +133,7 @@ def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[Contro
         "multipliers": off(multipliers, projected, float(np.abs(multipliers).max())),
         "third_step": off(e.torques(a, F, multipliers), tau, size),
         "written_out": off(e.projected_torques(reduced, F, projected), tau, size),
-        "joint_space": off(e.joint_space_torques(reduced, F), tau, size),
-    }  # fmt: skip
+        "joint_space": off(e.joint_space_torques(reduced, F), tau, size)}  # fmt: skip
 
 
 def _sizes(problem: WholeBodyProblem) -> dict[str, tuple[int, ...]]:
@@ -202,8 +201,7 @@ def _base(r: Result) -> Table:
         f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
         "By the three steps, in motion: the task's command, and the acceleration of the base in the solution; m/s^2 and rad/s^2, "
-        "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.",
-    )  # fmt: skip
+        "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.")
 
 
 def _forces(r: Result) -> Table:

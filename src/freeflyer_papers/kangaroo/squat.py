@@ -42,13 +42,11 @@ def tables(r: Squat) -> list[Table]:
         ("MuJoCo: ankle pitch (deg)", "", _most(np.degrees(r.ankle[late]), 1)),
         ("MuJoCo: a sole slides by (mm)", "", f"{1e3 * r.slid:.2f}"),
         ("MuJoCo: force of the left length motor (N)", "", _most(r.pushing[late])),
-        ("MuJoCo: vertical forces on the feet, of the weight", "", _most(r.feet[late].sum(axis=1) / r.weight, 3)),
-    )  # fmt: skip
+        ("MuJoCo: vertical forces on the feet, of the weight", "", _most(r.feet[late].sum(axis=1) / r.weight, 3)))  # fmt: skip
     return [Table("Fig 13: a squat by the length motors alone", ("quantity", "paper", "ours"), rows, (2,), (
         "All other motors hold their places, the ankles' at 0. The paper draws the whole stroke; the pitch joint of the public "
         f"model's ankle reaches its stop before. In MuJoCo the robot turns round {1e3 * MARGIN:g} mm before the stop or the end "
-        f"of the stroke: {TIMES} squats of {PERIOD:g} s, servos as in the lateral swing."
-    ))]  # fmt: skip
+        f"of the stroke: {TIMES} squats of {PERIOD:g} s, servos as in the lateral swing."))]  # fmt: skip
 
 
 def _most(x: np.ndarray, digits: int = 0) -> str:
@@ -142,8 +140,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
         "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
         "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
-        "places": pressure_center(wrenches[list(shown)]),
-    }  # fmt: skip
+        "places": pressure_center(wrenches[list(shown)])}  # fmt: skip
 
 
 def _ends(X: np.ndarray, foot: ff.contacts.Contact) -> np.ndarray:

@@ -66,8 +66,7 @@ def tables_swing(r: SwingResult) -> list[Table]:
         *([("  without the cages", "", f"within {light['motors'].weight_error:.2%}, {MASS:g} kg")] if light else []),
         ("sum within 2 % of the weight, each way", "", yes[all(x.weight_error < ALLOWED for x in r.lines)]),
         ("centres of pressure inside the soles", "picture", yes[all(x.inside > 0.0 for x in r.lines)]),
-        ("force on a foot (N), from, to", "picture", f"{vertical.min():.0f}, {vertical.max():.0f}"),
-    )
+        ("force on a foot (N), from, to", "picture", f"{vertical.min():.0f}, {vertical.max():.0f}"))
     note = (f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors "
         "determine the 12 entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least "
         "squares; at rest they miss the inertia of the sway, which the last row puts in from differences of the estimated "

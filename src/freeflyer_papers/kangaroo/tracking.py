@@ -69,8 +69,7 @@ def tables_tracking(r: TrackingResult) -> list[Table]:
         ("contact wrenches from motor forces", "30", f"{t.contact_wrenches:.1f}"),
         ("  with the update of their posture", "", f"{t.contacts:.0f}"),
         ("  balanced with the base", "", f"{t.contact_balanced:.1f}"),
-        ("for scale: inverse dynamics of the tree alone", "", f"{t.tree:.1f}"),
-    )
+        ("for scale: inverse dynamics of the tree alone", "", f"{t.tree:.1f}"))
     said = "Medians of interleaved calls from Python on this machine; the paper's are C++ on an Intel Core i7 of 2.3 GHz."
     return [Table("Fig 19: passive state along sinusoids", columns, rows, (1, 2, 3, 4, 5, 7, 8), note),
         Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said)]  # fmt: skip
