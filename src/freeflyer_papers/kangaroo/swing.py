@@ -12,7 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import COLUMNS, Sway, Swing, lateral_swing, lines, settings
-from freeflyer_papers.estimation import pictures as figures
+from freeflyer_papers.estimation import pictures as figures, tables
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -82,8 +82,8 @@ def tables_swing(r: SwingResult) -> list[Table]:
 
 def pictures_swing(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    return {"fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
-        "fig22b_balance": figures.balance(r.shown)}  # fmt: skip
+    figure = {"stances": "fig21", "forces": "fig22a", "balance": "fig22b"}
+    return {f"{figure[what]}_{what}": draw() for what, draw in tables.swing_pictures(r.shown, r.bones).items()}
 
 
 DURATION = 10.0  # s
