@@ -51,8 +51,8 @@ def _tree(o: Overview) -> list[Text]:
     from freeflyer.analysis.facts import tree_lines
 
     lines = []
-    for line in tree_lines(o.links):
-        link, text = line.link, Text(line.guides, style="dim")
+    for guides, link in tree_lines(o.links):
+        text = Text(guides, style="dim")
         if link.joint is not None:
             text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
         text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
