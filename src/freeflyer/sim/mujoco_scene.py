@@ -206,8 +206,7 @@ def _default_feet(model: Model) -> tuple[Contact, ...]:
         raise InputError(
             f"{model.name!r} floats and has no frames named '..._sole', so nothing would carry it: name what touches the floor, "
             f"feet=[{listed}{', ...' if len(names) > MOST_NAMED or names == ['frame'] else ''}], or give feet=() for a robot that "
-            "flies or falls", robot=model.name, frames=model.frame_names,
-        )  # fmt: skip
+            "flies or falls", robot=model.name, frames=model.frame_names)  # fmt: skip
     return ()
 
 
@@ -244,8 +243,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
         if path is not None and not touching.intersection(links):
             raise InputError(
                 f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave "
-                "path= out, which puts spheres at the points of feet"
-            )
+                "path= out, which puts spheres at the points of feet")
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
     for k, links in enumerate(carrying):
@@ -255,8 +253,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
     return Plant(
         driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
-        _servos(mj, idle), idle_positions, bodies, points,
-    )  # fmt: skip
+        _servos(mj, idle), idle_positions, bodies, points)  # fmt: skip
 
 
 def _servos(mj: Any, joints: Sequence[str]) -> np.ndarray:
@@ -292,8 +289,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
             "Give the file that the model was read from, unedited",
-            difference=off,
-        )  # fmt: skip
+            difference=off)  # fmt: skip
 
 
 def _rigid_links(model: Model, foot: Contact) -> list[str]:

@@ -73,8 +73,7 @@ class Servos:
         if self.loop_time < 2.0 * self.dt or not self.loop_impedance < 1.0:
             raise InputError(
                 f"loops with loop_time = {self.loop_time:g} s and loop_impedance = {self.loop_impedance:g} do not hold in MuJoCo: "
-                f"take loop_time of at least two steps ({2 * self.dt:g} s) and an impedance below 1"
-            )
+                f"take loop_time of at least two steps ({2 * self.dt:g} s) and an impedance below 1")
 
 
 def only_feet_touch(spec: Any, feet: Sequence[Sequence[str]], bare: bool) -> set[str]:
@@ -173,8 +172,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
         raise InputError(
             f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
-            gap=gap,
-        )  # fmt: skip
+            gap=gap)  # fmt: skip
     return Widened(wide, _idle(model, wide, q[0]))
 
 
@@ -200,6 +198,5 @@ def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
         raise InputError(
             f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
             "points and poses only",
-            joints=tuple(owner),
-        )  # fmt: skip
+            joints=tuple(owner))  # fmt: skip
     return tuple(owner)

@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, real_array
 
 
 class State(NamedTuple):
@@ -59,13 +57,6 @@ class PinocchioState(NamedTuple):
     a: Any = None
     tau: Any = None
     bias: Any = None
-
-
-def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
-    array = real_array(name, x)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
-    return finite_array(name, array, np.finfo(float).max)
 
 
 Function = Callable[[np.ndarray], np.ndarray]
