@@ -182,20 +182,22 @@ def open_speed(gap, h):
 
 
 @kernel
-def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps):
+def put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking):
     """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
     by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
-    alone, which become whole ones."""
+    alone, which become whole ones. taking (groups,): not zero for those that pushed before, have sunk in, or would close."""
     h, gravity, (limited, dry, _) = load(settings, STEP), load3(settings, GRAVITY), group_counts(topology)
     slow = -REST * h * sqrt(dot(gravity, gravity))
     yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        k, side = row, load(near, n)
+        store(taking, m, side)
         if n < limited:
             store(b, row, load(b, row) + open_speed(load(gaps, row), h))
         elif n >= limited + dry:
-            n = n - limited - dry
-            k, rate, gap, zero = row + 2, load(rates, 3 * n + 2), load(gaps, row + 2), 0.0 * h
+            n, k = n - limited - dry, row + 2
+            rate, gap, zero = load(rates, 3 * n + 2), load(gaps, k), 0.0 * h
             bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
             target, back = open_speed(gap, h), bounce * rate
             back = select_less(zero, bounce, select_less(rate, slow, back, target), target)
@@ -217,14 +219,21 @@ def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps
                 store(gaps, k, larger(gap, zero))
             else:
                 store(b, k, load(b, k) + target)
+        if not limited <= n < limited + dry:
+            pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
+            store(taking, m, select_less(0.0 * h, pushing, side, 0.0 * h))
 
 
 @kernel
-def whiten_rows(topology, L, groups, count, X):
-    """Directions X of rows become L^-T X."""
-    nv, stride, (limited, dry, _) = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
-    for k in range(table_int(topology, N_SET_ROWS)):
+def whiten_rows(topology, L, groups, count, X, roots):
+    """Directions X of rows become D^-1/2 L^-T X. roots (nv,): become D^-1/2."""
+    nv, stride, (limited, dry, _), held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology), table_int(topology, N_SET_ROWS)
+    for j in range(nv):
+        store(roots, j, sqrt(load(L, stride * j + j)))
+    for k in range(held):
         inward(topology, L, from_entry(X, nv * k))
+        for j in range(nv):
+            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
     for m in range(count):
         row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
         rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
@@ -232,6 +241,7 @@ def whiten_rows(topology, L, groups, count, X):
             j = last
             while j >= 0:
                 y, end = load(X, nv * k + j), coordinate_before(topology, j)
+                store(X, nv * k + j, load(roots, j) * y)
                 while end >= 0:
                     start = line_start(topology, end)
                     for i in range(start, end + 1):
@@ -239,3 +249,22 @@ def whiten_rows(topology, L, groups, count, X):
                     end = coordinate_before(topology, start)
                 j = coordinate_before(topology, j)
 
+
+@kernel
+def join_closing(topology, near, groups, count, X, b, sums, least, taking):
+    """Groups that take no part, and close faster than `least` by the impulses with these sums, take part from then on. Where any
+    does, not zero."""
+    (limited, dry, _), nv = group_counts(topology), load_int(topology, N_V)
+    zero = 0.0 * least
+    any_closes = zero
+    for m in range(count):
+        n, j, side = of_group(groups, m, GROUP), of_group(groups, m, LAST), load(taking, m)
+        k = of_group(groups, m, ROW) + (0 if n < limited + dry else 2)
+        u = load(b, k) + least
+        while j >= 0:
+            u = u + load(X, nv * k + j) * load(sums, j)
+            j = coordinate_before(topology, j)
+        closes = select_less(u, zero, select_less(side * side, 0.5 + zero, load(near, n), zero), zero)
+        store(taking, m, side + closes)
+        any_closes = any_closes + closes * closes
+    return any_closes
