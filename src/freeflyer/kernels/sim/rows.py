@@ -225,46 +225,41 @@ def put_targets(topology, parameters, settings, near, groups, count, rates, y, b
 
 
 @kernel
-def whiten_rows(topology, L, groups, count, X, roots):
-    """Directions X of rows become D^-1/2 L^-T X. roots (nv,): become D^-1/2."""
-    nv, stride, (limited, dry, _), held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology), table_int(topology, N_SET_ROWS)
-    for j in range(nv):
-        store(roots, j, sqrt(load(L, stride * j + j)))
-    for k in range(held):
-        inward(topology, L, from_entry(X, nv * k))
-        for j in range(nv):
-            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
+def whiten_rows(topology, L, roots, groups, count, taking, X, white):
+    """Directions X of groups that take part in any state become D^-1/2 L^-T X. roots (nv,): D^-1/2. white (groups,): which ones did.
+    """
+    nv, stride, (limited, dry, _) = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
     for m in range(count):
         row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
         rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
-        for k in range(row, row + rows):
-            j = last
-            while j >= 0:
-                y, end = load(X, nv * k + j), coordinate_before(topology, j)
-                store(X, nv * k + j, load(roots, j) * y)
-                while end >= 0:
-                    start = line_start(topology, end)
-                    for i in range(start, end + 1):
-                        store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
-                    end = coordinate_before(topology, start)
-                j = coordinate_before(topology, j)
+        if load(white, m) == 0.0 and not all_below(load(taking, m), 0.5):
+            store(white, m, 1.0)
+            for k in range(row, row + rows):
+                j = last
+                while j >= 0:
+                    y, end = load(X, nv * k + j), coordinate_before(topology, j)
+                    store(X, nv * k + j, load(roots, j) * y)
+                    while end >= 0:
+                        start = line_start(topology, end)
+                        for i in range(start, end + 1):
+                            store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
+                        end = coordinate_before(topology, start)
+                    j = coordinate_before(topology, j)
 
 
 @kernel
-def join_closing(topology, near, groups, count, X, b, sums, least, taking):
-    """Groups that take no part, and close faster than `least` by the impulses with these sums, take part from then on. Where any
-    does, not zero."""
-    (limited, dry, _), nv = group_counts(topology), load_int(topology, N_V)
-    zero = 0.0 * least
-    any_closes = zero
+def join_closing(topology, near, groups, count, X, white, b, sums, changes, least, taking):
+    """Groups that take no part, and close faster than `least` under the impulses, take part from then on. Returns where any does, not
+    zero. sums, changes (nv,): of the impulses, along whitened directions, and of velocities."""
+    nv, (limited, dry, _), zero, joined = load_int(topology, N_V), group_counts(topology), 0.0 * least, 0.0 * least
     for m in range(count):
         n, j, side = of_group(groups, m, GROUP), of_group(groups, m, LAST), load(taking, m)
-        k = of_group(groups, m, ROW) + (0 if n < limited + dry else 2)
+        k, motion = of_group(groups, m, ROW) + (0 if n < limited + dry else 2), changes if load(white, m) == 0.0 else sums
         u = load(b, k) + least
         while j >= 0:
-            u = u + load(X, nv * k + j) * load(sums, j)
+            u = u + load(X, nv * k + j) * load(motion, j)
             j = coordinate_before(topology, j)
         closes = select_less(u, zero, select_less(side * side, 0.5 + zero, load(near, n), zero), zero)
         store(taking, m, side + closes)
-        any_closes = any_closes + closes * closes
-    return any_closes
+        joined = joined + closes * closes
+    return joined

@@ -12,10 +12,10 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store,
-    taken, workspace, zero_entries,
+    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
+    sqrt, store, taken, workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import items_workspace, put_factored_mass
+from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.math.spatial import accumulate_spatial
@@ -34,7 +34,7 @@ from freeflyer.kernels.sim.rows import (
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import coordinate_before, line_start, solve, zeros_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
@@ -91,8 +91,8 @@ def put_held_rows(topology, parameters, q, v, work, X):
 
 
 @kernel
-def put_sums(topology, groups, count, X, y, sums):
-    """sums (nv,) = X^T y of whitened directions X and the impulses y of all rows."""
+def put_changes(topology, L, roots, X, groups, count, white, y, sums, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows; sums (nv,) = X^T y of their whitened directions X."""
     nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
     zero_entries(sums, nv)
     for k in range(table_int(topology, N_SET_ROWS)):
@@ -100,25 +100,14 @@ def put_sums(topology, groups, count, X, y, sums):
             store(sums, j, load(sums, j) + load(X, nv * k + j) * load(y, k))
     for m in range(count):
         row = of_group(groups, m, ROW)
-        for k in range(row, row + (1 if of_group(groups, m, GROUP) < limited + dry else 3)):
+        rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
+        for k in range(row, row + rows if load(white, m) != 0.0 else row):
             f, j = load(y, k), of_group(groups, m, LAST)
             while j >= 0:
                 store(sums, j, load(sums, j) + load(X, nv * k + j) * f)
                 j = coordinate_before(topology, j)
-
-
-@inlined
-def outward_unit(topology, L, x):
-    """x (nv,) becomes L^-1 x."""
-    stride = load_int(topology, COLUMN_ROW)
-    for j in range(load_int(topology, N_V)):
-        y, end = load(x, j), coordinate_before(topology, j)
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                y = y - load(L, stride * j + i) * load(x, i)
-            end = coordinate_before(topology, start)
-        store(x, j, y)
+    copy_entries(sums, nv, changes)
+    outward(topology, L, changes, roots, 1)
 
 
 @kernel
@@ -174,32 +163,30 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
         store(asked, k, load(b, k) - load(asked, k))
         store(u, k, 0.0)
         store(out, k, 0.0)
-    whiten_rows(topology, L, groups, count, X, roots)
+    for j in range(nv):
+        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
+    for k in range(held):
+        inward(topology, L, from_entry(X, nv * k))
+        for j in range(nv):
+            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
 
-    states, closing, deepest, w, again = pack_lanes(q), workspace(q, 8), 0.0, workspace(q, nv + 8), True
-    store(closing, 0, 1.0 + 0.0 * h)
-    while again:
-        again, deepest, room = False, 0.0, taken(q)
+    states, closing, white, sums, w = pack_lanes(q), workspace(q, 8), workspace(parameters, count + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    zero_entries(white, count)
+    store(closing, 0, like(h, 1.0))
+    room = taken(q)
+    while release(q, room) and not all_below(load(closing, 0), 0.5):
+        whiten_rows(topology, L, roots, groups, count, taking, X, white)
         for k in range(states):
             if load(as_numbers(closing), k) != 0.0:
                 solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), groups, count, rows, as_numbers(X),
                             as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
                             as_numbers(facts))  # fmt: skip
-            again = not release(q, room)
-            deepest = max(deepest, load(as_numbers(facts), states * PENETRATION + k))
-        put_sums(topology, groups, count, X, y, v_next)
-        zero_entries(w, nv)
-        if deepest > SUNK:
-            put_sums(topology, groups, count, X, out, w)
-        closes = join_closing(topology, near, groups, count, X, b, v_next, load(facts, ENOUGH), taking)
-        store(closing, 0, closes)
-        again = not again and not all_below(closes, 0.5)
-    for j in range(nv):
-        store(v_next, j, load(roots, j) * load(v_next, j))
-        store(w, j, load(roots, j) * load(w, j))
-    outward_unit(topology, L, v_next)
-    if deepest > SUNK:
-        outward_unit(topology, L, w)
+            release(q, room)
+        put_changes(topology, L, roots, X, groups, count, white, y, sums, v_next)
+        store(closing, 0, join_closing(topology, near, groups, count, X, white, b, sums, v_next, load(facts, ENOUGH), taking))
+    zero_entries(w, nv)
+    if not all_below(load(facts, PENETRATION), SUNK):
+        put_changes(topology, L, roots, X, groups, count, white, out, sums, w)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
         store(w, j, h * (load(v_next, j) + load(w, j)))
