@@ -228,23 +228,47 @@ def put_targets(topology, parameters, settings, near, groups, count, rates, y, b
 def whiten_rows(topology, L, roots, groups, count, taking, X, white):
     """Directions X of groups that take part in any state become D^-1/2 L^-T X. roots (nv,): D^-1/2. white (groups,): which ones did.
     """
-    nv, stride, (limited, dry, _) = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
+    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
     for m in range(count):
-        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
-        rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
+        at, last = nv * of_group(groups, m, ROW), of_group(groups, m, LAST)
         if load(white, m) == 0.0 and not all_below(load(taking, m), 0.5):
             store(white, m, 1.0)
-            for k in range(row, row + rows):
-                j = last
-                while j >= 0:
-                    y, end = load(X, nv * k + j), coordinate_before(topology, j)
-                    store(X, nv * k + j, load(roots, j) * y)
-                    while end >= 0:
-                        start = line_start(topology, end)
-                        for i in range(start, end + 1):
-                            store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
-                        end = coordinate_before(topology, start)
-                    j = coordinate_before(topology, j)
+            if of_group(groups, m, GROUP) < limited + dry:
+                whiten_group(topology, L, roots, X, last, (at,))
+            else:
+                whiten_group(topology, L, roots, X, last, (at, at + nv, at + 2 * nv))
+
+
+@inlined
+def whiten_group(topology, L, roots, X, last, starts):
+    """See `whiten_rows`; rows of the group begin at `starts`, a tuple."""
+    stride, j = load_int(topology, COLUMN_ROW), last
+    while j >= 0:
+        y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
+        for n, at in enumerate(starts):
+            store(X, at + j, root * y[n])
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                x = load(L, stride * j + i)
+                for n, at in enumerate(starts):
+                    store(X, at + i, load(X, at + i) - x * y[n])
+            end = coordinate_before(topology, start)
+        j = coordinate_before(topology, j)
+
+
+@inlined
+def add_group(topology, X, last, starts, y, sums):
+    """sums (nv,) grow by X^T y of a group's rows, which begin at `starts`, a tuple."""
+    end = last
+    while end >= 0:
+        start = line_start(topology, end)
+        for j in range(start, end + 1):
+            total = load(sums, j)
+            for n, at in enumerate(starts):
+                total = total + load(X, at + j) * y[n]
+            store(sums, j, total)
+        end = coordinate_before(topology, start)
 
 
 @kernel

@@ -29,12 +29,12 @@ from freeflyer.kernels.sim.layout import (
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, join_closing, kept_at, of_group, put_point_rates, put_rows, put_targets,
+    GROUP, GROUP_NUMBERS, LAST, ROW, add_group, choose_rows, group_counts, join_closing, kept_at, of_group, put_point_rates, put_rows, put_targets,
     whiten_rows,
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
+from freeflyer.kernels.tree.factor import solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
@@ -99,13 +99,12 @@ def put_changes(topology, L, roots, X, groups, count, white, y, sums, changes):
         for j in range(nv):
             store(sums, j, load(sums, j) + load(X, nv * k + j) * load(y, k))
     for m in range(count):
-        row = of_group(groups, m, ROW)
-        rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
-        for k in range(row, row + rows if load(white, m) != 0.0 else row):
-            f, j = load(y, k), of_group(groups, m, LAST)
-            while j >= 0:
-                store(sums, j, load(sums, j) + load(X, nv * k + j) * f)
-                j = coordinate_before(topology, j)
+        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
+        at = nv * row
+        if load(white, m) != 0.0 and of_group(groups, m, GROUP) < limited + dry:
+            add_group(topology, X, last, (at,), (load(y, row),), sums)
+        elif load(white, m) != 0.0:
+            add_group(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), sums)
     copy_entries(sums, nv, changes)
     outward(topology, L, changes, roots, 1)
 
