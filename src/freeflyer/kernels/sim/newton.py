@@ -84,28 +84,39 @@ def put_matrix(G, width, y, u, rows, first, bounds, gains, kinds, aims, firm, tu
 def invert_rows(A, width, n, places, count):
     """A (n, width) becomes its inverse, by Gauss-Jordan elimination. Whether A is regular. Rows that are not at the `count` places
     are those of a unit matrix."""
-    step = row_step(A)
+    pair = 2 * row_step(A)
     for m in range(count):
         c = integer(load(places, m))
-        pivot, own = load(A, width * c + c), c - c % step
+        pivot, own = load(A, width * c + c), c - c % pair
         if pivot == 0.0:
             return False
-        for k in range(0, n, step):
+        for k in range(0, n, pair):
             if k != own:
-                eliminate_column(A, width, n, c, k, 1.0 / pivot)
-        eliminate_column(A, width, n, c, own, 1.0 / pivot)
+                eliminate_pair(A, width, n, c, k, 1.0 / pivot)
+        eliminate_pair(A, width, n, c, own, 1.0 / pivot)  # last, as column c is needed up to then
     return True
 
 
 @inlined
-def eliminate_column(A, width, n, c, k, inverse):
-    """Column c from rows of A, in their entries from k on."""
-    unit = unit_row(A, k, c)
-    rest = 1.0 - unit
-    x = inverse * (rest * load_row(A, width * c + k) + unit)
+def eliminate_pair(A, width, n, c, k, inverse):
+    """Column c from rows of A, in their two whole rows of entries from k on."""
+    step = row_step(A)
+    if k + step < n:
+        eliminate_column(A, width, n, c, (k, k + step), inverse)
+    else:
+        eliminate_column(A, width, n, c, (k,), inverse)
+
+
+@inlined
+def eliminate_column(A, width, n, c, starts, inverse):
+    units = tuple(unit_row(A, k, c) for k in starts)
+    x = tuple(inverse * ((1.0 - units[m]) * load_row(A, width * c + k) + units[m]) for m, k in enumerate(starts))
     for i in range(n):
-        store_row(A, width * i + k, rest * load_row(A, width * i + k) - load(A, width * i + c) * x)
-    store_row(A, width * c + k, x)
+        s = load(A, width * i + c)
+        for m, k in enumerate(starts):
+            store_row(A, width * i + k, (1.0 - units[m]) * load_row(A, width * i + k) - s * x[m])
+    for m, k in enumerate(starts):
+        store_row(A, width * c + k, x[m])
 
 
 @inlined

@@ -58,16 +58,30 @@ def put_gains(topology, state, states, X, rows, lasts, own, width, G):
             for j in range(start, end + 1):
                 store(columns, width * j + i, load(X, states * j + at))
             end = -1 if i < held else coordinate_before(topology, start)
-    for i in range(own):
-        last = integer(load(lasts, i))
-        for k in range(i - i % row_step(G), width, row_step(G)):
-            total, end = 0.0 * load_row(columns, k), last
-            while end >= 0:
-                start = 0 if i < held else line_start(topology, end)
-                for j in range(start, end + 1):
-                    total = total + load(columns, width * j + i) * load_row(columns, width * j + k)
-                end = -1 if i < held else coordinate_before(topology, start)
-            store_row(G, width * i + k, total)
+    i = 0
+    while i < own:
+        if i >= held and i + 2 < own and load(lasts, i) == load(lasts, i + 2):
+            put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
+            i += 3
+        else:
+            put_gain_rows(topology, columns, lasts, held, width, (i,), G)
+            i += 1
+
+
+@inlined
+def put_gain_rows(topology, columns, lasts, held, width, rows, G):
+    """`rows` of G, a tuple, which have the same coordinates."""
+    for k in range(rows[0] - rows[0] % row_step(G), width, row_step(G)):
+        zero, end = 0.0 * load_row(columns, k), integer(load(lasts, rows[0]))
+        total = tuple(zero for i in rows)
+        while end >= 0:
+            start = 0 if rows[0] < held else line_start(topology, end)
+            for j in range(start, end + 1):
+                x = load_row(columns, width * j + k)
+                total = tuple(total[n] + load(columns, width * j + i) * x for n, i in enumerate(rows))
+            end = -1 if rows[0] < held else coordinate_before(topology, start)
+        for n, i in enumerate(rows):
+            store_row(G, width * i + k, total[n])
 
 
 @kernel
