@@ -11,7 +11,7 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
 STEPS, POLISHED = 40, 1e-6  # most steps of Newton's method; those that polish go on to this share of what counts as none
-PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, at first and at least
+PROXIMAL, FINE = 3e-4, 1e-9  # of G's diagonal, added to Newton's matrix, at first and at least
 SLOW, LESS = 0.1, 0.01  # residuals that shrink by less ask for a new matrix, to which that share is added
 STIFF = 1e6  # of a gain: resistance to turns of friction that is next to nothing
 

@@ -44,8 +44,8 @@ def own_rows(topology, state, states, taking, groups, count, bounds, rows, lasts
 
 
 @inlined
-def put_gains(topology, state, states, X, rows, lasts, own, width, G):
-    """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows."""
+def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
+    """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     columns = workspace(G, nv * width + 8)
     zero_entries(columns, nv * width)
@@ -58,14 +58,10 @@ def put_gains(topology, state, states, X, rows, lasts, own, width, G):
             for j in range(start, end + 1):
                 store(columns, width * j + i, load(X, states * j + at))
             end = -1 if i < held else coordinate_before(topology, start)
-    i = 0
-    while i < own:
-        if i >= held and i + 2 < own and load(lasts, i) == load(lasts, i + 2):
-            put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
-            i += 3
-        else:
-            put_gain_rows(topology, columns, lasts, held, width, (i,), G)
-            i += 1
+    for i in range(first):
+        put_gain_rows(topology, columns, lasts, held, width, (i,), G)
+    for i in range(first, own, 3):
+        put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
 
 
 @inlined
@@ -141,7 +137,7 @@ def solve_state(topology, parameters, state, states, settings, taking, groups, c
     n, first, all_width, width = own - held, limits + dry, row_width(parameters, own), row_width(parameters, own - held)
     G, C = workspace(parameters, own * all_width + 8), workspace(parameters, n * width + 8)
     wanted, x, left = workspace(parameters, own + 8), workspace(parameters, n + 8), workspace(parameters, width + 8)
-    put_gains(topology, state, states, X, rows, lasts, own, all_width, G)
+    put_gains(topology, state, states, X, rows, lasts, held + first, own, all_width, G)
     for i in range(own):
         store(wanted, i, load(b, states * integer(load(rows, i)) + state))
     eliminate_held(G, held, own, all_width, wanted, inverses)
