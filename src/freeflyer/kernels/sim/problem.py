@@ -142,7 +142,7 @@ def solve_state(topology, parameters, state, states, settings, taking, groups, c
         store(wanted, i, load(b, states * integer(load(rows, i)) + state))
     eliminate_held(G, held, own, all_width, wanted, inverses)
     for i in range(n):
-        for k in range(0, width, row_step(G)):
+        for k in range(i - i % row_step(G), width, row_step(G)):
             store_row(C, width * i + k, load_row(G, all_width * (held + i) + held + k))
         for j in range(i):
             store(C, width * i + j, load(C, width * j + i))
