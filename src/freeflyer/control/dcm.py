@@ -182,8 +182,10 @@ def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.n
     """The command of track_dcm where the plan gives this motion of the centre of mass."""
     w = plan.omega
     dcm = c + speed / w
-    error = dcm - (planned.target + planned.velocity / w)
+    error = dcm - planned.target - planned.velocity / w
     vrp = planned.target - planned.acceleration / w**2 + (1.0 + gain / w) * error
     if polygon is not None:
         vrp[..., :2] = project_into(polygon, vrp[..., :2])
-    return DCMCommand(w**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
+    zmp = vrp.copy()
+    zmp[..., 2] -= plan.height
+    return DCMCommand(w**2 * (c - vrp), zmp, dcm)

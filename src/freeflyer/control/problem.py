@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -254,7 +254,9 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
-    program, rows, own = problem.known_programs.get((formulation, weighted)), list[np.ndarray](), iter(list[np.ndarray]())
+    program = problem.known_programs.get((formulation, weighted))
+    rows: list[np.ndarray] = []
+    own: Iterator[np.ndarray] = iter(())
     if program is None and (problem.limits_of_users or problem.tasks_of_users):
         at = StateTerms.of(problem.model, q, v, problem.frames)
         found, equations = [limit.rows(at) for limit in problem.limits_of_users], [x.equations(at) for x in problem.tasks_of_users]
@@ -297,7 +299,7 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
     if found is None:
         return _fall_back(problem, q, v, formulation, reason or "the terms of the state are not finite", warm, begin)
     tau, a, _, x, held, facts, wrenches = found
-    facts, status = facts.tolist(), "solved"
+    facts, status, kept = facts.tolist(), "solved", q.copy()
     if facts[RAN_OUT]:
         status, reason = "stopped", STOPPED
     if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
@@ -305,7 +307,7 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
     active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
     solution = ControlSolution(
         tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
-        held if active else None, problem.constraints, q.copy(), (program, (q.copy(), v.copy(), loads, numbers), x),
+        held if active else None, problem.constraints, kept, (program, (kept, v.copy(), loads, numbers), x),
     )  # fmt: skip
     if facts[CONTRADICTED]:
         solution.status, solution.reason = "relaxed", ""

@@ -98,10 +98,9 @@ class ProblemData:
 
     def with_tasks(self, tasks: Sequence[Task]) -> Self:
         """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
-        tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-        known = self.frames.names
-        if [task.key for task in tasks] == [task.key for task in self.tasks]:  # only their targets and gains differ
-            return changed(self, ("tasks_of_users",), tasks=tasks, tasks_in_order=[tasks[k] for k in self.task_order])
+        if type(tasks) is list and [getattr(x, "key", x) for x in tasks] == [x.key for x in self.tasks]:  # only targets, gains differ
+            return changed(self, ("tasks_of_users",), tasks=tuple(tasks), tasks_in_order=[tasks[k] for k in self.task_order])
+        tasks, known = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)"), self.frames.names
         new = [name for task in tasks for name in task.frames if name not in known]
         if not new:
             return changed(self, OF_TASKS, tasks=tasks)

@@ -18,7 +18,7 @@ from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase,
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference, minimum_jerk
-from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, Scenario, Stance
+from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, MovingTask, Scenario, Stance
 from freeflyer.control.support import max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
@@ -56,18 +56,18 @@ class Stepping(Scenario):
         dt, phases = stance.dt, footsteps.phases
         self.stance, self.duration, self.footsteps = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6), footsteps
         self.plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        self.planned = SampledReference(self.plan, dt)
         self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
         most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
         for phase in {tuple(phase.swings): phase for phase in phases}.values():
             feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
             self.problems[tuple(phase.swings)] = stance.problem(_tasks(stance, phase), feet, most)
+        self.planned = MovingTask(_tasks(stance, phases[0])[1], self.plan, dt)
         self.soles = {name: SampledReference(footsteps.foot(name), dt) for phase in phases for name in phase.swings}
         yaw = yaw_reference(footsteps)  # of the trunk, from its first orientation; None if the feet do not turn
         self.yaw = None if yaw is None else SampledReference(yaw, dt)
         lines = any(foot.kind == "line" for foot in stance.feet)
         self.adjustment = StepAdjustment(footsteps, self.plan, dt) if lines else None
-        self.ways: dict[tuple[str, float], SampledReference] = {}  # by foot and time: from where it left to its foothold
+        self.ways: dict[tuple[str, float], MovingTask] = {}  # by foot and time: from where it left to its foothold
 
     def check_reach(self) -> None:
         """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
@@ -75,7 +75,8 @@ class Stepping(Scenario):
         groups = len({tuple(phase.swings) for phase in swings})
         q, middle = stance.q, max(0, (len(swings) - groups) // 2)
         for t in [t for phase in swings[middle : middle + groups] for t in (phase.begin, phase.end)]:
-            aimed = [_at(_foot_task(stance, foot, 0), *self.footsteps.foot(foot.name)(t)) for foot in stance.feet]
+            feet = [(_foot_task(stance, foot, 0), self.footsteps.foot(foot.name)(t)) for foot in stance.feet]
+            aimed = [task.moved(*_part(task, motion)) for task, motion in feet]
             tasks = [replace(stance.balance(0), target=self.plan(t).target), self._upright(stance.upright(0), t), *aimed]
             found = inverse_kinematics(stance.model, [*tasks, stance.relaxed()], q)
             q, off = found.q, [float(np.abs(e).max()) for e in found.errors[:-1]]
@@ -91,24 +92,26 @@ class Stepping(Scenario):
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
         c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-        wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
+        wish, polygon, feet = self.planned.motion(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
-            wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
+            wish = TargetMotion(wish.target + self.adjustment.plan_shift, wish.velocity, wish.acceleration)
         if self.adjustment is not None or len(polygon) < 3:
             feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in feet])
             polygon = support_polygon(feet)
         command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
-        shift = np.zeros(3)
+        shift = None
         if self.adjustment is None and phase.swings and len(polygon) < 3:
-            shift[:2] = self._shift(t, phase, c, command, wish, polygon)
+            shift = np.append(self._shift(t, phase, c, command, wish, polygon), 0.0)
         flat, height, upright, posture, *swung = held.tasks
         flat, height = flat.moved(c, speed, command.acceleration), height.moved(*wish)
         if self.adjustment is None:
             swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(swung, phase.swings)]
         else:
             ground, moved = middle_of(feet[0]), self.adjustment.swing
-            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(swung, phase.swings)]
+            swinging = [
+                task.moved(*_part(task, moved(t, command.dcm, ground, self.soles[x](t)))) for task, x in zip(swung, phase.swings)
+            ]
         return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
 
     def _upright(self, task: Task, t: float) -> Task:
@@ -118,14 +121,15 @@ class Stepping(Scenario):
         yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
         return task.moved(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
 
-    def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
+    def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray | None) -> Task:
         """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
         key, span = (name, phase.begin), (phase.begin, phase.end - phase.begin)
         if key not in self.ways:
             off = (frame_pose(self.stance.model, q, task.frames[0]) - self.soles[name](t).target)[:3, 3]
-            self.ways[key] = SampledReference(lambda t: _beside(self.soles[name].reference(t), off, -off, t, *span), self.stance.dt)
-        wish = self.ways[key](t)
-        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *span) if shift.any() else wish))
+            sole = self.soles[name].reference
+            self.ways[key] = MovingTask(task, lambda t: _beside(_part(task, sole(t)), off, -off, t, *span), self.stance.dt)
+        way = self.ways[key]
+        return way(t) if shift is None else task.moved(*_beside(way.motion(t)[:3], np.zeros(3), shift, t, *span))
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -160,11 +164,11 @@ def _on_lines(stance: Stance) -> bool:
     return any(foot.kind != "surface" for foot in stance.feet)
 
 
-def _at(task: Task, X: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> Task:
-    """The task of a foot at a pose; a point foot only at its place."""
-    if isinstance(task, FramePositionTask):
-        return task.moved(X[:3, 3], velocity[:3], acceleration[:3])
-    return task.moved(X, velocity, acceleration)
+def _part(task: Task, motion: TargetMotion) -> TargetMotion:
+    """Of a motion of poses what the task of a foot follows: a point foot only its place."""
+    if not isinstance(task, FramePositionTask):
+        return motion
+    return TargetMotion(motion.target[..., :3, 3], motion.velocity[..., :3], motion.acceleration[..., :3])
 
 
 def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
@@ -175,10 +179,11 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
 
 
 def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: Any, begin: float, duration: float) -> TargetMotion:
-    """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
+    """A motion of places or poses displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
     share, rate, change = (np.multiply.outer(x, way) for x in minimum_jerk(t, begin, duration))
     X, velocity, acceleration = map(np.copy, planned)
-    X[..., :3, 3] += before + share
+    place = X if X.ndim == velocity.ndim else X[..., :3, 3]
+    place += before + share
     velocity[..., :3] += rate
     acceleration[..., :3] += change
     return TargetMotion(X, velocity, acceleration)
