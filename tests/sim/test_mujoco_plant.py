@@ -1,5 +1,7 @@
 """Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
 
+from types import SimpleNamespace
+
 import freeflyer as ff
 import numpy as np
 import pytest
@@ -250,16 +252,21 @@ def test_mimic_joints_follow_in_mujoco():
 
 def test_contacts_count_on_the_feet_of_both_geoms():
     """Forces act on the second geom of a contact, and back on the first; samples differ in how many contacts they have."""
-    from freeflyer.sim.mujoco_scene import Touches, sum_touches
+    from freeflyer.sim.mujoco_scene import Touches
 
     rng, samples, expected = fresh(), [], np.zeros((4, 3, 6))
+    bodies = SimpleNamespace(geom_bodyid=np.array([0, 4, 2, 5]))  # the feet 2, 0, 1 are on the bodies of the last three geoms
+    touches = Touches(SimpleNamespace(bodies={4: [2], 2: [0], 5: [1]}, feet=range(3), mj_model=bodies))
     for k, count in enumerate((3, 0, 7, 2)):
         feet, forces, places = rng.integers(-1, 3, (count, 2)), rng.standard_normal((count, 6)), rng.standard_normal((count, 3))
         axes = np.linalg.qr(rng.standard_normal((count, 3, 3)))[0]
-        samples.append(Touches(feet, forces, axes.reshape(-1, 9), places))
+        sides = np.where((rng.random(feet.shape) < 0.5) & (feet >= 0), 4 + feet, np.array([2, 3, 1, 0])[feet])  # geoms, or feet
+        samples.append((sides, forces, np.hstack([axes.reshape(-1, 9), places])))
         for (first, second), f, R, p in zip(feet, forces, axes, places):
             force, torque = R.T @ f[:3], R.T @ f[3:]
             for foot, sign in ((first, -1.0), (second, 1.0)):
                 if foot >= 0:
                     expected[k, foot] += sign * np.concatenate([force, torque + np.cross(p, force)])
-    close(sum_touches(samples, 3), expected, 1e-12, least=1.0)
+    touches.sides, touches.forces, touches.places = (np.concatenate(x) for x in zip(*samples))
+    touches.counts, touches.used = [len(x) for x, *_ in samples], 12
+    close(touches.wrenches(), expected, 1e-12, least=1.0)

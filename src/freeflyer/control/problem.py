@@ -144,15 +144,12 @@ class WholeBodyProblem(ProblemData):
             weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
             warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
         expression(expressed)  # refuses other words
-        choice("formulation", formulation, FORMULATIONS)
-        true_or_false("weighted", weighted)
-        if solver != ACTIVE_SET:
-            check_solver(solver)
+        check_way(formulation, solver, weighted)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
             q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
-        return _solve(self, q, v, formulation, solver, weighted, external, expressed, warm)  # which checks numbers
+        return solve_state(self, q, v, formulation, solver, weighted, warm, external, expressed)  # which checks numbers
 
     @public
     def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
@@ -271,8 +268,17 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
     return program, np.concatenate(rows) if rows else np.zeros(0)
 
 
-def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
-           expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
+def check_way(formulation: Formulation, solver: str, weighted: bool) -> None:
+    """InputError for a formulation or a solver that does not exist."""
+    choice("formulation", formulation, FORMULATIONS)
+    true_or_false("weighted", weighted)
+    if solver != ACTIVE_SET:
+        check_solver(solver)
+
+
+def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool,
+                warm: ControlSolution | None, external: Any = None, expressed: Expressed = "body") -> ControlSolution:  # fmt: skip
+    """As WholeBodyProblem.solve, of arguments that need no checks."""
     begin, found, reason = perf_counter(), None, ""
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = rest = problem.model._zero

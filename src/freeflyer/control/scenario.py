@@ -6,6 +6,7 @@ from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any
 
 import numpy as np
@@ -60,6 +61,11 @@ class Stance:
         """Of the centre of mass above the middle of the feet, m."""
         return float(self.center_of_mass()[2] - np.mean([middle_of(foot)[2] for foot in self.feet]))
 
+    @cached_property
+    def upright_state(self) -> tuple[float, np.ndarray]:
+        """Height of the centre of mass, m, and the vertical (3,) in the axes of the base."""
+        return float(self.center_of_mass()[2]), self.pose(self.base)[2, :3]
+
     def pose(self, frame: str) -> np.ndarray:
         """Pose (4, 4) of a frame."""
         return frame_pose(self.model, self.q, frame)
@@ -106,11 +112,11 @@ class Following(Scenario):
         self.moving = [MovingTask(task, reference, stance.dt) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        return self.held.with_tasks([*[moving(t) for moving in self.moving], *self.held.tasks[len(self.moving) :]])
+        return self.held.with_targets([*[moving(t) for moving in self.moving], *self.held.tasks[len(self.moving) :]])
 
 
 class MovingTask:
-    """A task that follows a reference, at the cycles of a control loop of period dt (s); numbers for compiled code of many at once."""
+    """A task that follows a reference, at the cycles of a control loop of period dt (s); its numbers are made for many at once."""
 
     def __init__(self, task: Task, reference: Callable[[np.ndarray], TargetMotion], dt: float) -> None:
         def numbered(t: np.ndarray) -> Any:

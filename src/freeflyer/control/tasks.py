@@ -186,7 +186,7 @@ class Task(ABC):
 
     def moved(self, target: np.ndarray | None, velocity: np.ndarray | None, acceleration: np.ndarray | None,
               numbers: np.ndarray | None = None) -> Self:  # fmt: skip
-        """As `with_target`, of arrays that need no checks and that nobody changes; numbers: those of `numbers`, if they are known."""
+        """As `with_target`, of arrays that need no checks and that nobody changes; numbers: as of `numbers`, if known."""
         return changed(self, ("still",), target=target, velocity=velocity, acceleration=acceleration, _numbers=numbers)
 
     def check_target(self, target: np.ndarray) -> None:
@@ -237,7 +237,7 @@ class Task(ABC):
         found = values.get("_numbers")
         if found is None:
             found = values["_numbers"] = self.make_numbers(count)
-        return found  # type: ignore[no-any-return]
+        return found
 
     def make_numbers(self, count: int = 0) -> np.ndarray:
         """`numbers` (..., k) for targets (...) and motions with the same leading axes."""

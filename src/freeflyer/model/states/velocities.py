@@ -83,11 +83,11 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    @property
+    @cached_property
     def here(self) -> slice:
         return slice(self.ours, self.ours + self.n)
 
-    @property
+    @cached_property
     def there(self) -> slice:
         return slice(self.theirs, self.theirs + self.n)
 
@@ -153,7 +153,7 @@ def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
     theirs = gather(ours, c.owners)
     for b in c.blocks:
-        if (given := ours[..., b.here]).any():  # motors do not act on floating bases
+        if np.count_nonzero(given := ours[..., b.here]):  # motors do not act on floating bases
             theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), given)
     return theirs
 
