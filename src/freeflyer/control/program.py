@@ -98,7 +98,7 @@ class ProblemData:
 
     def with_tasks(self, tasks: Sequence[Task]) -> Self:
         """The same problem with other tasks, made in microseconds for control loops. Errors: InputError."""
-        if type(tasks) is list and [getattr(x, "key", x) for x in tasks] == [x.key for x in self.tasks]:  # only targets, gains differ
+        if type(tasks) is list and [getattr(x, "key", x) for x in tasks] == [x.key for x in self.tasks]:  # other targets
             return self.with_targets(tasks)
         tasks, known = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)"), self.frames.names
         new = [name for task in tasks for name in task.frames if name not in known]
