@@ -1,5 +1,6 @@
 """Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
 
+from dataclasses import replace
 from types import SimpleNamespace
 
 import freeflyer as ff
@@ -8,6 +9,7 @@ import pytest
 from closeness import close, refused
 from freeflyer import sim
 from freeflyer.errors import InputError
+from linkage_samples import planar
 from seeds import fresh
 from test_simulating import tumbling
 
@@ -116,6 +118,22 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
         gaps.append(np.abs(ff.difference(tree, there.q[-1], ours.q[-1])).max())
     assert gaps[1] < 1e-5
     assert gaps[1] < 0.1 * gaps[0]
+
+
+def test_damping_does_not_soften_loops():
+    """Light damped bars of a parallelogram and a heavy coupler that falls: opposite joints turn alike, and as in our closed model."""
+    rng, q, v = fresh(), np.array([1.0, -1.0, 1.0]), np.zeros(1)
+    turned = np.eye(4)
+    turned[:3, :3] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
+    given, heavy = planar((0.2, 0.4), (0.2,), 0.4, X=turned).description, ff.Inertia(5.0, (0.2, 0.0, 0.0), np.diag([0.01, 0.05, 0.05]))
+    light = ff.Inertia(1e-3, np.array([0.1, 0.0, 0.0]), np.diag([1e-7, 1e-6, 1e-6]))
+    links = tuple(replace(link, inertia=heavy if link.name == "l1_bar" else light) for link in given.links)
+    joints = tuple(replace(j, damping=(rng.uniform(1.0, 2.0),)) if j.kind == "revolute" else j for j in given.joints)
+    model = ff.close_loops(ff.build(replace(given, links=links, joints=joints)))
+    ours = sim.simulate(model, q, v, lambda t, q, v: ff.passive_forces(model, q, v), dt=1e-3, duration=0.3)
+    there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q), q, v, dt=1e-3, duration=0.3)
+    assert np.abs(there.q - there.q[:, :1] * (1.0, -1.0, 1.0)).max() < 2e-4 < 0.2 < np.ptp(ours.q[:, 0])
+    assert np.abs(ours.q - there.q).max() < 1e-3
 
 
 def test_the_users_own_file_is_the_plant(tmp_path):
