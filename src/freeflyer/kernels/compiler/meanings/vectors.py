@@ -61,6 +61,26 @@ def times_zero(e: Functions, a: Any) -> K.Register:
     return e.write(kind, f"fmul {e.flags}{kind.llvm} {e.name(a, kind)}, {e.name(0.0, kind)}")
 
 
+def turned(e: Functions, sine: Any, cosine: Any, turns: Any) -> tuple[K.Register, ...]:
+    """By the bits of the whole number: the last one exchanges sine and cosine, the one before it is the sign."""
+    kind, n = turns.kind, turns.kind.lanes
+    bits, tests = (f"<{n} x i64>", f"<{n} x i1>") if n else ("i64", "i1")
+
+    def repeated(x: int) -> str:
+        return f"<{', '.join([f'i64 {x}'] * n)}>" if n else str(x)
+
+    shifted = e.address(f"fadd {kind.llvm} {turns.name}, {e.name(1.5 * 2.0**52, kind)}")  # whole numbers end its bits
+    whole = e.address(f"bitcast {kind.llvm} {shifted} to {bits}")
+    odd, made = e.address(f"trunc {bits} {whole} to {tests}"), []
+    for first, (x, y) in enumerate(((sine, cosine), (cosine, sine))):  # cosines are sines a quarter turn later
+        swapped = e.address(f"select {tests} {odd}, {kind.llvm} {e.name(y, kind)}, {kind.llvm} {e.name(x, kind)}")
+        later = e.address(f"add {bits} {whole}, {repeated(first)}")
+        sign = e.address(f"and {bits} {e.address(f'shl {bits} {later}, {repeated(62)}')}, {repeated(-(2**63))}")
+        flipped = e.address(f"xor {bits} {e.address(f'bitcast {kind.llvm} {swapped} to {bits}')}, {sign}")
+        made.append(e.write(kind, f"bitcast {bits} {flipped} to {kind.llvm}"))
+    return tuple(made)
+
+
 def lanes_of(x: Any) -> int:
     """Lanes of a Pack, 0 for anything else."""
     return x.kind.lanes if isinstance(x, K.Register) else 0
@@ -125,7 +145,7 @@ means({
     backend.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
     backend.lanes: lambda e, a: lanes_of(a) or 1,
     backend.select_less: select_less, backend.all_below: all_below, backend.times_zero: times_zero, backend.lane: lane,
-    backend.with_lane: with_lane,
+    backend.with_lane: with_lane, backend.turned: turned,
     math.sin: lambda e, x: c_library(e, "sin", x),
     math.cos: lambda e, x: c_library(e, "cos", x),
     math.atan2: lambda e, y, x: c_library(e, "atan2", y, x),
@@ -169,11 +189,13 @@ def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stri
     pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
     origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
     vectors = [load(e, kind, place).name for place in origin]
-    out, total = transposed_rows(e, vectors, n), K.Register(kind, e.name(0.0, kind))
-    for x in out if reading else vectors:  # lanes of Packs are states
-        total = intrinsic(e, "fma", K.Register(kind, x), 0.0, total)  # large numbers must not be added first
+    out, flags, e.flags = transposed_rows(e, vectors, n), e.flags, ""  # sums in other orders become one long chain
+    totals = [K.Register(kind, e.name(0.0, kind))] * 2
+    for k, x in enumerate(out if reading else vectors):  # lanes of Packs are states
+        totals[k % 2] = intrinsic(e, "fma", K.Register(kind, x), 0.0, totals[k % 2])  # large numbers must not be added first
     for x, place in zip(out, target):
         store(e, kind, K.Register(kind, x), place)
+    total, e.flags = plus(e, *totals), flags
     return total
 
 
