@@ -49,8 +49,8 @@ def unit_quaternions(topology, q):
 
 @kernel
 def first_refused(topology, rows, n, first, stop, units):
-    """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or, for `units`, whose quaternions do
-    not have unit length; or `stop`."""
+    """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or, with `units`, whose quaternions
+    are not of unit length; or `stop`."""
     for state in range(first, stop):
         x = from_entry(rows, n * state)
         if not (unit_quaternions(topology, x) if units else finite(x, n)):
@@ -153,8 +153,9 @@ def first_of(options, count):
 def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     closed, table, square, count, own = entry.closed, entry.table, entry.square, entry.input_count, len(entry.inputs)
-    rows, ends = (tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options))
-    states, arrays, last_option, sharable = lanes * (entry.groups if lanes > 1 else 1), len(rows), count + len(ends), own * (lanes > 1)
+    rows, ends = tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options)
+    states, sharable = (lanes * entry.groups, own) if lanes > 1 else (1, 0)
+    arrays, last_option = len(rows), count + len(ends)
 
     @inlined
     def status(topology, inputs, options, outputs, sizes, where):
