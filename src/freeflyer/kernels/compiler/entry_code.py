@@ -9,11 +9,27 @@ from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
-    all_below, from_entry, gather, inlined, kernel, load, load_int, row_width, scatter, store, times_zero,
+    all_below,
+    from_entry,
+    gather,
+    inlined,
+    kernel,
+    load,
+    load_int,
+    row_width,
+    scatter,
+    store,
+    times_zero,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls, memory
 from freeflyer.kernels.compiler.meanings.arguments import (
-    integers, numbers, numbers_at, padded_sizes, scratch_record, table_rows, workspaces,
+    integers,
+    numbers,
+    numbers_at,
+    padded_sizes,
+    scratch_record,
+    table_rows,
+    workspaces,
 )
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
@@ -195,7 +211,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     is_q = tuple(int(letter == "q") for letter in entry.inputs)
     check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
     input_packs, first_output = calls.pack_rows(E.ROWS, count, entry.groups), count + len(entry.options)
-    ask_for = next_rows(count, results)
+    ask_for = next_rows(entry)
     grouped, groups = grouped_batch(entry, lanes), entry.groups
     compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
 
@@ -237,8 +253,10 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     return body
 
 
-def next_rows(count: int, results: int) -> Callable:
-    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow."""
+def next_rows(entry: E.Entry) -> Callable:
+    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow. Matrices
+    have more of them than the CPU asks for at once."""
+    count, vectors = len(entry.inputs), tuple(k for k, shape in enumerate(entry.outputs) if len(shape) == 1)
 
     @inlined
     def ask_for(inputs, outputs, sizes, end, states, record):
@@ -246,7 +264,7 @@ def next_rows(count: int, results: int) -> Callable:
             rows, n = numbers_at(inputs, k, record), sizes[E.ROWS + k]
             for i in range(n * end, n * (end + states), 8):
                 calls.prefetch(rows, i, False)
-        for k in range(results):
+        for k in vectors:
             rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
             for i in range(n * end, n * (end + states), 8):
                 calls.prefetch(rows, i, True)
@@ -257,7 +275,11 @@ def next_rows(count: int, results: int) -> Callable:
 def packed_batch(entry: E.Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
     function, count, results = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs)
-    output_packs, option_values = calls.pack_rows(E.ROWS + count, results), calls.option_values(len(entry.options))
+    output_packs, option_values = (
+        calls.pack_rows(E.ROWS + count, results, 1, entry.picks),
+        calls.option_values(len(entry.options)),
+    )
+    put = calls.scatter_results(entry.picks)
 
     @inlined
     def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
@@ -265,7 +287,7 @@ def packed_batch(entry: E.Entry) -> Callable:
         function(tree, parameters, *given, *option_values(options), *made)
         fine = True
         for k in range(results):
-            fine &= scatter(made[k], sizes[E.ROWS + count + k], numbers_at(outputs, k, record), first, stop)
+            fine &= put(k, made[k], sizes[E.ROWS + count + k], numbers_at(outputs, k, record), first, stop)
         return fine
 
     return compute
@@ -274,7 +296,9 @@ def packed_batch(entry: E.Entry) -> Callable:
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
     function, count, results, size = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs), lanes * entry.groups
-    output_packs, ask_for = calls.pack_rows(E.ROWS + count, results, entry.groups), next_rows(count, results)
+    output_packs = calls.pack_rows(E.ROWS + count, results, entry.groups, entry.picks)
+    ask_for, put, picks = next_rows(entry), calls.scatter_results(entry.picks), entry.picks
+    pack_count = calls.compiled_only(lambda e, k, n: calls.pack_count(picks, k, n))
     option_values, is_q = calls.option_values(len(entry.options)), tuple(int(letter == "q") for letter in entry.inputs)
 
     @inlined
@@ -298,8 +322,8 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
                 for k in range(results):
                     n = sizes[E.ROWS + count + k]
                     for at in range(ready, end, lanes):
-                        packs = from_entry(made[k], (at - ready) // lanes * n)
-                        fine &= scatter(packs, n, numbers_at(outputs, k, record), at, stop)
+                        packs = from_entry(made[k], (at - ready) // lanes * pack_count(k, n))
+                        fine &= put(k, packs, n, numbers_at(outputs, k, record), at, stop)
                 fine = fine and record[SCRATCH_TAKEN] <= record[SCRATCH_CAPACITY]
                 if fine:
                     ready = end

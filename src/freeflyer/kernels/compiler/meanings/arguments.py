@@ -7,12 +7,17 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from freeflyer.kernels.backend import scatter, scatter_picked
+
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import BOOL, INT, INTEGERS, Buffer, Register
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN, padded, plus, times, workspace
 from freeflyer.kernels.entry import OPTIONS, ROWS, STATES, Entry, formula
 from freeflyer.kernels.model.layout import TABLE_AT
+
+
+Picks = tuple[list[int] | None, ...]  # of an entry
 
 
 def compiled_only(meaning: Callable[..., Any]) -> Callable[..., Any]:
@@ -95,13 +100,32 @@ def length(e: Functions, size: Any) -> Any:
     return e.call(abs, [size])
 
 
-def pack_rows(first: int, count: int, groups: int = 1) -> Callable[..., Any]:
+def pack_rows(first: int, count: int, groups: int = 1, picks: Picks = ()) -> Callable[..., Any]:
     """rows(like, sizes): workspaces for one state's numbers as Packs, `groups` times, a tuple."""
 
     def rows(e, like, sizes):
-        return tuple(workspace(e, like, times(e, length(e, e.entry(sizes, first + k)), groups)) for k in range(count))
+        widths = (pack_count(picks, k, e.entry(sizes, first + k)) for k in range(count))
+        return tuple(workspace(e, like, times(e, length(e, n), groups)) for n in widths)
 
     return compiled_only(rows)
+
+
+def pack_count(picks: Picks, k: int, n: Any) -> Any:
+    """Packs of output k, which has n numbers a state."""
+    return max(picks[k]) + 1 if picks and picks[k] else n
+
+
+def scatter_results(picks: Picks) -> Callable[..., Any]:
+    """fine(k, packs, n, rows, first, stop): as `scatter`, of output k."""
+
+    @compiled_only
+    def fine(e, k, packs, n, rows, first, stop):
+        if not picks or not picks[k]:
+            return e.call(scatter, [packs, n, rows, first, stop])
+        table = f"[{len(picks[k])} x i64] [{', '.join(f'i64 {i}' for i in picks[k])}]"
+        return e.call(scatter_picked, [packs, at(e, e.array(table)), n, rows, first, stop])
+
+    return fine
 
 
 @dataclass(frozen=True, eq=False)
