@@ -15,6 +15,7 @@ from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
 from freeflyer.kernels.compiler.frontend.operators import scalar_kind
 from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
+from freeflyer.kernels.math import algebra
 from freeflyer.kernels.model import poses
 
 
@@ -156,9 +157,6 @@ means({
 })  # fmt: skip
 
 
-VECTOR4 = K.VECTOR4
-
-
 def transposed_rows(e: Functions, rows: list[str], n: int) -> list[str]:
     """The transpose of n vectors of n lanes, n a power of two: in each round, partners exchange blocks twice as large."""
     rows, distance, ty = list(rows), 1, K.pack(n).llvm
@@ -223,8 +221,11 @@ means({
 # 3-vectors
 
 
+VECTOR4 = K.pack(poses.WIDTH)
+
+
 def in_register(x: Any) -> bool:
-    return isinstance(x, K.Register) and x.kind is VECTOR4
+    return isinstance(x, K.Register)
 
 
 def load_vector(e: Functions, work: K.Buffer, at: Any) -> Any:
@@ -244,28 +245,39 @@ def store_vector(e: Functions, work: K.Buffer, at: Any, a: Any) -> None:
 def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
     if packs(e, work):
         return a
-    made = "zeroinitializer"
+    made = K.Register(VECTOR4, "zeroinitializer")
     for k in range(3):
-        made = e.address(f"insertelement {VECTOR4.llvm} {made}, double {e.name(e.entry(a, k), K.FLOAT)}, i32 {k}")
-    return K.Register(VECTOR4, made)
+        made = with_lane(e, made, k, e.entry(a, k))
+    return made
+
+
+def entries(e: Functions, a: Any) -> Any:
+    return tuple(lane(e, a, k) for k in range(3)) if in_register(a) else a
 
 
 def vector_sum(e: Functions, a: Any, b: Any) -> Any:
-    if in_register(a) and in_register(b):
-        return e.write(VECTOR4, f"fadd {e.flags}{VECTOR4.llvm} {a.name}, {b.name}")
-    return tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
+    return plus(e, a, b) if in_register(a) else tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
 
 
 def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
-    if in_register(a):
-        factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, poses.WIDTH, "double")
-        return e.write(VECTOR4, f"fmul {e.flags}{VECTOR4.llvm} {factor}, {a.name}")
-    return tuple(times(e, s, e.entry(a, k)) for k in range(3))
+    return times(e, s, a) if in_register(a) else tuple(times(e, s, e.entry(a, k)) for k in range(3))
+
+
+def vector_product(e: Functions, a: Any, b: Any) -> Any:
+    """In registers: a b' - a' b, whose entries are y, z, x of a x b turned once; a', b': entries y, z, x."""
+    if not in_register(a):
+        return e.call(algebra.cross, [a, b])
+
+    def turned(x: Any) -> K.Register:
+        places = "<4 x i32> <i32 1, i32 2, i32 0, i32 3>"
+        return e.write(VECTOR4, f"shufflevector {VECTOR4.llvm} {x.name}, {VECTOR4.llvm} poison, {places}")
+
+    return turned(e.binary(ast.Sub, times(e, a, turned(b)), times(e, turned(a), b)))
 
 
 means({
     poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.plus: vector_sum,
-    poses.times: scaled_vector,
+    poses.times: scaled_vector, poses.vector_product: vector_product, poses.entries: entries,
     poses.vector_step: lambda e, work: 3 if packs(e, work) else poses.WIDTH,
     poses.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(poses.transpose_vectors, [tree, work]),
 })  # fmt: skip
