@@ -116,6 +116,7 @@ class Entry:
     input_axes: tuple[int, ...] = field(init=False, repr=False)  # of one state's inputs: wrenches are given as an array (k, 6)
     # no cached property: where an object has made its __dict__, Python finds `call` 8 ns later
     groups: ClassVar[int] = 1  # Packs that the function for a batch takes at a time
+    picks: ClassVar[tuple[list[int] | None, ...]] = ()  # see one_robot/entries.py
     compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
     def __post_init__(self) -> None:

@@ -28,8 +28,10 @@ class Source:
         self.name, self.file, self.line = function.__name__, code.co_filename, code.co_firstlineno
         tree = definition(function)
         if tree is None:
-            raise KernelError(f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
-                              "as it was when it was imported, or in a notebook")
+            raise KernelError(
+                f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
+                "as it was when it was imported, or in a notebook"
+            )
         a = tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise KernelError(f"{self.file}:{self.line}, in {self.name}: parameters must be plain names without defaults")
@@ -117,6 +119,7 @@ class Instructions:
         self.blocks: list[Block] = []
         self.allocations: list[str] = []
         self.declared: dict[str, str] = {}
+        self.arrays: list[str] = []
         self.flags = FAST
         self.parts: list[str] = []  # definitions of functions that this one alone calls
         self.callees: dict[str, Any] = {}
@@ -158,8 +161,15 @@ class Instructions:
         self.allocations.append(f"{name} = alloca {ty}")
         return name
 
-    def declare(self, name: str, result: str, parameters: list[str], attributes: str = "nounwind willreturn memory(none)") -> None:
+    def declare(
+        self, name: str, result: str, parameters: list[str], attributes: str = "nounwind willreturn memory(none)"
+    ) -> None:
         self.declared[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}"
+
+    def array(self, text: str) -> str:
+        """Address of a constant."""
+        self.arrays.append(text)
+        return f"@SELF.{len(self.arrays) - 1}"
 
     # blocks
 
@@ -262,7 +272,7 @@ class Instructions:
 
     def text(self, head: str) -> str:
         self.blocks[0].lines[:0] = self.allocations
-        lines = [head + " {"]
+        lines = [*(f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)), head + " {"]
         for b in self.blocks:
             lines += [b.name + ":", *b.phis, *b.lines, b.end]
         parts = [text.replace("@SELF.part(", f"@SELF.part{k}(") for k, text in enumerate(self.parts)]
