@@ -138,6 +138,8 @@ def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
 def choice(name: str, x: object, known: Iterable[T]) -> T:
     """x; InputError for what is not one of the known words or whole numbers."""
     words = tuple(known)
+    if type(x) is str and x in words:
+        return x
     for word in words:
         kind = str if isinstance(word, str) else int | np.integer
         if isinstance(x, kind) and not isinstance(x, bool) and x == word:

@@ -135,7 +135,7 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as in `servos`."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
-    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING) for name in idle]
+    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING * bool(motors)) for name in idle]
     for name, stiffness, damping in gains:
         servo = spec.add_actuator()
         servo.name, servo.target, servo.trntype = f"servo of {name}", name, mujoco.mjtTrn.mjTRN_JOINT
@@ -143,7 +143,6 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
         servo.gainprm[0] = stiffness
         servo.biasprm[:3] = [0.0, -stiffness, -damping]
     spec.option.timestep = servos.dt
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for equality in spec.equalities:
         equality.solref[0] = servos.loop_time
@@ -151,6 +150,13 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     if not servos.friction:
         for joint in spec.joints:
             joint.damping[:], joint.frictionloss = 0.0, 0.0
+    integrators = mujoco.mjtIntegrator
+    spec.option.integrator = integrators.mjINT_IMPLICITFAST if motors else integrators.mjINT_EULER
+    if not motors:  # MuJoCo makes damping implicit after it has found the forces of loops and contacts; as armature they know of it
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+        for joint in spec.joints:
+            joint.damping[0] += IDLE_DAMPING * (joint.name in idle)
+            joint.armature += servos.dt * joint.damping[0]
 
 
 @dataclass(frozen=True, eq=False)
