@@ -159,14 +159,6 @@ def velocity_matrix(c: Coordinates, q: np.ndarray) -> np.ndarray:
     return T
 
 
-def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
-    out = np.empty(a.shape)
-    out[..., 0] = a[..., 1] * b[..., 2] - a[..., 2] * b[..., 1]
-    out[..., 1] = a[..., 2] * b[..., 0] - a[..., 0] * b[..., 2]
-    out[..., 2] = a[..., 0] * b[..., 1] - a[..., 1] * b[..., 0]
-    return out
-
-
 def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
     return B @ x if x.ndim == 1 == B.ndim - 1 else np.matmul(B, x[..., None])[..., 0]
 
