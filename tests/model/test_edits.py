@@ -43,8 +43,7 @@ def following():
     """A chain whose joint_3 follows joint_1, and joint_5 follows joint_3."""
     description = robots.chain(6).description
     for name, mimic in (("joint_3", ff.Mimic("joint_1", -2.0, 0.3)), ("joint_5", ff.Mimic("joint_3", 0.5, 0.1))):
-        joints = [replace(j, mimic=mimic) if j.name == name else j for j in description.joints]
-        description = replace(description, joints=joints)
+        description = description.with_joint(replace(description.joint(name), mimic=mimic))
     actuated = tuple(n for n in description.actuated if n not in ("joint_3", "joint_5"))
     return ff.build(validate(replace(description, actuated=actuated)))
 

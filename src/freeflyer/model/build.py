@@ -70,12 +70,12 @@ class _Builder:
 
     def _depth_first(self) -> list[Joint]:
         below = self.description.joints_below
-        stack = [j for s in reversed(self.starts) for j in reversed(below.get(s, []))]
+        stack = [j for s in reversed(self.starts) for j in reversed(below.get(s, ()))]
         order = []
         while stack:
             joint = stack.pop()
             order.append(joint)
-            stack += reversed(below.get(joint.child, []))
+            stack += reversed(below.get(joint.child, ()))
         return order
 
     def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:

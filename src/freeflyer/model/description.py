@@ -270,12 +270,16 @@ class Description(Record):
         return self.joint_by_name[name]
 
     @cached_property
-    def joints_below(self) -> Mapping[str, list[Joint]]:
+    def joints_below(self) -> Mapping[str, tuple[Joint, ...]]:
         """The joints that start at each link, in file order."""
         below: dict[str, list[Joint]] = {}
         for joint in self.joints:
             below.setdefault(joint.parent, []).append(joint)
-        return MappingProxyType(below)
+        return MappingProxyType({link: tuple(joints) for link, joints in below.items()})
+
+    def with_joint(self, joint: Joint) -> Description:
+        """The same with this joint in place of the one of its name."""
+        return replace(self, joints=tuple(joint if j.name == joint.name else j for j in self.joints))
 
     def with_link(self, link: Link) -> Description:
         """The same with this link in place of the one of its name."""

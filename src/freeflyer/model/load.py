@@ -167,17 +167,17 @@ def _moving_ties(description: Description) -> list[Joint]:
 
     Where nothing moves at all, the joints of all parts."""
     below = description.joints_below
-    ties = below.get(WORLD, [])
+    ties = below.get(WORLD, ())
     moving = []
     for tie in ties:
         stack, moves = [tie], False
         while stack and not moves:
             joint = stack.pop()
             moves = joint.kind != "fixed"
-            stack += below.get(joint.child, [])
+            stack += below.get(joint.child, ())
         if moves:
             moving.append(tie)
-    return moving or ties
+    return moving or list(ties)
 
 
 TAGS = {  # entries of an error's data, and the elements that they name; the first that is there counts

@@ -137,7 +137,7 @@ def _massless(description: Description) -> Iterator[Finding]:
         joint = above.get(link.name)
         if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
             continue
-        outermost = not any(j.kind != "fixed" for j in below.get(link.name, []))
+        outermost = not any(j.kind != "fixed" for j in below.get(link.name, ()))
         if joint.mimic is not None or not outermost:
             continue
         if joint.armature and min(joint.armature) > 0:
@@ -169,7 +169,7 @@ def links_in_tree_order(description: Description) -> Iterator[tuple[Link, Joint 
     while stack:
         link, joint, depth = stack.pop()
         yield link, joint, depth
-        stack.extend((links[j.child], j, depth + 1) for j in reversed(below.get(link.name, [])))
+        stack.extend((links[j.child], j, depth + 1) for j in reversed(below.get(link.name, ())))
 
 
 def reach(description: Description) -> float:

@@ -64,17 +64,17 @@ class Tree:
         self.custom = add(None, "custom")
         self.motions: list[Motion] = []  # in the order of qpos
         self._add_sites(worldbody, WORLD)
-        stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, []))]
+        stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, ()))]
         while stack:
             parent, joint = stack.pop()
             element, link = self._add_body(parent, self._chain(joint))
-            stack += [(element, j) for j in reversed(self.below.get(link, []))]
+            stack += [(element, j) for j in reversed(self.below.get(link, ()))]
 
     def _chain(self, joint: Joint) -> list[Joint]:
         """`joint` and those that follow it through massless links to which nothing else is tied."""
         chain = [joint]
         while joint.kind not in ("fixed", "free"):
-            link, after = self.links[joint.child], self.below.get(joint.child, [])
+            link, after = self.links[joint.child], self.below.get(joint.child, ())
             massless = not link.inertia.mass and not np.any(link.inertia.rotational)
             if len(after) != 1 or link.name in self.sites or not massless or after[0].kind == "free":
                 break
