@@ -14,7 +14,7 @@ from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.description import SIZES, MujocoJoint
 from freeflyer.model.states.matching import Matching, Places
 from freeflyer.model.states.velocities import Block, cross
-from freeflyer.spatial.quaternion import rotation_matrix
+from freeflyer.spatial.quaternion import rotation_matrix, turned_back
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
 
 KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
@@ -79,7 +79,10 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     def rate(v: np.ndarray) -> np.ndarray:
         return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate)
+    return Block(
+        iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate,
+        one_to_ours=lambda q, x: turned_back(q[iq + 3 : iq + 7], x),
+    )  # fmt: skip
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
