@@ -162,8 +162,8 @@ class _Loop:
         """Errors (cycles, m) of the tasks by name at configurations q (T, nq); NaN without a task, and beyond T."""
         model, found = self.scenario.stance.model, dict[str, np.ndarray]()
         for problem, cycles, asked in self.asked.values():
-            at = [k for k in cycles if k < len(q)]
-            for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
+            at = np.array(cycles)[: np.searchsorted(cycles, len(q))]
+            for task, given in {task.name: (task, x) for task, x in zip(problem.tasks, zip(*asked[: len(at)]))}.values():
                 still = all(x is given[0] for x in given)
                 e = (changed(task, (), target=given[0] if still else np.array(given)).error(model, q[at]) if task.compiled
                      else np.array([x.error(model, y) for x, y in zip(given, q[at])]))  # fmt: skip
