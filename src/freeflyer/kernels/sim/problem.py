@@ -6,7 +6,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
-from freeflyer.kernels.model.layout import COLUMN_ROW, N_SET_ROWS, N_V
+from freeflyer.kernels.model.layout import N_SET_ROWS, N_V
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.layout import (
     DAMPING, ENOUGH, MISSING, PENETRATION, RIGID, ROUNDS, SHARE, SOFT, STEP, STIFFNESS, VISCOELASTIC, YIELDING,

@@ -6,9 +6,8 @@ along one path of coordinates to the world only, and undefined elsewhere.
 """
 
 from freeflyer.kernels.backend import (
-    all_below, from_entry, inlined, integer, kernel, like, load, load_int, select_less, sqrt, store,
+    all_below, inlined, integer, kernel, like, load, load_int, select_less, sqrt, store,
 )
-from freeflyer.kernels.contacts.dynamics import inward
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
@@ -120,59 +119,33 @@ def choose_rows(topology, parameters, q, v, settings, record, rates, near, group
     return count, row
 
 
-@inlined
-def put_point_rows(topology, work, record, n, X, row):
-    """Rows `row`, `row` + 1, `row` + 2: velocities of point n along its tangents and its normal, zeros on its path before."""
-    nv, i, c = load_int(topology, N_V), frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
-    first, second, normal = axis_of(record, n, 0), axis_of(record, n, 1), axis_of(record, n, 2)
-    wrenches = (first, cross(c, first)), (second, cross(c, second)), (normal, cross(c, normal))
-    while i > 0:
-        start, end = column_range(topology, i)
-        for d in range(start, end):
-            V, at = root_direction(topology, work, i, d), nv * row + coordinate(topology, d)
-            for k, F in enumerate(wrenches):
-                store(X, at + nv * k, load(X, at + nv * k) + spatial_dot(F, V))
-        i = parent_of(topology, i)
-
-
 @kernel
-def put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds):
-    """Of the groups that take part directions X, velocities b without impulses, impulses y to begin with, gaps (rows,); bounds
-    (groups,) of dry friction, or coefficients of friction."""
-    nv, (limited, dry, _), kept, h = load_int(topology, N_V), group_counts(topology), kept_at(topology), load(settings, STEP)
+def put_rows(topology, parameters, q, free, settings, near, record, groups, count, rates, b, y, gaps, bounds):
+    """Of the groups that take part velocities b without impulses, impulses y to begin with, gaps (rows,); bounds (groups,) of dry
+    friction, or coefficients of friction. rates: of the points at the velocities `free`."""
+    (limited, dry, _), kept, h = group_counts(topology), kept_at(topology), load(settings, STEP)
     for m in range(count):
         n, row, j = of_group(groups, m, GROUP), of_group(groups, m, ROW), of_group(groups, m, LAST)
-        rows = 1 if n < limited + dry else 3
-        while j >= 0:
-            for i in range(rows):
-                store(X, nv * (row + i) + j, 0.0)
-            j = coordinate_before(topology, j)
-        j = of_group(groups, m, LAST)
-        if n < limited:
-            side, (below, above) = load(near, n), room_of(topology, parameters, q, n)
-            store(X, nv * row + j, side)
-            store(y, row, larger(side * h * load(settings, kept + n), 0.0 * side))
-            store(gaps, row, smaller(below, above))
-        elif n < limited + dry:
-            store(X, nv * row + j, 1.0)
-            store(y, row, h * load(settings, kept + n))
+        if n < limited + dry:
+            side, force = load(near, n), h * load(settings, kept + n)
+            store(b, row, side * load(free, j))
             store(gaps, row, 0.0)
-            store(bounds, m, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
+            store(y, row, force)
+            if n < limited:
+                below, above = room_of(topology, parameters, q, n)
+                store(gaps, row, smaller(below, above))
+                store(y, row, larger(side * force, 0.0 * side))
+            else:
+                store(bounds, m, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
         else:
             n = n - limited - dry
-            put_point_rows(topology, work, record, n, X, row)
             f = scale(h, load3(settings, kept + limited + dry + 3 * n))
             for i in range(3):
+                store(b, row + i, load(rates, 3 * n + i))
                 store(y, row + i, dot(f, axis_of(record, n, i)))
                 store(gaps, row + i, 0.0)
             store(gaps, row + 2, load(record, RECORD * n))
             store(bounds, m, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
-        for i in range(rows):
-            total, k = 0.0 * load(free, 0), j
-            while k >= 0:
-                total = total + load(X, nv * (row + i) + k) * load(free, k)
-                k = coordinate_before(topology, k)
-            store(b, row + i, total)
 
 
 @inlined
@@ -191,8 +164,7 @@ def put_targets(topology, parameters, settings, near, groups, count, rates, y, b
     yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        k, side = row, load(near, n)
-        store(taking, m, side)
+        k, side, always = row, load(near, n), limited <= n < limited + dry
         if n < limited:
             store(b, row, load(b, row) + open_speed(load(gaps, row), h))
         elif n >= limited + dry:
@@ -219,29 +191,56 @@ def put_targets(topology, parameters, settings, near, groups, count, rates, y, b
                 store(gaps, k, larger(gap, zero))
             else:
                 store(b, k, load(b, k) + target)
-        if not limited <= n < limited + dry:
-            pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
-            store(taking, m, select_less(0.0 * h, pushing, side, 0.0 * h))
-
-
-@kernel
-def whiten_rows(topology, L, roots, groups, count, taking, X, white):
-    """Directions X of groups that take part in any state become D^-1/2 L^-T X. roots (nv,): D^-1/2. white (groups,): which ones did.
-    """
-    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
-    for m in range(count):
-        at, last = nv * of_group(groups, m, ROW), of_group(groups, m, LAST)
-        if load(white, m) == 0.0 and not all_below(load(taking, m), 0.5):
-            store(white, m, 1.0)
-            if of_group(groups, m, GROUP) < limited + dry:
-                whiten_group(topology, L, roots, X, last, (at,))
-            else:
-                whiten_group(topology, L, roots, X, last, (at, at + nv, at + 2 * nv))
+        pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
+        store(taking, m, side if always else select_less(0.0 * h, pushing, side, 0.0 * h))
 
 
 @inlined
-def whiten_group(topology, L, roots, X, last, starts):
-    """See `whiten_rows`; rows of the group begin at `starts`, a tuple."""
+def add_point_rows(topology, work, record, n, starts, X):
+    """Rows of X that begin at `starts`, a tuple, grow by velocities of point n along its tangents and its normal."""
+    i, c = frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
+    axes = axis_of(record, n, 0), axis_of(record, n, 1), axis_of(record, n, 2)
+    wrenches = tuple((axis, cross(c, axis)) for axis in axes)
+    while i > 0:
+        for d in range(*column_range(topology, i)):
+            V, j = root_direction(topology, work, i, d), coordinate(topology, d)
+            for k, at in enumerate(starts):
+                store(X, at + j, load(X, at + j) + spatial_dot(wrenches[k], V))
+        i = parent_of(topology, i)
+
+
+@kernel
+def put_directions(topology, work, record, near, L, roots, groups, count, taking, X, made):
+    """Whitened directions D^-1/2 L^-T X^T of groups that take part in any state, if they are not `made` (groups,). roots (nv,):
+    D^-1/2."""
+    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
+    for m in range(count):
+        n, at, last = of_group(groups, m, GROUP), nv * of_group(groups, m, ROW), of_group(groups, m, LAST)
+        starts = at, at + nv, at + 2 * nv
+        if load(made, m) == 0.0 and not all_below(load(taking, m), 0.5):
+            store(made, m, 1.0)
+            if n < limited + dry:
+                clear(topology, X, last, (at,))
+                store(X, at + last, load(near, n))
+                whiten(topology, L, roots, X, last, (at,))
+            else:
+                clear(topology, X, last, starts)
+                add_point_rows(topology, work, record, n - limited - dry, starts, X)
+                whiten(topology, L, roots, X, last, starts)
+
+
+@inlined
+def clear(topology, X, last, starts):
+    """Rows of X that begin at `starts`, a tuple, become zero on the path of coordinates to `last`."""
+    j = last
+    while j >= 0:
+        for at in starts:
+            store(X, at + j, 0.0)
+        j = coordinate_before(topology, j)
+
+
+@inlined
+def whiten(topology, L, roots, X, last, starts):
     stride, j = load_int(topology, COLUMN_ROW), last
     while j >= 0:
         y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
@@ -258,7 +257,7 @@ def whiten_group(topology, L, roots, X, last, starts):
 
 
 @inlined
-def add_group(topology, X, last, starts, y, sums):
+def add_sums(topology, X, last, starts, y, sums):
     """sums (nv,) grow by X^T y of a group's rows, which begin at `starts`, a tuple."""
     end = last
     while end >= 0:
@@ -272,18 +271,18 @@ def add_group(topology, X, last, starts, y, sums):
 
 
 @kernel
-def join_closing(topology, near, groups, count, X, white, b, sums, changes, least, taking):
-    """Groups that take no part, and close faster than `least` under the impulses, take part from then on. Returns where any does, not
-    zero. sums, changes (nv,): of the impulses, along whitened directions, and of velocities."""
-    nv, (limited, dry, _), zero, joined = load_int(topology, N_V), group_counts(topology), 0.0 * least, 0.0 * least
+def join_closing(topology, near, groups, count, v, rates, asked, least, taking):
+    """Groups that take no part, and close faster than `least` at the velocities v, take part from then on. Returns where any does,
+    not zero. rates: of the points at v; asked: what rows ask for besides."""
+    (limited, dry, _), zero, joined = group_counts(topology), 0.0 * least, 0.0 * least
     for m in range(count):
-        n, j, side = of_group(groups, m, GROUP), of_group(groups, m, LAST), load(taking, m)
-        k, motion = of_group(groups, m, ROW) + (0 if n < limited + dry else 2), changes if load(white, m) == 0.0 else sums
-        u = load(b, k) + least
-        while j >= 0:
-            u = u + load(X, nv * k + j) * load(motion, j)
-            j = coordinate_before(topology, j)
-        closes = select_less(u, zero, select_less(side * side, 0.5 + zero, load(near, n), zero), zero)
+        n, row, side = of_group(groups, m, GROUP), of_group(groups, m, ROW), load(taking, m)
+        waits = select_less(abs(side), 0.5 + zero, load(near, n), zero)
+        if n < limited + dry:
+            u = load(asked, row) + load(near, n) * load(v, of_group(groups, m, LAST))
+        else:
+            u = load(asked, row + 2) + load(rates, 3 * (n - limited - dry) + 2)
+        closes = select_less(u, -1.0 * least, waits, zero)
         store(taking, m, side + closes)
-        joined = joined + closes * closes
+        joined = joined + abs(closes)
     return joined

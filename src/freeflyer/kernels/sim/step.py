@@ -12,8 +12,8 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
-    sqrt, store, taken, workspace, zero_entries,
+    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width,
+    select_less, sqrt, store, taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -29,8 +29,8 @@ from freeflyer.kernels.sim.layout import (
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, add_group, choose_rows, group_counts, join_closing, kept_at, of_group, put_point_rates, put_rows, put_targets,
-    whiten_rows,
+    GROUP, GROUP_NUMBERS, LAST, ROW, add_sums, choose_rows, group_counts, join_closing, kept_at, of_group, put_directions, put_point_rates,
+    put_rows, put_targets,
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
@@ -79,33 +79,39 @@ def move(topology, parameters, q, step, v, q_next):
 
 
 @kernel
-def put_held_rows(topology, parameters, q, v, work, X):
-    """Directions X (rows, nv) of what holds."""
+def put_held_rows(topology, parameters, q, v, work, free, L, roots, X, b):
+    """Whitened directions X (rows, nv) of what holds, and its velocities b under `free`."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, unused = row_width(q, held), workspace(q, held + 8)
     columns = workspace(q, nv * width + 8)
     put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), columns, width, unused, unused)
     for k in range(held):
+        total = 0.0 * load(free, 0)
         for j in range(nv):
-            store(X, nv * k + j, load(columns, width * j + k))
+            x = load(columns, width * j + k)
+            total = total + x * load(free, j)
+            store(X, nv * k + j, x)
+        store(b, k, total)
+        inward(topology, L, from_entry(X, nv * k))
+        for j in range(nv):
+            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
 
 
 @kernel
-def put_changes(topology, L, roots, X, groups, count, white, y, sums, changes):
-    """changes (nv,) = M^-1 J^T y of the impulses y of all rows; sums (nv,) = X^T y of their whitened directions X."""
+def put_changes(topology, L, roots, X, groups, count, made, y, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows. X: their whitened directions, of groups that are `made`."""
     nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
-    zero_entries(sums, nv)
+    zero_entries(changes, nv)
     for k in range(table_int(topology, N_SET_ROWS)):
         for j in range(nv):
-            store(sums, j, load(sums, j) + load(X, nv * k + j) * load(y, k))
+            store(changes, j, load(changes, j) + load(X, nv * k + j) * load(y, k))
     for m in range(count):
         row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
         at = nv * row
-        if load(white, m) != 0.0 and of_group(groups, m, GROUP) < limited + dry:
-            add_group(topology, X, last, (at,), (load(y, row),), sums)
-        elif load(white, m) != 0.0:
-            add_group(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), sums)
-    copy_entries(sums, nv, changes)
+        if load(made, m) != 0.0 and of_group(groups, m, GROUP) < limited + dry:
+            add_sums(topology, X, last, (at,), (load(y, row),), changes)
+        elif load(made, m) != 0.0:
+            add_sums(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), changes)
     outward(topology, L, changes, roots, 1)
 
 
@@ -129,14 +135,22 @@ def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenche
     return touching
 
 
+@inlined
+def put_later_rates(topology, work, v, record, count, rates):
+    """Rates of the points at the velocities v, if there are groups that take part."""
+    if count > 0:
+        body_motions(topology, work, v, load_int(topology, FREE_AT))
+        put_point_rates(topology, work, record, rates)
+
+
 @kernel
 def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
     """State after a step, and the rest as `ground_step` gives it."""
-    nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
+    nv, (limited, dry, points), motions = load_int(topology, N_V), group_counts(topology), load_int(topology, FREE_AT)
     h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
-    work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
+    work = motions_workspace(topology, parameters, q, end - motions)
     L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
-    body_motions(topology, work, v, load_int(topology, FREE_AT))
+    body_motions(topology, work, v, motions)
     put_factored_mass(topology, parameters, work, diagonal, L)
     put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
     record, rates = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1)
@@ -147,47 +161,40 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     count, rows = choose_rows(topology, parameters, q, v, settings, record, rates, near, groups)
 
     X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    asked, u, out = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    bounds, taking, roots = workspace(q, count + 8), workspace(q, count + 8), workspace(q, nv + 8)
-    put_held_rows(topology, parameters, q, v, work, X)
-    for k in range(held):
-        total = 0.0 * h
-        for j in range(nv):
-            total = total + load(X, nv * k + j) * load(free, j)
-        store(b, k, total)
-    put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
+    asked, u, out, bounds = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, count + 8)
+    taking, closing, roots, w = workspace(q, count + 8), workspace(q, 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    later, made, states = workspace(q, 3 * points + 1), workspace(parameters, count + 8), pack_lanes(q)
+    for j in range(nv):
+        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
+    put_held_rows(topology, parameters, q, v, work, free, L, roots, X, b)
+    put_later_rates(topology, work, free, record, count, later)
+    put_rows(topology, parameters, q, free, settings, near, record, groups, count, later, b, y, gaps, bounds)
     copy_entries(b, rows, asked)
     put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking)
     for k in range(rows):
         store(asked, k, load(b, k) - load(asked, k))
         store(u, k, 0.0)
         store(out, k, 0.0)
-    for j in range(nv):
-        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
-    for k in range(held):
-        inward(topology, L, from_entry(X, nv * k))
-        for j in range(nv):
-            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
-
-    states, closing, white, sums, w = pack_lanes(q), workspace(q, 8), workspace(parameters, count + 8), workspace(q, nv + 8), workspace(q, nv + 8)
-    zero_entries(white, count)
+    zero_entries(made, count)
     store(closing, 0, like(h, 1.0))
     room = taken(q)
     while release(q, room) and not all_below(load(closing, 0), 0.5):
-        whiten_rows(topology, L, roots, groups, count, taking, X, white)
+        put_directions(topology, work, record, near, L, roots, groups, count, taking, X, made)
         for k in range(states):
             if load(as_numbers(closing), k) != 0.0:
-                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), groups, count, rows, as_numbers(X),
-                            as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
-                            as_numbers(facts))  # fmt: skip
+                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), groups, count, rows,
+                            as_numbers(X), as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u),
+                            as_numbers(out), as_numbers(facts))  # fmt: skip
             release(q, room)
-        put_changes(topology, L, roots, X, groups, count, white, y, sums, v_next)
-        store(closing, 0, join_closing(topology, near, groups, count, X, white, b, sums, v_next, load(facts, ENOUGH), taking))
+        put_changes(topology, L, roots, X, groups, count, made, y, v_next)
+        for j in range(nv):
+            store(v_next, j, load(free, j) + load(v_next, j))
+        put_later_rates(topology, work, v_next, record, count, later)
+        store(closing, 0, join_closing(topology, near, groups, count, v_next, later, asked, load(facts, ENOUGH), taking))
     zero_entries(w, nv)
     if not all_below(load(facts, PENETRATION), SUNK):
-        put_changes(topology, L, roots, X, groups, count, white, out, sums, w)
+        put_changes(topology, L, roots, X, groups, count, made, out, w)
     for j in range(nv):
-        store(v_next, j, load(free, j) + load(v_next, j))
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
     springs = y
