@@ -1,8 +1,9 @@
 """Rows of one step on the ground: which limits and points take part, their directions, velocities without impulses, and targets.
 
-States side by side share rows: a row that takes part in one of them is computed in all. Rows that hold come first, then those of
-groups: a limit, dry friction of a joint, or a point's two tangents and normal. The directions X (rows, nv) of a group are not zero
-along one path of coordinates to the world only, and undefined elsewhere.
+Rows that hold come first, then those of near groups: a limit, dry friction of a joint, or a point's two tangents and normal.
+A limit or a point takes part if it pushed in the step before, has sunk in, or would close without impulses; others join if they
+close under those of the rest. States side by side share rows: one that takes part in any of them is computed in all. The directions
+X (rows, nv) of a group are not zero along one path of coordinates to the world only, and undefined elsewhere.
 """
 
 from freeflyer.kernels.backend import (
@@ -24,10 +25,10 @@ from freeflyer.kernels.tree.factor import coordinate_before, line_start
 from freeflyer.kernels.tree.frames import MOTION_SIZE, frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
-NEAR = 1e-3  # m or rad: points and limits nearer than that, or than two steps at their speed, take part
+NEAR = 1e-3  # m or rad: points and limits are near within that, or within two steps at their speed
 SUNK = 1e-10  # m: depths below are none
 REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
-GROUP, ROW, LAST, GROUP_NUMBERS = 0, 1, 2, 3  # of a group that takes part: its number, its first row, the last of its coordinates
+GROUP, ROW, LAST, GROUP_NUMBERS = 0, 1, 2, 3  # of a group that is near: its number, its first row, the last of its coordinates
 
 
 @inlined
@@ -121,7 +122,7 @@ def choose_rows(topology, parameters, q, v, settings, record, rates, near, group
 
 @kernel
 def put_rows(topology, parameters, q, free, settings, near, record, groups, count, rates, b, y, gaps, bounds):
-    """Of the groups that take part velocities b without impulses, impulses y to begin with, gaps (rows,); bounds (groups,) of dry
+    """Of the groups that are near velocities b without impulses, impulses y to begin with, gaps (rows,); bounds (groups,) of dry
     friction, or coefficients of friction. rates: of the points at the velocities `free`."""
     (limited, dry, _), kept, h = group_counts(topology), kept_at(topology), load(settings, STEP)
     for m in range(count):

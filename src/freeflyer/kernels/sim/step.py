@@ -29,8 +29,8 @@ from freeflyer.kernels.sim.layout import (
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, add_sums, choose_rows, group_counts, join_closing, kept_at, of_group, put_directions, put_point_rates,
-    put_rows, put_targets,
+    GROUP, GROUP_NUMBERS, LAST, ROW, add_sums, choose_rows, group_counts, join_closing, kept_at, of_group, put_directions,
+    put_point_rates, put_rows, put_targets,
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
@@ -137,7 +137,7 @@ def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenche
 
 @inlined
 def put_later_rates(topology, work, v, record, count, rates):
-    """Rates of the points at the velocities v, if there are groups that take part."""
+    """Rates of the points at the velocities v, if any group is near."""
     if count > 0:
         body_motions(topology, work, v, load_int(topology, FREE_AT))
         put_point_rates(topology, work, record, rates)
