@@ -56,9 +56,7 @@ class Operators(Instructions):
     def value(self, e: ast.expr) -> Any:
         meaning = EXPRESSIONS.get(type(e))
         if meaning is None:
-            self.refuse(
-                f"found {type(e).__name__}", "numbers, names, tuples, entries of tuples, operators, comparisons, and calls"
-            )
+            self.refuse(f"found {type(e).__name__}", "numbers, names, tuples, entries of tuples, operators, comparisons, and calls")
         return meaning(self, e)
 
     def _constant(self, e: ast.Constant) -> Any:
