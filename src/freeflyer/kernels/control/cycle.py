@@ -2,8 +2,7 @@
 
 Most cycles have no active limit. So their rows are first taken as equations, whose optimum is found by elimination; if it keeps all
 rows, it is the answer. Limits that were active in the cycle before are equations, too, if all equations were met; then multipliers
-of the right sign prove the answer. Else rounds of an active set begin.
-"""
+of the right sign prove the answer. Else rounds of an active set begin."""
 
 from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import item_int, table_int

@@ -2,8 +2,7 @@
 
 A step d solves the strict hierarchy of J d = -e below the position limits, shortened to a bound on its entries (Escande, Mansard
 and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those of
-a control program at rest, without dynamics.
-"""
+a control program at rest, without dynamics."""
 
 from freeflyer.kernels.backend import kernel, load, load_int, release, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
