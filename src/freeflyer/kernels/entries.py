@@ -93,6 +93,7 @@ SHARED_FORCES = entry("linkages.projection.shared_forces", "qv", ("rows",), ("nu
 DRIVING_FORCES = entry("linkages.projection.driving_forces", "quu", ("rows",), ("nu",), **CLOSED)
 MOVE_CLOSED = entry("linkages.steps.move_closed", "qu", ("nq",), **CLOSED)
 STEP_CLOSED = entry("linkages.steps.step_closed", "qu", ("nq",), (3,), partial=True, **CLOSED)
+POSTURE_CHANGE = entry("linkages.steps.posture_change", "qq", (2,), partial=True, **CLOSED)
 MAP_RATES = entry("linkages.projection_rates.map_rates", "qu", ("nv", "nu"), **CLOSED)
 MOTION_DERIVATIVES = entry("linkages.projection_rates.motion_derivatives", "quu", *(("nv", "nu"),) * 3, **CLOSED)
 PROJECTED_INVERSE_GRADIENT = entry("linkages.projection_derivatives.projected_inverse_gradient", "quu", *(REDUCED,) * 3, **CLOSED)
