@@ -60,12 +60,12 @@ def put_products(A, rows, width, used, B, at, parts):
 
 
 @kernel
-def add_orthogonal(Q, rank, width, used, L, to, most, parts):
+def add_orthogonal(Q, rank, width, used, L, to, most, dependent, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
     numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers, as memory taken in
     loops is not given back.
 
-    Whether anything is left of it."""
+    Whether more than the share `dependent` is left of it."""
     at = width * rank
     whole = dot(Q, at, Q, at, used)
     clear(L, to, to + most)
@@ -76,10 +76,10 @@ def add_orthogonal(Q, rank, width, used, L, to, most, parts):
             store(L, to + j, load(L, to + j) + load(parts, j))
         subtract_products(Q, at, 0, used, parts, 0, rank, Q, width)
         left = dot(Q, at, Q, at, used)
-        if left > ENOUGH * before or not left > DEPENDENT * DEPENDENT * whole:
+        if left > ENOUGH * before or not left > dependent * dependent * whole:
             break
         before = left
-    if not left > DEPENDENT * DEPENDENT * whole:
+    if not left > dependent * dependent * whole:
         return False
     length = sqrt(left)
     store(L, to + rank, length)
@@ -111,7 +111,7 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
         elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
+            if add_orthogonal(Q, rank, width, width, L, width * i, width, DEPENDENT, parts):
                 store(own, i, 1.0)
                 rank += 1
 
@@ -165,7 +165,7 @@ def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
         return True
     for k in range(0, width, row_step(Q)):
         store_row(Q, width * rank + k, load_row(T, width * i + k))
-    if rank == n or not add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
+    if rank == n or not add_orthogonal(Q, rank, width, width, L, width * i, width, DEPENDENT, parts):
         if rank == n:
             put_products(Q, n, width, width, T, width * i, parts)
             set_part(L, width * i, parts, n, width)
@@ -202,7 +202,7 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
     for j in range(columns):
         largest = max(largest, sqrt(dot(U, high * j, U, high * j, high)))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts) or load(R, wide * j + j) < FLAT * largest:
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, DEPENDENT, parts) or load(R, wide * j + j) < FLAT * largest:
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):

@@ -1,0 +1,187 @@
+"""Strict hierarchies level by level: each level's least squares within the limits of the levels above, by steps of least distance.
+
+Rows of a level have slacks, as small as SLACK of them: the step d is the shortest, but its level goes first by 1 / SLACK^2. Steps
+are repeated until SLACK^2 d is no part of the level's slope (proximal points: Rockafellar, "Monotone operators and the proximal
+point algorithm", SIAM Journal on Control and Optimization 14(5), 1976). Then equations, rows that miss their limits and limits whose
+multipliers balance them become equations for the levels below, and all other rows limits. Behind the last level, y is shortest.
+"""
+
+from __future__ import annotations
+
+from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.contacts.solve import add_scaled_row
+from freeflyer.kernels.optimization.condensation import subtract_products
+from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LOWER, UPPER
+from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, keep_limits
+from freeflyer.kernels.optimization.metric import set_row
+from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_products
+
+SLACK = 1e-6  # of a level's longest row: the size of slacks
+RESTING = 1e-8  # of a row: one of which less is left does not change
+MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
+BALANCED = 1e-9  # of a level's slope: what may be left of it
+DECIDED = 1e-7  # of a level's slope: limits with larger multipliers are equations for the levels below
+PASSES = 12  # steps of a level, at most
+
+
+@kernel
+def triangular(B, count, n, width, factors, sums):
+    """Rows of B (count, width), right sides in column n, become upper triangular (Householder); how many rows are left."""
+    last = min(count, n)
+    for j in range(last):
+        square = 0.0
+        for i in range(j, count):
+            square += load(B, width * i + j) * load(B, width * i + j)
+        first = load(B, width * j + j)
+        r = -1.0 * sqrt(square) if first > 0.0 else sqrt(square)
+        if square > 0.0:
+            for i in range(j, count):
+                store(factors, i, -1.0 * load(B, width * i + j))
+            store(factors, j, r - first)
+            clear(sums, 0, width)
+            subtract_products(sums, 0, 0, width, factors, j, count, B, width)
+            for i in range(j, count):
+                add_scaled_row(B, width * i, load(factors, i) / (r * (r - first)), sums, 0, 0, width)
+    return last
+
+
+@kernel
+def subtract_basis(P, at, T, to, Q, first, last, width, parts):
+    """Row P from `at` on becomes that of T without its parts along rows `first` to `last` of Q."""
+    fresh = from_entry(Q, width * first)
+    set_row(P, at, T, to, width)
+    put_products(fresh, last - first, width, width, P, at, parts)
+    subtract_products(P, at, 0, width, parts, 0, last - first, fresh, width)
+
+
+@kernel
+def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
+    """y (width,) of the hierarchy T y between low and high (m,); held (m,): what holds it. low and high become those that are kept.
+
+    sizes (m,): lengths of rows. Returns how many steps it took, and whether each level ended."""
+    P, F, B = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, m * row_width(T, n + 1) + 8)
+    stride, broad = row_width(T, 3 * n + 1), row_width(T, n + 1)
+    wide = width + stride
+    L, Q, places = workspace(T, (3 * n + 1) * stride + 8), workspace(T, (3 * n + 1) * wide + 8), workspace(T, m + 8)
+    targets, sides, slots = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
+    free_slots, x, multipliers = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
+    step, d, base, values = workspace(T, stride + 8), workspace(T, width + 8), workspace(T, m + 8), workspace(T, m + 8)
+    softness, norms, missed = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    locked, squares, factors = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    clear(y, 0, width)
+    clear(locked, 0, m)
+    rank, begin, stage, steps, ended = 0, 0, 0, 0, True
+    known = 0
+    while stage <= levels and rank < n:
+        end, longest, last = m, 0.0, stage == levels
+        if not last:
+            end = load_int(ends, stage)
+        for i in range(end):
+            store(softness, i, OUT_OF_PLAY)
+            if load(locked, i) == 0.0:
+                if i < begin:
+                    subtract_basis(P, width * i, P, width * i, F, known, rank, width, parts)
+                else:
+                    subtract_basis(P, width * i, T, width * i, F, 0, rank, width, parts)
+                left = sqrt(dot(P, width * i, P, width * i, width))
+                store(norms, i, left)
+                if left > RESTING * load(sizes, i):
+                    store(softness, i, 0.0)
+                    longest = max(longest, left) if i >= begin else longest
+        delta, equal = SLACK * longest, 0
+        for i in range(begin, end):
+            if load(softness, i) == 0.0 and not last:
+                store(softness, i, OUT_OF_PLAY if load(low, i) == load(high, i) else delta)
+        if last:
+            put_products(F, rank, width, width, y, 0, parts)
+            set_row(d, 0, y, 0, width)
+            subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
+            add_scaled_row(y, 0, -1.0, d, 0, 0, width)
+        passes, done, many, count, equations, used = 0, False, False, 0, 0, width
+        gradient, length = 0.0, 0.0
+        while not done and passes < PASSES:
+            passes += 1
+            outside, renewed = 0, many or passes == 1
+            put_products(T, end, width, width, y, 0, base)
+            for i in range(begin, end):
+                value = load(base, i)
+                if (load(low, i) != load(high, i) and load(softness, i) != OUT_OF_PLAY) or (passes > 1 and load(squares, i) == 1.0):
+                    outside += 1 if value < load(low, i) or value > load(high, i) else 0
+            many = outside > n and not last
+            if many or renewed:
+                equations, count, used = 0, 0, width
+                for i in range(end):
+                    store(places, i, NONE)
+                    value, level = load(base, i), i >= begin and load(norms, i) > RESTING * load(sizes, i) and not last
+                    over = value < load(low, i) or value > load(high, i)
+                    square = level and (load(low, i) == load(high, i) or (many and over))
+                    store(squares, i, 1.0 if square else 0.0)
+                    if square:
+                        clear(B, broad * equations, broad * equations + broad)
+                        set_row(B, broad * equations, P, width * i, width)
+                        store(B, broad * equations + n, min(max(value, load(low, i)), load(high, i)) - value)
+                        equations += 1
+                    if level and load(low, i) != load(high, i):
+                        store(softness, i, OUT_OF_PLAY if square else delta)
+                if equations > n - rank:
+                    equations = triangular(B, equations, n, broad, factors, step)
+                for j in range(stride):
+                    store(free_slots, j, 1.0)
+                for j in range(equations):
+                    store(free_slots, j, 0.0)
+                    store(slots, j, 1.0 * j)
+                    store(sides, j, 0.0)
+                    store(targets, j, load(B, broad * j + n))
+                    used = max(used, row_width(T, width + j + 1))
+                    add_slack_row(B, broad * j, 1.0, delta, j, n, width, j, Q, wide, used, L, stride, parts)
+                count = equations
+            length = sqrt(dot(y, 0, y, 0, width))
+            count, used = keep_limits(
+                equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
+                3 * n, places, targets, sides, slots, free_slots, x, multipliers, d, values, step, parts,
+            )  # fmt: skip
+            put_products(F, rank, width, width, d, 0, parts)
+            subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
+            add_scaled_row(y, 0, 1.0, d, 0, 0, width)
+            for j in range(equations):
+                store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width))
+            put_products(T, end, width, width, y, 0, base)
+            gradient, way, length = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width))
+            done = True
+            for i in range(begin, end):
+                value = load(base, i)
+                miss = value - min(max(value, load(low, i)), load(high, i))
+                store(missed, i, 0.0 if abs(miss) <= MISSED * load(sizes, i) * length else miss)
+                if load(norms, i) > RESTING * load(sizes, i) and load(missed, i) != 0.0:
+                    gradient += abs(miss) * load(norms, i)
+                done = done and not (load(squares, i) == 1.0 and load(missed, i) == 0.0 and load(low, i) != load(high, i))
+            done = last or gradient == 0.0 or (done and delta * delta * way <= BALANCED * gradient)
+        steps += passes
+        ended = ended and done
+        known = rank
+        for i in range(end):
+            if load(locked, i) == 0.0 and (i < begin or not last):
+                place, at = NONE, FREE
+                if load(softness, i) != OUT_OF_PLAY:
+                    place = load(places, i)
+                if place >= 0.0:
+                    for j in range(equations, count):
+                        if place == 1.0 * j:
+                            strength = delta * delta * load(multipliers, j) * load(norms, i)
+                            at = -1.0 * load(sides, j) if last or (i < begin and strength > DECIDED * gradient > 0.0) else FREE
+                if i >= begin:
+                    at = EQUAL if load(low, i) == load(high, i) else FREE
+                    if load(missed, i) != 0.0 and at == FREE:
+                        at = UPPER if load(missed, i) > 0.0 else LOWER
+                if at != FREE:
+                    store(held, i, at)
+                    if not last:
+                        store(locked, i, 1.0)
+                        if rank < n and load(norms, i) > RESTING * load(sizes, i):
+                            set_row(F, width * rank, T, width * i, width)
+                            rank += 1 if add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT, parts) else 0
+                else:
+                    store(low, i, min(load(low, i), load(base, i)))
+                    store(high, i, max(load(high, i), load(base, i)))
+        begin, stage = end, stage + 1
+    return steps, ended
