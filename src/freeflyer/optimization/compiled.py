@@ -79,4 +79,4 @@ def solve_levels(
 
 @lru_cache(maxsize=256)
 def _sizes(n: int, m: int, ends: tuple[int, ...], metric: bool) -> Sizes:
-    return sizes_table(HIERARCHIES, [n, n * n if metric else 0, m * n, m, len(ends), *ends], max(n, m) + 8)
+    return sizes_table(HIERARCHIES, [n, n * n if metric else 0, m * n, m, len(ends), *ends], n)

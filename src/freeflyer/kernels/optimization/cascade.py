@@ -8,15 +8,15 @@ multipliers balance them become equations for the levels below, and all other ro
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_int, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LOWER, UPPER
-from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, keep_limits
+from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, take
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_products
 
-SLACK = 1e-6  # of a level's longest row: the size of slacks
+SLACK, LEAST_SLACK = 1e-6, 1e-8  # of a level's longest row: the size of slacks, and the least one, for directions that are flat
 RESTING = 1e-8  # of a row: one of which less is left does not change
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
 BALANCED = 1e-9  # of a level's slope: what may be left of it
@@ -67,9 +67,11 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
     free_slots, x, multipliers = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     step, d, base, values = workspace(T, stride + 8), workspace(T, width + 8), workspace(T, m + 8), workspace(T, m + 8)
     softness, norms, missed = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
-    locked, squares, factors = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    locked, squares, factors, near = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
+    for i in range(m):
+        store(places, i, NONE)
     rank, begin, stage, steps, ended = 0, 0, 0, 0, True
     known = 0
     while stage <= levels and rank < n:
@@ -88,41 +90,36 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 if left > RESTING * load(sizes, i):
                     store(softness, i, 0.0)
                     longest = max(longest, left) if i >= begin else longest
-        delta, equal = SLACK * longest, 0
-        for i in range(begin, end):
-            if load(softness, i) == 0.0 and not last:
-                store(softness, i, OUT_OF_PLAY if load(low, i) == load(high, i) else delta)
+        delta = SLACK * longest
         if last:
             put_products(F, rank, width, width, y, 0, parts)
             set_row(d, 0, y, 0, width)
             subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
             add_scaled_row(y, 0, -1.0, d, 0, 0, width)
-        passes, done, many, count, equations, used = 0, False, False, 0, 0, width
+        passes, done, renewed, count, equations, used = 0, False, True, 0, 0, width
         gradient, length = 0.0, 0.0
+        put_products(T, end, width, width, y, 0, base)
         while not done and passes < PASSES:
             passes += 1
-            outside, renewed = 0, many or passes == 1
-            put_products(T, end, width, width, y, 0, base)
-            for i in range(begin, end):
-                value = load(base, i)
-                if (load(low, i) != load(high, i) and load(softness, i) != OUT_OF_PLAY) or (passes > 1 and load(squares, i) == 1.0):
-                    outside += 1 if value < load(low, i) or value > load(high, i) else 0
-            many = outside > n and not last
-            if many or renewed:
-                equations, count, used = 0, 0, width
+            if renewed:
+                outside = 0
+                for i in range(begin, end):
+                    outside += 1 if load(base, i) < load(low, i) or load(base, i) > load(high, i) else 0
+                equations, used = 0, width
                 for i in range(end):
+                    store(near, i, load(sides, integer(load(places, i))) if load(places, i) >= 0.0 else 0.0)
                     store(places, i, NONE)
-                    value, level = load(base, i), i >= begin and load(norms, i) > RESTING * load(sizes, i) and not last
-                    over = value < load(low, i) or value > load(high, i)
-                    square = level and (load(low, i) == load(high, i) or (many and over))
-                    store(squares, i, 1.0 if square else 0.0)
-                    if square:
-                        clear(B, broad * equations, broad * equations + broad)
-                        set_row(B, broad * equations, P, width * i, width)
-                        store(B, broad * equations + n, min(max(value, load(low, i)), load(high, i)) - value)
-                        equations += 1
-                    if level and load(low, i) != load(high, i):
+                    store(squares, i, 0.0)
+                    value, equal = load(base, i), load(low, i) == load(high, i)
+                    if i >= begin and load(norms, i) > RESTING * load(sizes, i):
+                        square = equal or (2 * outside > n and (value < load(low, i) or value > load(high, i)))
                         store(softness, i, OUT_OF_PLAY if square else delta)
+                        if square:
+                            clear(B, broad * equations, broad * equations + broad)
+                            set_row(B, broad * equations, P, width * i, width)
+                            store(B, broad * equations + n, min(max(value, load(low, i)), load(high, i)) - value)
+                            equations += 1
+                            store(squares, i, 0.0 if equal else 1.0)
                 if equations > n - rank:
                     equations = triangular(B, equations, n, broad, factors, step)
                 for j in range(stride):
@@ -135,28 +132,39 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     used = max(used, row_width(T, width + j + 1))
                     add_slack_row(B, broad * j, 1.0, delta, j, n, width, j, Q, wide, used, L, stride, parts)
                 count = equations
+                for i in range(end):
+                    if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
+                        slot = free_slot(load(softness, i), free_slots)
+                        used = max(used, row_width(L, width + slot + 1))
+                        if add_slack_row(
+                            P, width * i, load(near, i), load(softness, i), slot, n, width, count, Q, wide, used, L, stride, parts
+                        ):  # fmt: skip
+                            take(i, count, load(near, i), 0.0, load(softness, i), slot, places, targets, sides, slots, free_slots)
+                            count += 1
             length = sqrt(dot(y, 0, y, 0, width))
-            count, used = keep_limits(
+            count, used, changes = keep_limits(
                 equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
                 3 * n, places, targets, sides, slots, free_slots, x, multipliers, d, values, step, parts,
             )  # fmt: skip
+            steps += changes
             put_products(F, rank, width, width, d, 0, parts)
             subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
             add_scaled_row(y, 0, 1.0, d, 0, 0, width)
             for j in range(equations):
                 store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width))
             put_products(T, end, width, width, y, 0, base)
-            gradient, way, length = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width))
-            done = True
+            gradient, way, length, renewed = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width)), count == 3 * n
             for i in range(begin, end):
-                value = load(base, i)
+                value, room = load(base, i), MISSED * load(sizes, i) * length
                 miss = value - min(max(value, load(low, i)), load(high, i))
-                store(missed, i, 0.0 if abs(miss) <= MISSED * load(sizes, i) * length else miss)
+                store(missed, i, 0.0 if abs(miss) <= room else miss)
                 if load(norms, i) > RESTING * load(sizes, i) and load(missed, i) != 0.0:
                     gradient += abs(miss) * load(norms, i)
-                done = done and not (load(squares, i) == 1.0 and load(missed, i) == 0.0 and load(low, i) != load(high, i))
-            done = last or gradient == 0.0 or (done and delta * delta * way <= BALANCED * gradient)
-        steps += passes
+                renewed = renewed or (load(squares, i) == 1.0 and load(low, i) + room < value < load(high, i) - room)
+            done = last or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
+            if passes > 1 and not renewed and not done and delta > LEAST_SLACK * longest:
+                delta, renewed = 0.1 * delta, True
+        steps += passes * 1000
         ended = ended and done
         known = rank
         for i in range(end):

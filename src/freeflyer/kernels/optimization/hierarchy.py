@@ -30,7 +30,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 )
 
 WRONG_SHARE = 1e-10  # of a level's slope: what a multiplier of the wrong sign may have
-ROUNDS, LAST_ROUNDS = 4, 2  # that hold all limits that are violated and release others, before the cascade and behind it
+ROUNDS, LAST_ROUNDS = 2, 2  # that hold all limits that are violated and release others, before the cascade and behind it
 
 
 @kernel
@@ -72,6 +72,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     for buffer in (made, own):
         clear(buffer, 0, m)
     clear(point, 0, width)
+    clear(multipliers, 0, m)
     put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):

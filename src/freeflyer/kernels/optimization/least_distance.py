@@ -9,7 +9,7 @@ point.
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import integer, kernel, load, row_width, sqrt, store
+from freeflyer.kernels.backend import inlined, integer, kernel, load, row_width, sqrt, store
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_products
@@ -31,6 +31,26 @@ def add_slack_row(P, at, side, softness, slot, n, width, count, Q, wide, used, L
         store(Q, to + j, side * load(P, at + j))
     store(Q, to + width + slot, softness)
     return add_orthogonal(Q, count, wide, used, L, stride * count, stride, DEPENDENT, parts)
+
+
+@inlined
+def free_slot(softness, free_slots):
+    """A column for the slack of a row, zero for hard rows."""
+    slot = 0
+    while softness > 0.0 and load(free_slots, slot) == 0.0:
+        slot += 1
+    return slot
+
+
+@inlined
+def take(p, count, side, target, softness, slot, places, targets, sides, slots, free_slots):
+    """Row p is held at place `count`."""
+    store(places, p, 1.0 * count)
+    store(targets, count, target)
+    store(sides, count, side)
+    store(slots, count, 1.0 * slot if softness > 0.0 else NONE)
+    if softness > 0.0:
+        store(free_slots, slot, 0.0)
 
 
 @kernel
@@ -63,7 +83,7 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
     """d (width,): the shortest step from the rows' values `base` (m,) to values between low and high (m,), for rows before `end`.
 
     `count` rows are held at first, of which the first ones are `equations`. softness (m,): the size of a row's slack, zero for hard
-    rows. floor: a length whose rounding is no violation. Returns how many rows are held and the columns of Q that are used."""
+    rows. floor: a length whose rounding is no violation. Returns how many rows are held, the columns of Q that are used, and how often a row was held or released."""
     for i in range(end):
         if load(places, i) >= 0.0:
             for j in range(equations, count):
@@ -96,9 +116,8 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
         going, adding, own = p >= 0, p >= 0, 0.0
         while adding:
             changes += 1
-            soft, slot = load(softness, p), 0
-            while soft > 0.0 and load(free_slots, slot) == 0.0:
-                slot += 1
+            soft = load(softness, p)
+            slot = free_slot(soft, free_slots)
             used = max(used, row_width(L, width + slot + 1))
             free = add_slack_row(P, width * p, side, soft, slot, n, width, count, Q, wide, used, L, stride, parts)
             target, at = side * (load(low, p) if side > 0.0 else load(high, p)) - side * load(base, p), stride * count
@@ -115,16 +134,11 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
                 store(softness, p, OUT_OF_PLAY)
                 adding = False
             elif place == count:
-                store(places, p, 1.0 * count)
-                store(targets, count, target)
-                store(sides, count, side)
-                store(slots, count, 1.0 * slot if soft > 0.0 else NONE)
-                if soft > 0.0:
-                    store(free_slots, slot, 0.0)
+                take(p, count, side, target, soft, slot, places, targets, sides, slots, free_slots)
                 count += 1
             else:
                 drop(place, count, end, L, stride, Q, wide, used, targets, sides, slots, free_slots, places)
                 count -= 1
                 adding = changes < CHANGES * end
             put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
-    return count, used
+    return count, used, changes
