@@ -12,7 +12,7 @@ from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_in
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LOWER, UPPER
-from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, take
+from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, put_step, take
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_products
 
@@ -20,7 +20,8 @@ SLACK, LEAST_SLACK = 1e-6, 1e-8  # of a level's longest row: the size of slacks,
 RESTING = 1e-8  # of a row: one of which less is left does not change
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
 BALANCED = 1e-9  # of a level's slope: what may be left of it
-DECIDED = 1e-7  # of a level's slope: limits with larger multipliers are equations for the levels below
+DECIDED, DOUBT = 1e-7, 1e4  # of a level's slope, and of what is left of it: limits with larger multipliers are equations below
+FAR = 1e5  # times the length of y: a longer first step is shortened by larger slacks
 PASSES = 12  # steps of a level, at most
 
 
@@ -50,8 +51,9 @@ def subtract_basis(P, at, T, to, Q, first, last, width, parts):
     """Row P from `at` on becomes that of T without its parts along rows `first` to `last` of Q."""
     fresh = from_entry(Q, width * first)
     set_row(P, at, T, to, width)
-    put_products(fresh, last - first, width, width, P, at, parts)
-    subtract_products(P, at, 0, width, parts, 0, last - first, fresh, width)
+    for _ in range(2):
+        put_products(fresh, last - first, width, width, P, at, parts)
+        subtract_products(P, at, 0, width, parts, 0, last - first, fresh, width)
 
 
 @kernel
@@ -97,7 +99,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
             subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
             add_scaled_row(y, 0, -1.0, d, 0, 0, width)
         passes, done, renewed, count, equations, used = 0, False, True, 0, 0, width
-        gradient, length = 0.0, 0.0
+        gradient, way, length = 0.0, 0.0, sqrt(dot(y, 0, y, 0, width))
         put_products(T, end, width, width, y, 0, base)
         while not done and passes < PASSES:
             passes += 1
@@ -105,11 +107,11 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 outside = 0
                 for i in range(begin, end):
                     outside += 1 if load(base, i) < load(low, i) or load(base, i) > load(high, i) else 0
-                equations, used = 0, width
+                equations = 0
                 for i in range(end):
                     store(near, i, load(sides, integer(load(places, i))) if load(places, i) >= 0.0 else 0.0)
                     store(places, i, NONE)
-                    store(squares, i, 0.0)
+                    store(squares, i, FREE)
                     value, equal = load(base, i), load(low, i) == load(high, i)
                     if i >= begin and load(norms, i) > RESTING * load(sizes, i):
                         square = equal or (2 * outside > n and (value < load(low, i) or value > load(high, i)))
@@ -119,28 +121,39 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                             set_row(B, broad * equations, P, width * i, width)
                             store(B, broad * equations + n, min(max(value, load(low, i)), load(high, i)) - value)
                             equations += 1
-                            store(squares, i, 0.0 if equal else 1.0)
+                            store(squares, i, FREE if equal else UPPER if value > load(high, i) else LOWER)
                 if equations > n - rank:
                     equations = triangular(B, equations, n, broad, factors, step)
-                for j in range(stride):
-                    store(free_slots, j, 1.0)
-                for j in range(equations):
-                    store(free_slots, j, 0.0)
-                    store(slots, j, 1.0 * j)
-                    store(sides, j, 0.0)
-                    store(targets, j, load(B, broad * j + n))
-                    used = max(used, row_width(T, width + j + 1))
-                    add_slack_row(B, broad * j, 1.0, delta, j, n, width, j, Q, wide, used, L, stride, parts)
-                count = equations
-                for i in range(end):
-                    if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
-                        slot = free_slot(load(softness, i), free_slots)
-                        used = max(used, row_width(L, width + slot + 1))
-                        if add_slack_row(
-                            P, width * i, load(near, i), load(softness, i), slot, n, width, count, Q, wide, used, L, stride, parts
-                        ):  # fmt: skip
-                            take(i, count, load(near, i), 0.0, load(softness, i), slot, places, targets, sides, slots, free_slots)
-                            count += 1
+                far = True
+                while far:
+                    for j in range(stride):
+                        store(free_slots, j, 1.0)
+                    used = width
+                    for j in range(equations):
+                        store(free_slots, j, 0.0)
+                        store(slots, j, 1.0 * j)
+                        store(sides, j, 0.0)
+                        store(targets, j, load(B, broad * j + n))
+                        used = max(used, row_width(T, width + j + 1))
+                        add_slack_row(B, broad * j, 1.0, delta, j, n, width, j, Q, wide, used, L, stride, parts)
+                    count = equations
+                    for i in range(end):
+                        if load(softness, i) > 0.0:
+                            store(softness, i, delta)
+                        if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
+                            slot = free_slot(load(softness, i), free_slots)
+                            used = max(used, row_width(L, width + slot + 1))
+                            if add_slack_row(
+                                P, width * i, load(near, i), load(softness, i), slot, n, width, count, Q, wide, used, L, stride, parts
+                            ):  # fmt: skip
+                                side = load(near, i)
+                                target = side * (load(low, i) if side > 0.0 else load(high, i)) - side * load(base, i)
+                                take(i, count, side, target, load(softness, i), slot, places, targets, sides, slots, free_slots)
+                                count += 1
+                    put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
+                    far = sqrt(dot(d, 0, d, 0, width)) > FAR * length > 0.0
+                    if far:
+                        delta *= 10.0
             length = sqrt(dot(y, 0, y, 0, width))
             count, used, changes = keep_limits(
                 equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
@@ -160,13 +173,14 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 store(missed, i, 0.0 if abs(miss) <= room else miss)
                 if load(norms, i) > RESTING * load(sizes, i) and load(missed, i) != 0.0:
                     gradient += abs(miss) * load(norms, i)
-                renewed = renewed or (load(squares, i) == 1.0 and load(low, i) + room < value < load(high, i) - room)
+                renewed = renewed or (load(squares, i) == UPPER and value < load(high, i) - room)
+                renewed = renewed or (load(squares, i) == LOWER and value > load(low, i) + room)
             done = last or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
             if passes > 1 and not renewed and not done and delta > LEAST_SLACK * longest:
                 delta, renewed = 0.1 * delta, True
         steps += passes * 1000
         ended = ended and done
-        known = rank
+        known, least = rank, max(DECIDED * gradient, DOUBT * delta * delta * way)
         for i in range(end):
             if load(locked, i) == 0.0 and (i < begin or not last):
                 place, at = NONE, FREE
@@ -176,7 +190,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     for j in range(equations, count):
                         if place == 1.0 * j:
                             strength = delta * delta * load(multipliers, j) * load(norms, i)
-                            at = -1.0 * load(sides, j) if last or (i < begin and strength > DECIDED * gradient > 0.0) else FREE
+                            at = -1.0 * load(sides, j) if last or (i < begin and gradient > 0.0 and strength > least) else FREE
                 if i >= begin:
                     at = EQUAL if load(low, i) == load(high, i) else FREE
                     if load(missed, i) != 0.0 and at == FREE:

@@ -68,7 +68,7 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
     low, high, best = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, width + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
-    parts = workspace(linear, max(n, m) + 8)
+    parts, kept = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
     for buffer in (made, own):
         clear(buffer, 0, m)
     clear(point, 0, width)
@@ -119,7 +119,10 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             rounds, most, change, cascaded = rounds + steps, rounds + steps + LAST_ROUNDS, 0, True
             for i in range(m):
                 store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
-    if going != 0.0:
+                store(kept, i, load(held, i))
+    if going != 0.0:  # rounding keeps rounds from their end
+        for i in range(m):
+            store(held, i, load(kept, i))
         put_direction(metric, W, best, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
     begin = 0
