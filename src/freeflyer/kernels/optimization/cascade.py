@@ -12,7 +12,7 @@ from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_in
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LOWER, UPPER
-from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, put_step, take
+from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, put_step, take, target_of
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_products
 
@@ -143,11 +143,12 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                         if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
                             slot = free_slot(load(softness, i), free_slots)
                             used = max(used, row_width(L, width + slot + 1))
+                            side, norm = load(near, i), load(norms, i)
                             if add_slack_row(
-                                P, width * i, load(near, i), load(softness, i), slot, n, width, count, Q, wide, used, L, stride, parts
+                                P, width * i, side / norm, load(softness, i) / norm, slot, n, width, count, Q, wide, used, L, stride,
+                                parts,
                             ):  # fmt: skip
-                                side = load(near, i)
-                                target = side * (load(low, i) if side > 0.0 else load(high, i)) - side * load(base, i)
+                                target = target_of(i, side, low, high, base, norms)
                                 take(i, count, side, target, load(softness, i), slot, places, targets, sides, slots, free_slots)
                                 count += 1
                     put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
@@ -155,7 +156,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     if far:
                         delta *= 10.0
             length = sqrt(dot(y, 0, y, 0, width))
-            count, used, changes = keep_limits(
+            count, used, changes, kept = keep_limits(
                 equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
                 3 * n, places, targets, sides, slots, free_slots, x, multipliers, d, values, step, parts,
             )  # fmt: skip
@@ -166,7 +167,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
             for j in range(equations):
                 store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width))
             put_products(T, end, width, width, y, 0, base)
-            gradient, way, length, renewed = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width)), count == 3 * n
+            gradient, way, length, renewed = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width)), not kept
             for i in range(begin, end):
                 value, room = load(base, i), MISSED * load(sizes, i) * length
                 miss = value - min(max(value, load(low, i)), load(high, i))
@@ -175,12 +176,14 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     gradient += abs(miss) * load(norms, i)
                 renewed = renewed or (load(squares, i) == UPPER and value < load(high, i) - room)
                 renewed = renewed or (load(squares, i) == LOWER and value > load(low, i) + room)
-            done = last or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
+            done = (last and not renewed) or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
             if passes > 1 and not renewed and not done and delta > LEAST_SLACK * longest:
                 delta, renewed = 0.1 * delta, True
         steps += passes * 1000
         ended = ended and done
         known, least = rank, max(DECIDED * gradient, DOUBT * delta * delta * way)
+        for j in range(equations, count):
+            least = max(least, DECIDED * delta * delta * load(multipliers, j))
         for i in range(end):
             if load(locked, i) == 0.0 and (i < begin or not last):
                 place, at = NONE, FREE
@@ -189,7 +192,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 if place >= 0.0:
                     for j in range(equations, count):
                         if place == 1.0 * j:
-                            strength = delta * delta * load(multipliers, j) * load(norms, i)
+                            strength = delta * delta * load(multipliers, j)
                             at = -1.0 * load(sides, j) if last or (i < begin and gradient > 0.0 and strength > least) else FREE
                 if i >= begin:
                     at = EQUAL if load(low, i) == load(high, i) else FREE

@@ -18,18 +18,19 @@ OUT_OF_PLAY = -1.0  # softness of rows that hold nothing
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 DEPENDENT = 1e-12  # of a row's length: a row of which less is left depends on the held ones
 CHANGES = 10  # for each row: the largest number of rows held and released
+STILL = 1e-12  # of the largest change of a multiplier: smaller ones are none
 LARGEST = 1e300
 NONE = -1.0  # the slot of a row without slack
 
 
 @kernel
-def add_slack_row(P, at, side, softness, slot, n, width, count, Q, wide, used, L, stride, parts):
-    """Row `count` of L Q: side times the row of P (., width) from `at` on, and a slack. Whether it is independent of those before."""
+def add_slack_row(P, at, scale, slack, slot, n, width, count, Q, wide, used, L, stride, parts):
+    """Row `count` of L Q: scale times the row of P (., width) from `at` on, and a slack. Whether it is independent of those before."""
     to = wide * count
     clear(Q, to, to + wide)
     for j in range(n):
-        store(Q, to + j, side * load(P, at + j))
-    store(Q, to + width + slot, softness)
+        store(Q, to + j, scale * load(P, at + j))
+    store(Q, to + width + slot, slack)
     return add_orthogonal(Q, count, wide, used, L, stride * count, stride, DEPENDENT, parts)
 
 
@@ -40,6 +41,12 @@ def free_slot(softness, free_slots):
     while softness > 0.0 and load(free_slots, slot) == 0.0:
         slot += 1
     return slot
+
+
+@inlined
+def target_of(i, side, low, high, base, norms):
+    """How far a row, of length 1, must move to its lower (side 1) or upper limit (-1)."""
+    return side * ((load(low, i) if side > 0.0 else load(high, i)) - load(base, i)) / load(norms, i)
 
 
 @inlined
@@ -83,13 +90,13 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
     """d (width,): the shortest step from the rows' values `base` (m,) to values between low and high (m,), for rows before `end`.
 
     `count` rows are held at first, of which the first ones are `equations`. softness (m,): the size of a row's slack, zero for hard
-    rows. floor: a length whose rounding is no violation. Returns how many rows are held, the columns of Q that are used, and how often a row was held or released."""
+    rows. floor: a length whose rounding is no violation. Returns how many rows are held, the columns of Q that are used, how
+    often a row was held or released, and whether all limits are kept."""
     for i in range(end):
         if load(places, i) >= 0.0:
             for j in range(equations, count):
                 if load(places, i) == 1.0 * j:
-                    side = load(sides, j)
-                    store(targets, j, side * (load(low, i) if side > 0.0 else load(high, i)) - side * load(base, i))
+                    store(targets, j, target_of(i, load(sides, j), low, high, base, norms))
     put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
     wrong = True
     while wrong:
@@ -119,15 +126,20 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
             soft = load(softness, p)
             slot = free_slot(soft, free_slots)
             used = max(used, row_width(L, width + slot + 1))
-            free = add_slack_row(P, width * p, side, soft, slot, n, width, count, Q, wide, used, L, stride, parts)
-            target, at = side * (load(low, p) if side > 0.0 else load(high, p)) - side * load(base, p), stride * count
+            free = add_slack_row(
+                P, width * p, side / load(norms, p), soft / load(norms, p), slot, n, width, count, Q, wide, used, L, stride, parts
+            )  # fmt: skip
+            target, at = target_of(p, side, low, high, base, norms), stride * count
             set_row(step, 0, L, at, stride)
             solve_transposed(L, count, stride, step)
             t, place, length = LARGEST, count, load(L, at + count)
             if free:
                 t = (target - dot(L, at, x, 0, row_width(L, count + 1))) / (length * length)
+            largest = 0.0
+            for j in range(count):
+                largest = max(largest, abs(load(step, j)))
             for j in range(equations, count):
-                if load(step, j) > 0.0 and load(multipliers, j) < t * load(step, j):
+                if load(step, j) > STILL * largest and load(multipliers, j) < t * load(step, j):
                     t, place = max(load(multipliers, j) / load(step, j), own), j
             own, adding = t, place < count
             if t >= LARGEST:  # rounding is left of it
@@ -141,4 +153,4 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
                 count -= 1
                 adding = changes < CHANGES * end
             put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
-    return count, used, changes
+    return count, used, changes, not going
