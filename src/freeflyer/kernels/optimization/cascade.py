@@ -19,7 +19,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthog
 SLACK, LEAST_SLACK = 1e-6, 1e-8  # of a level's longest row: the size of slacks, and the least one, for directions that are flat
 RESTING = 1e-8  # of a row: one of which less is left does not change
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
-BALANCED = 1e-9  # of a level's slope: what may be left of it
+BALANCED, TOLERATED = 1e-9, 1e-6  # of a level's slope: what may be left of it, and the most if steps run out
 DECIDED, DOUBT = 1e-7, 1e4  # of a level's slope, and of what is left of it: limits with larger multipliers are equations below
 FAR = 1e5  # times the length of y: a longer first step is shortened by larger slacks
 PASSES = 12  # steps of a level, at most
@@ -133,9 +133,11 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                         store(free_slots, j, 0.0)
                         store(slots, j, 1.0 * j)
                         store(sides, j, 0.0)
-                        store(targets, j, load(B, broad * j + n))
+                        store(targets, j, load(B, broad * j + n) / longest)
                         used = max(used, row_width(T, width + j + 1))
-                        add_slack_row(B, broad * j, 1.0, delta, j, n, width, j, Q, wide, used, L, stride, parts)
+                        add_slack_row(
+                            B, broad * j, 1.0 / longest, delta / longest, j, n, width, j, Q, wide, used, L, stride, parts
+                        )  # fmt: skip
                     count = equations
                     for i in range(end):
                         if load(softness, i) > 0.0:
@@ -156,16 +158,15 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     if far:
                         delta *= 10.0
             length = sqrt(dot(y, 0, y, 0, width))
-            count, used, changes, kept = keep_limits(
+            count, used, kept = keep_limits(
                 equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
                 3 * n, places, targets, sides, slots, free_slots, x, multipliers, d, values, step, parts,
             )  # fmt: skip
-            steps += changes
             put_products(F, rank, width, width, d, 0, parts)
             subtract_products(d, 0, 0, width, parts, 0, rank, F, width)
             add_scaled_row(y, 0, 1.0, d, 0, 0, width)
             for j in range(equations):
-                store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width))
+                store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width) / longest)
             put_products(T, end, width, width, y, 0, base)
             gradient, way, length, renewed = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width)), not kept
             for i in range(begin, end):
@@ -177,9 +178,10 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 renewed = renewed or (load(squares, i) == UPPER and value < load(high, i) - room)
                 renewed = renewed or (load(squares, i) == LOWER and value > load(low, i) + room)
             done = (last and not renewed) or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
-            if passes > 1 and not renewed and not done and delta > LEAST_SLACK * longest:
+            if 1 < passes < PASSES and not renewed and not done and delta > LEAST_SLACK * longest:
                 delta, renewed = 0.1 * delta, True
-        steps += passes * 1000
+        steps += passes
+        done = done or (not renewed and delta * delta * way <= TOLERATED * gradient)
         ended = ended and done
         known, least = rank, max(DECIDED * gradient, DOUBT * delta * delta * way)
         for j in range(equations, count):

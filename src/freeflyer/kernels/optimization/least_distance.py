@@ -90,8 +90,8 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
     """d (width,): the shortest step from the rows' values `base` (m,) to values between low and high (m,), for rows before `end`.
 
     `count` rows are held at first, of which the first ones are `equations`. softness (m,): the size of a row's slack, zero for hard
-    rows. floor: a length whose rounding is no violation. Returns how many rows are held, the columns of Q that are used, how
-    often a row was held or released, and whether all limits are kept."""
+    rows. floor: a length whose rounding is no violation. Returns how many rows are held, the columns of Q that are used, and
+    whether all limits are kept."""
     for i in range(end):
         if load(places, i) >= 0.0:
             for j in range(equations, count):
@@ -135,8 +135,8 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
             t, place, length = LARGEST, count, load(L, at + count)
             if free:
                 t = (target - dot(L, at, x, 0, row_width(L, count + 1))) / (length * length)
-            largest = 0.0
-            for j in range(count):
+            largest = 1.0
+            for j in range(equations, count):
                 largest = max(largest, abs(load(step, j)))
             for j in range(equations, count):
                 if load(step, j) > STILL * largest and load(multipliers, j) < t * load(step, j):
@@ -153,4 +153,4 @@ def keep_limits(equations, count, used, P, base, low, high, softness, sizes, nor
                 count -= 1
                 adding = changes < CHANGES * end
             put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
-    return count, used, changes, not going
+    return count, used, not going
