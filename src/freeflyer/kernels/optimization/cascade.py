@@ -21,7 +21,7 @@ RESTING = 1e-8  # of a row: one of which less is left does not change
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
 BALANCED, TOLERATED = 1e-9, 1e-6  # of a level's slope: what may be left of it, and the most if steps run out
 DECIDED, DOUBT = 1e-7, 1e4  # of a level's slope, and of what is left of it: limits with larger multipliers are equations below
-FAR = 1e5  # times the length of y: a longer first step is shortened by larger slacks
+FAR = 1e4  # times the length of y: a longer first step is shortened by larger slacks
 PASSES = 12  # steps of a level, at most
 
 
@@ -138,25 +138,25 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                         add_slack_row(
                             B, broad * j, 1.0 / longest, delta / longest, j, n, width, j, Q, wide, used, L, stride, parts
                         )  # fmt: skip
-                    count = equations
-                    for i in range(end):
-                        if load(softness, i) > 0.0:
-                            store(softness, i, delta)
-                        if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
-                            slot = free_slot(load(softness, i), free_slots)
-                            used = max(used, row_width(L, width + slot + 1))
-                            side, norm = load(near, i), load(norms, i)
-                            if add_slack_row(
-                                P, width * i, side / norm, load(softness, i) / norm, slot, n, width, count, Q, wide, used, L, stride,
-                                parts,
-                            ):  # fmt: skip
-                                target = target_of(i, side, low, high, base, norms)
-                                take(i, count, side, target, load(softness, i), slot, places, targets, sides, slots, free_slots)
-                                count += 1
-                    put_step(count, targets, L, stride, Q, wide, width, x, multipliers, d)
+                    put_step(equations, targets, L, stride, Q, wide, width, x, multipliers, d)
                     far = sqrt(dot(d, 0, d, 0, width)) > FAR * length > 0.0
                     if far:
                         delta *= 10.0
+                count = equations
+                for i in range(end):
+                    if load(softness, i) > 0.0:
+                        store(softness, i, delta)
+                    if load(near, i) != 0.0 and load(softness, i) >= 0.0 and count < 3 * n:
+                        slot = free_slot(load(softness, i), free_slots)
+                        used = max(used, row_width(L, width + slot + 1))
+                        side, norm = load(near, i), load(norms, i)
+                        if add_slack_row(
+                            P, width * i, side / norm, load(softness, i) / norm, slot, n, width, count, Q, wide, used, L, stride,
+                            parts,
+                        ):  # fmt: skip
+                            target = target_of(i, side, low, high, base, norms)
+                            take(i, count, side, target, load(softness, i), slot, places, targets, sides, slots, free_slots)
+                            count += 1
             length = sqrt(dot(y, 0, y, 0, width))
             count, used, kept = keep_limits(
                 equations, count, used, P, base, low, high, softness, sizes, norms, length, end, n, width, L, stride, Q, wide,
