@@ -187,26 +187,26 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
         for j in range(equations, count):
             least = max(least, DECIDED * delta * delta * load(multipliers, j))
         for i in range(end):
-            if load(locked, i) == 0.0 and (i < begin or not last):
-                place, at = NONE, FREE
-                if load(softness, i) != OUT_OF_PLAY:
-                    place = load(places, i)
-                if place >= 0.0:
-                    for j in range(equations, count):
-                        if place == 1.0 * j:
-                            strength = delta * delta * load(multipliers, j)
-                            at = -1.0 * load(sides, j) if last or (i < begin and gradient > 0.0 and strength > least) else FREE
+            if load(locked, i) == 0.0:
+                at, strength, room = FREE, 0.0, MISSED * load(sizes, i) * length
+                if load(softness, i) != OUT_OF_PLAY and load(places, i) >= 0.0:
+                    at = -1.0 * load(sides, integer(load(places, i)))
+                    strength = delta * delta * load(multipliers, integer(load(places, i)))
+                decided = gradient > 0.0 and strength > least
                 if i >= begin:
-                    at = EQUAL if load(low, i) == load(high, i) else FREE
-                    if load(missed, i) != 0.0 and at == FREE:
-                        at = UPPER if load(missed, i) > 0.0 else LOWER
-                if at != FREE:
+                    decided = load(low, i) == load(high, i) or load(missed, i) != 0.0
+                    at = EQUAL if load(low, i) == load(high, i) else UPPER if load(missed, i) > 0.0 else LOWER
+                if decided or (i < begin and at != FREE and (last or gradient > 0.0)):
                     store(held, i, at)
-                    if not last:
-                        store(locked, i, 1.0)
-                        if rank < n and load(norms, i) > RESTING * load(sizes, i):
-                            set_row(F, width * rank, T, width * i, width)
-                            rank += 1 if add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT, parts) else 0
+                elif load(base, i) < load(high, i) - room and (load(base, i) > load(low, i) + room or load(held, i) == UPPER):
+                    store(held, i, FREE)
+                elif load(base, i) > load(low, i) + room and load(held, i) == LOWER:
+                    store(held, i, FREE)
+                if decided:
+                    store(locked, i, 1.0)
+                    if rank < n and load(norms, i) > RESTING * load(sizes, i):
+                        set_row(F, width * rank, T, width * i, width)
+                        rank += 1 if add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT, parts) else 0
                 else:
                     store(low, i, min(load(low, i), load(base, i)))
                     store(high, i, max(load(high, i), load(base, i)))

@@ -30,7 +30,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 )
 
 WRONG_SHARE = 1e-10  # of a level's slope: what a multiplier of the wrong sign may have
-ROUNDS, LAST_ROUNDS = 2, 2  # that hold all limits that are violated and release others, before the cascade and behind it
+ROUNDS, LAST_ROUNDS = 2, 4  # that hold all limits that are violated and release others, before the cascade and behind it
 
 
 @kernel
