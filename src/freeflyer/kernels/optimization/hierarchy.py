@@ -50,7 +50,7 @@ def put_cascade_start(levels, ends, lower, upper, metric, W, A, weights, offsets
 
 
 @kernel
-def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
+def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, x, held, multipliers, verdict):
     """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
     the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if not, rank of the rows that are held.
 
