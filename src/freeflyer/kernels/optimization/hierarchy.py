@@ -1,12 +1,11 @@
 """Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as the levels above it allow, the least metric last.
 
-The method is an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic programming:
-Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution of
-potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
-stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
-solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
-point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
-(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
+First come rounds of an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic
+programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution
+of potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level. A round solves
+them, holds all limits that are violated, and releases a limit whose lexicographic multiplier has the wrong sign (as Hintermueller,
+Ito and Kunisch, "The primal-dual active set strategy as a semismooth Newton method", SIAM J. Optimization 13(3), 2002). If few
+rounds do not end, the cascade (cascade.py) solves level by level, and rounds from its held rows take what rounding is left.
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -30,7 +29,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 )
 
 WRONG_SHARE = 1e-10  # of a level's slope: what a multiplier of the wrong sign may have
-ROUNDS, LAST_ROUNDS = 2, 4  # that hold all limits that are violated and release others, before the cascade and behind it
+ROUNDS, LAST_ROUNDS = 3, 4  # that hold all limits that are violated and release others, before the cascade and behind it
 
 
 @kernel

@@ -1,10 +1,9 @@
 """The shortest step that keeps limits, by the dual method of Goldfarb and Idnani ("A numerically stable dual method for solving
 strictly convex quadratic programs", Mathematical Programming 27, 1983).
 
-Rows that may be missed have a slack each: P_i d + s w_i >= b_i, least |d|^2 + |w|^2; hard rows have none. Held rows are L Q, with Q
-orthonormal in (d, w). The step and its multipliers follow from L alone, x = L^-1 b and L^-T x, so that no error adds up. Every step of
-the method but those that release a row raises |d|^2 + |w|^2, so that no set of held rows comes twice, however many limits meet in one
-point.
+Rows that may be missed have a slack each: P_i d + s w_i >= b_i, least |d|^2 + |w|^2; hard rows have none. Held rows, of length
+1, are L Q, with Q orthonormal in (d, w). The step and its multipliers follow from L alone, x = L^-1 b and L^-T x, so that no error
+adds up. Each row that is held raises |d|^2 + |w|^2. So no set of held rows comes twice, however many limits meet in one point.
 """
 
 from __future__ import annotations
@@ -25,7 +24,7 @@ NONE = -1.0  # the slot of a row without slack
 
 @kernel
 def add_slack_row(P, at, scale, slack, slot, n, width, count, Q, wide, used, L, stride, parts):
-    """Row `count` of L Q: scale times the row of P (., width) from `at` on, and a slack. Whether it is independent of those before."""
+    """Row `count` of L Q: scale times the row of P from `at` on, and a slack. Whether it is independent of those before."""
     to = wide * count
     clear(Q, to, to + wide)
     for j in range(n):
