@@ -11,8 +11,8 @@ SAME = 1e-9  # of an upper level's violation: what a step may add to it
 def improvements(A, lower, upper, weights, ends, H, x):
     """For each level the share of its violation that a step takes away while levels above keep their values; 0 at an optimum.
 
-    The step is the solution of a quadratic program in the directions that equations and violated rows of levels above leave free; it is
-    scaled by the length of x, violations by the level's. Steps that worsen an upper level, by PIQP's inaccuracy, show nothing."""
+    The step solves a quadratic program in the directions that equations and violated rows of levels above leave free. It is scaled
+    by the length of x, violations by the level's. Steps that worsen an upper level, by PIQP's inaccuracy, show nothing."""
     scale = np.sqrt(weights)
     R = np.linalg.cholesky(H)
     T = scale[:, None] * np.linalg.solve(R, A.T).T  # rows in coordinates in which H is the identity

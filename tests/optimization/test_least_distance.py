@@ -21,7 +21,7 @@ def shortest(G, h):
 
 
 def programs(rng, degenerate):
-    """Equations with slacks, and rows of which the first are hard; base values, limits. `degenerate`: many rows meet in one point."""
+    """Rows of which the first are hard, equations, base values, limits, slacks. `degenerate`: many rows meet in one point."""
     m, hard = int(rng.integers(6, 14)), 4
     P, E, r = rng.standard_normal((m, N)), rng.standard_normal((2, N)), rng.standard_normal(2)
     base = rng.standard_normal(m)

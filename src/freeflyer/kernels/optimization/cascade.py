@@ -1,18 +1,20 @@
 """Strict hierarchies level by level: each level's least squares within the limits of the levels above, by steps of least distance.
 
-Rows of a level have slacks, as small as SLACK of them: the step d is the shortest, but its level goes first by 1 / SLACK^2. Steps
-are repeated until SLACK^2 d is no part of the level's slope (proximal points: Rockafellar, "Monotone operators and the proximal
-point algorithm", SIAM Journal on Control and Optimization 14(5), 1976). Then equations, rows that miss their limits and limits whose
-multipliers balance them become equations for the levels below, and all other rows limits. Behind the last level, y is shortest.
+Rows of a level have slacks, as small as SLACK of their size: the step d is the shortest, but its level goes first by 1 / SLACK^2.
+Steps are repeated until SLACK^2 d is no part of the level's slope (proximal points: Rockafellar, "Monotone operators and the
+proximal point algorithm", SIAM Journal on Control and Optimization 14(5), 1976). Then equations, rows that miss their limits, and
+limits whose multipliers balance these, become equations for the levels below, all other rows limits. Last, y is shortest.
 """
 
 from __future__ import annotations
 
-from freeflyer.kernels.backend import from_entry, integer, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, inlined, integer, kernel, load, load_int, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LOWER, UPPER
-from freeflyer.kernels.optimization.least_distance import NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, put_step, take, target_of
+from freeflyer.kernels.optimization.least_distance import (
+    NONE, OUT_OF_PLAY, add_slack_row, free_slot, keep_limits, put_step, take, target_of,
+)
 from freeflyer.kernels.optimization.metric import set_row
 from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_products
 
@@ -54,6 +56,12 @@ def subtract_basis(P, at, T, to, Q, first, last, width, parts):
     for _ in range(2):
         put_products(fresh, last - first, width, width, P, at, parts)
         subtract_products(P, at, 0, width, parts, 0, last - first, fresh, width)
+
+
+@inlined
+def rests(at, value, low, high, room):
+    """Whether a row is at the limit at which it was held."""
+    return value >= high - room if at == UPPER else value <= low + room
 
 
 @kernel
@@ -183,24 +191,25 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
         steps += passes
         done = done or (not renewed and delta * delta * way <= TOLERATED * gradient)
         ended = ended and done
-        known, least = rank, max(DECIDED * gradient, DOUBT * delta * delta * way)
+        known, left = rank, delta * delta * way
+        least = max(DECIDED * gradient, DOUBT * left)
         for j in range(equations, count):
-            least = max(least, DECIDED * delta * delta * load(multipliers, j))
+            store(multipliers, j, delta * delta * load(multipliers, j))
+            least = max(least, DECIDED * load(multipliers, j))
         for i in range(end):
             if load(locked, i) == 0.0:
-                at, strength, room = FREE, 0.0, MISSED * load(sizes, i) * length
+                value, at, strength = load(base, i), FREE, 0.0
                 if load(softness, i) != OUT_OF_PLAY and load(places, i) >= 0.0:
-                    at = -1.0 * load(sides, integer(load(places, i)))
-                    strength = delta * delta * load(multipliers, integer(load(places, i)))
-                decided = gradient > 0.0 and strength > least
-                if i >= begin:
-                    decided = load(low, i) == load(high, i) or load(missed, i) != 0.0
-                    at = EQUAL if load(low, i) == load(high, i) else UPPER if load(missed, i) > 0.0 else LOWER
+                    place = integer(load(places, i))
+                    at, strength = -1.0 * load(sides, place), load(multipliers, place)
+                decided = i < begin and gradient > 0.0 and strength > least
+                if i >= begin and load(low, i) == load(high, i):
+                    at, decided = EQUAL, True
+                elif i >= begin:
+                    at, decided = UPPER if load(missed, i) > 0.0 else LOWER, load(missed, i) != 0.0
                 if decided or (i < begin and at != FREE and (last or gradient > 0.0)):
                     store(held, i, at)
-                elif load(base, i) < load(high, i) - room and (load(base, i) > load(low, i) + room or load(held, i) == UPPER):
-                    store(held, i, FREE)
-                elif load(base, i) > load(low, i) + room and load(held, i) == LOWER:
+                elif not rests(load(held, i), value, load(low, i), load(high, i), MISSED * load(sizes, i) * length):
                     store(held, i, FREE)
                 if decided:
                     store(locked, i, 1.0)
@@ -208,7 +217,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                         set_row(F, width * rank, T, width * i, width)
                         rank += 1 if add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT, parts) else 0
                 else:
-                    store(low, i, min(load(low, i), load(base, i)))
-                    store(high, i, max(load(high, i), load(base, i)))
+                    store(low, i, min(load(low, i), value))
+                    store(high, i, max(load(high, i), value))
         begin, stage = end, stage + 1
     return steps, ended
