@@ -21,7 +21,8 @@ from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthog
 SLACK, LEAST_SLACK = 1e-6, 1e-8  # of a level's longest row: the size of slacks, and the least one, for directions that are flat
 RESTING = 1e-8  # of a row: one of which less is left does not change
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
-BALANCED, TOLERATED = 1e-9, 1e-6  # of a level's slope: what may be left of it, and the most if steps run out
+GAIN = 1e-9  # of a level's squares: steps that may gain less are the last
+TOLERATED = 1e-6  # of a level's slope: what may be left of it if steps run out
 DECIDED, DOUBT = 1e-7, 1e4  # of a level's slope, and of what is left of it: limits with larger multipliers are equations below
 FAR = 1e4  # times the length of y: a longer first step is shortened by larger slacks
 PASSES = 12  # steps of a level, at most
@@ -176,16 +177,17 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
             for j in range(equations):
                 store(targets, j, load(targets, j) - dot(B, broad * j, d, 0, width) / longest)
             put_products(T, end, width, width, y, 0, base)
-            gradient, way, length, renewed = 0.0, sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width)), not kept
+            gradient, square, renewed = 0.0, 0.0, not kept
+            way, length = sqrt(dot(d, 0, d, 0, width)), sqrt(dot(y, 0, y, 0, width))
             for i in range(begin, end):
                 value, room = load(base, i), MISSED * load(sizes, i) * length
                 miss = value - min(max(value, load(low, i)), load(high, i))
                 store(missed, i, 0.0 if abs(miss) <= room else miss)
                 if load(norms, i) > RESTING * load(sizes, i) and load(missed, i) != 0.0:
-                    gradient += abs(miss) * load(norms, i)
+                    gradient, square = gradient + abs(miss) * load(norms, i), square + miss * miss
                 renewed = renewed or (load(squares, i) == UPPER and value < load(high, i) - room)
                 renewed = renewed or (load(squares, i) == LOWER and value > load(low, i) + room)
-            done = (last and not renewed) or (not renewed and delta * delta * way <= BALANCED * gradient) or gradient == 0.0
+            done = gradient == 0.0 or (not renewed and (last or delta * delta * way * way <= GAIN * square))
             if 1 < passes < PASSES and not renewed and not done and delta > LEAST_SLACK * longest:
                 delta, renewed = 0.1 * delta, True
         steps += passes
