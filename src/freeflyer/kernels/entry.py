@@ -8,8 +8,7 @@ A compiled entry is a C function without reference counts, Python or allocation:
 then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is one row for
 all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3) is the refused
 argument, the refused state, and how many numbers of scratch were taken. `name` takes one state; `name_batch` any number, several at
-a time.
-"""
+a time."""
 
 from __future__ import annotations
 
