@@ -202,12 +202,8 @@ def moved_block(
     return total
 
 
-def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:
-    e.call(backend.mirrored_packs if packs(e, M) else backend.mirrored_blocks, [U, L, n, stride, M])
-
-
 means({
-    backend.transposed: transposed, backend.mirrored: mirrored,
+    backend.transposed: transposed,
     backend.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
     backend.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
     backend.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
