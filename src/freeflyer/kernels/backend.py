@@ -10,8 +10,7 @@ memory from which `workspace` takes more.
 
 Scalars: a kernel runs on a Pack, several float64 values side by side in one SIMD register, as it runs on a float: one instruction
 then computes several robot states. Constants stay scalar until they are combined with a Pack. Between states that lie one after
-another in memory and Packs, blocks of lanes x lanes numbers are transposed in registers by rounds of shuffles.
-"""
+another in memory and Packs, blocks of lanes x lanes numbers are transposed in registers by rounds of shuffles."""
 
 from __future__ import annotations
 

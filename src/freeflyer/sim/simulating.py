@@ -17,7 +17,7 @@ from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import States, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instance, instances, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -30,7 +30,7 @@ from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
 from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
-from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
+from freeflyer.sim.stretch import Stepper, Stretch, meets_singular_posture, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
@@ -194,7 +194,7 @@ def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, valu
     """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
     where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
     found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
-    if found is None:  # one step in Python tells why
+    if found is None or meets_singular_posture(state, found.q):  # one step in Python tells why
         return [state], {}, values
     found.q.flags.writeable = found.v.flags.writeable = False
     quiet = len(times)
@@ -230,7 +230,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     constraints = equations.constraints
     if constraints is None:
         return equations
-    check_set(equations.model, instance("constraints", constraints, ConstraintSet))
+    check_set(equations.model, constraints)
     equations = equations.with_constraints(anchor(constraints, q))
     gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
     rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])

@@ -154,20 +154,10 @@ def record(entry: Entry) -> np.ndarray:
     counts = entry.input_count, len(entry.options), len(entry.outputs)
     if max(counts) > L.MAX_ARRAYS or any(len(shape) > 2 for shape in entry.outputs):
         raise ValueError(f"{entry.name}: at most {L.MAX_ARRAYS} inputs, options and outputs, of at most two axes")
-    head = [
-        0,
-        0,
-        len(entry.inputs),
-        *counts,
-        entry.table,
-        entry.one_by_one,
-        entry.weight,
-        number_of(entry),
-        known().ctypes.data,
-        *entry.input_axes,
-    ]
+    head = [0, 0, len(entry.inputs), *counts, entry.table, entry.one_by_one, entry.weight, number_of(entry),
+            known().ctypes.data, *entry.input_axes]
     shapes = ((len(shape), *(word for n in shape for word in formula(n)), 0, 0, 0) for shape in entry.outputs)
-    return np.array([*head, *(word for shape in shapes for word in shape[: L.OUTPUT_WORDS])], np.int64)
+    return np.array([*head, *(word for shape in shapes for word in shape[:L.OUTPUT_WORDS])], np.int64)
 
 
 def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:

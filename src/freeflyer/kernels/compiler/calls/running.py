@@ -67,9 +67,8 @@ def release() -> int:
     return build.address("release", 1)
 
 
-def table_handle(
-    topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray, code: np.ndarray | None = None
-) -> Any:
+def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray,
+                 code: np.ndarray | None = None) -> Any:
     """The handle of a model whose topology also holds a table of integers, for the entries that read such a table."""
     return handle(with_table(topology, kind, table), parameters, code)
 
@@ -127,7 +126,9 @@ def entry_scratch(numbers: int) -> np.ndarray:
     return scratch
 
 
-def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int) -> Result:
+def call(
+    function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
+) -> Result:
     """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs more memory,
     which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)

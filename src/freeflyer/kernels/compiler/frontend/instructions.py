@@ -28,10 +28,8 @@ class Source:
         self.name, self.file, self.line = function.__name__, code.co_filename, code.co_firstlineno
         tree = definition(function)
         if tree is None:
-            raise KernelError(
-                f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
-                "as it was when it was imported, or in a notebook"
-            )
+            raise KernelError(f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
+                              "as it was when it was imported, or in a notebook")
         a = tree.args
         if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise KernelError(f"{self.file}:{self.line}, in {self.name}: parameters must be plain names without defaults")
@@ -161,9 +159,7 @@ class Instructions:
         self.allocations.append(f"{name} = alloca {ty}")
         return name
 
-    def declare(
-        self, name: str, result: str, parameters: list[str], attributes: str = "nounwind willreturn memory(none)"
-    ) -> None:
+    def declare(self, name: str, result: str, parameters: list[str], attributes: str = "nounwind willreturn memory(none)") -> None:
         self.declared[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}"
 
     def array(self, text: str) -> str:
