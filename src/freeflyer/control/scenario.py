@@ -52,7 +52,7 @@ class Stance:
                 acceleration: float = JOINT_ACCELERATION) -> WholeBodyProblem:  # fmt: skip
         """Tasks with the contacts of the feet, and the limits of the robot, `acceleration` (rad/s^2, m/s^2) that of its joints.
 
-        All feet bear LEAST_LOAD if none are given: feet without load lift for small errors, and turn when they are to bear again."""
+        If none are given, all feet bear LEAST_LOAD: without load they lift for small errors, and turn if they bear again."""
         limits: list[Limit] = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=acceleration)]
         contacts, weight = self.feet if feet is None else feet, self.model.mass * float(np.linalg.norm(self.model.gravity))
         if feet is None:

@@ -271,7 +271,7 @@ class Stand(Scenario):
         self.polygon = middle + INNER * (support_polygon(stance.feet) - middle)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        """The centre of mass is led back with the ZMP inside the feet: for more, arms and trunk would turn until limits stop them."""
+        """The centre of mass is led back with the ZMP inside the feet: for more, arms would turn until limits stop them."""
         c, speed = _moving_center(self.stance.model, q, v)
         acceleration, *_ = dcm_feedback(self.plan, self.rest, c, speed, GAIN, self.polygon)
         flat, *others = self.held.tasks
