@@ -158,7 +158,7 @@ def test_a_start_or_joint_that_does_not_fit_is_refused():
             reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
     q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
     assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
-    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
+    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+ rad, outside of its range"):
         reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 

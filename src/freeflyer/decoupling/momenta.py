@@ -16,8 +16,9 @@ from numpy.typing import ArrayLike
 from freeflyer.decoupling.base import (
     BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
 from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
+from freeflyer.dynamics.closed import multiply
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Model, finite_array, finite_row, name_list, public
+from freeflyer.model import Model, finite_row, name_list, public, shaped
 from freeflyer.spatial import se3
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO, SINGULAR_MAP
@@ -57,7 +58,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     locked = np.linalg.solve(M[..., b], M @ v[..., None])[..., 0]
-    return locked if frame is None else _times(se3.adjoint(_from_base(model, q, v, frame)), locked)
+    return locked if frame is None else multiply(se3.adjoint(_from_base(model, q, v, frame)), locked)
 
 
 @public
@@ -68,8 +69,8 @@ def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | Non
     mass matrix."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
-    h = _times(mass_matrix(model, q)[..., b, :], v)
-    return h if frame is None else _times(se3.coadjoint(_from_base(model, q, v, frame)), h)
+    h = multiply(mass_matrix(model, q)[..., b, :], v)
+    return h if frame is None else multiply(se3.coadjoint(_from_base(model, q, v, frame)), h)
 
 
 @shown_short
@@ -108,7 +109,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
         raise InputError("frames is empty: name at least one, or leave it out for the usual ones")
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
-    h, X_WB = _times(M, v), base_pose(model, q)
+    h, X_WB = multiply(M, v), base_pose(model, q)
     # sizes of what adds up to the momentum: rounding leaves so much of it
     parts = np.abs(M) @ np.abs(v)[..., None]
     linear, angular = (np.linalg.norm(parts[..., k, 0], axis=-1) for k in (slice(0, 3), slice(3, 6)))
@@ -116,7 +117,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
     for name in names:
         X_WC, twist = moving_frame(model, q, v, name)
         X_CB = se3.inverse(X_WC) @ X_WB
-        h_c = _times(se3.coadjoint(X_CB), h)
+        h_c = multiply(se3.coadjoint(X_CB), h)
         drift = np.einsum("...ji,...j->...i", se3.ad(twist), h_c)
         speed, turn = np.linalg.norm(twist[..., :3], axis=-1), np.linalg.norm(twist[..., 3:], axis=-1)
         arm = np.linalg.norm(X_CB[..., :3, 3], axis=-1) * linear + angular
@@ -126,10 +127,6 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
         drifts.append(drift)
         conserved.append(held)
     return ConstantsOfMotion(names, np.stack(momenta, -2), np.stack(drifts, -2), np.stack(conserved, -1))
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", A, x)
 
 
 def _from_base(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:
@@ -186,8 +183,8 @@ def checked_map(name: str, given: Any, k: int) -> Map:
     pair = given if isinstance(given, tuple) else (given, None)
     if len(pair) != 2:
         raise InputError(f"{name} must be a matrix or the tuple (matrix, its rate), got a tuple of {len(pair)}")
-    T = _square(name, pair[0], k)
-    rate = np.zeros((k, k)) if pair[1] is None else _square(f"the rate of {name}", pair[1], k)
+    T = shaped(name, pair[0], ("...", k, k))
+    rate = np.zeros((k, k)) if pair[1] is None else shaped(f"the rate of {name}", pair[1], ("...", k, k))
     if k and T.size:
         # a unit of its own for each row and column: what is left is no matter of units
         size = np.maximum(np.abs(T).max(-1, keepdims=True), np.finfo(float).tiny)
@@ -198,13 +195,6 @@ def checked_map(name: str, given: Any, k: int) -> Map:
             raise InputError(f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and "
                 "v_y must determine the velocities. Choose rows that do not depend on each other", condition=condition)
     return Map(T, rate)
-
-
-def _square(name: str, x: Any, k: int) -> np.ndarray:
-    A = finite_array(name, x)
-    if A.shape[-2:] != (k, k):
-        raise InputError(f"{name} must have shape (..., {k}, {k}), got {A.shape}", shape=A.shape)
-    return A
 
 
 @public

@@ -18,6 +18,7 @@ from freeflyer.kernels import entry as status
 from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import OK, STATE, WHERE
 from freeflyer.kernels.model import layout
+from freeflyer.text import unique_name
 
 
 RESERVED = frozenset(  # names of libraries, of other files, and of headers of C23, POSIX, compilers and their C libraries
@@ -60,20 +61,9 @@ def comment(text: object) -> str:
     return shown.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").rstrip("\\")
 
 
-class Identifiers:
-    """Enumerators of one header: each name once, later ones numbered."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def new(self, start: str, name: str) -> str:
-        """`start` and a name, in capitals."""
-        first = f"{start}_{word(name) or 'UNNAMED'}".upper()
-        found, k = first, 2
-        while found in self._taken:
-            found, k = f"{first}_{k}", k + 1
-        self._taken.add(found)
-        return found
+def identifier(taken: set[str], start: str, name: str) -> str:
+    """An enumerator of a header, `start` and a name in capitals; later ones of the same name are numbered."""
+    return unique_name(f"{start}_{word(name) or 'UNNAMED'}".upper(), taken)
 
 
 STATUS = (
@@ -129,8 +119,7 @@ def sizes(library: Library) -> list[str]:
         ("NQ", library.model.nq, "numbers of q"), ("NV", library.model.nv, "numbers of v, a and tau"),
         ("BODIES", int(topology[layout.N_BODIES]) + 1, "the world and the bodies that joints move"),
         ("COLUMNS", int(topology[layout.N_COLUMNS]), "motion directions of all joints"),
-        ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites"),
-    ]  # fmt: skip
+        ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites")]  # fmt: skip
     if library.model.reduction:
         numbers.append(("WHOLE_NV", library.model.tree.nv, "velocities of all joints, loops open; NV of them are independent"))
     return [f"#define {library.upper}_{name} {n} /* {text} */" for name, n, text in numbers]
@@ -143,18 +132,17 @@ def scratch(library: Library) -> list[str]:
 
 def enums(library: Library) -> list[str]:
     P, model = library.upper, library.model
-    names = Identifiers()
+    taken = set[str]()
     statuses = [(f"{P}_{name}", k, text) for name, k, text in STATUS]
-    frames = [(names.new(f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
-    q = [(names.new(f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in model.tree.joints if j.nv]
-    v = [(names.new(f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in model.joints if j.nv]
+    frames = [(identifier(taken, f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
+    q = [(identifier(taken, f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in model.tree.joints if j.nv]
+    v = [(identifier(taken, f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in model.joints if j.nv]
     words = [(f"{P}_{x}", k, "") for k, x in enumerate(("BODY", "MIXED", "WORLD"))]
     return [
         *enum(f"{library.prefix}_status", "", statuses), "", *enum(f"{library.prefix}_expressed", "", words), "",
         *enum(f"{library.prefix}_frame", "Frames: links, then sites.", frames), "",
         *enum(f"{library.prefix}_q", "The first number in q of each joint.", q), "",
-        *enum(f"{library.prefix}_v", "The first number in v, a and tau of each joint.", v),
-    ]  # fmt: skip
+        *enum(f"{library.prefix}_v", "The first number in v, a and tau of each joint.", v)]  # fmt: skip
 
 
 def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
@@ -175,8 +163,7 @@ def function_comment(call: Call) -> list[str]:
     rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
-        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"
-    ]
+        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"]
 
 
 def _row(call: Call, x: Array, way: str) -> str:
@@ -217,8 +204,7 @@ def source(library: Library) -> str:
         "#ifdef __cplusplus", "}", "#endif", "",
         array("int64_t", "topology", map(int, model.topology)), "",
         array("double", "parameters", map(float, model.parameters)), "",
-        *zero, *(body(call) for call in library.calls),
-    ]  # fmt: skip
+        *zero, *(body(call) for call in library.calls)]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -240,15 +226,13 @@ def body(call: Call) -> str:
         f"    const int64_t outputs[] = {{{', '.join(_address(x.name) for x in call.outputs)}}};",
         *([f"    const int64_t options[] = {{{', '.join(call.options)}}};"] if call.options else []),
         f"    const int64_t sizes[] = {{{', '.join([call.scratch_name, states, *lengths])}}};",
-        f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};",
-    ]  # fmt: skip
+        f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};"]  # fmt: skip
     options = "options" if call.options else "NULL"
     called = f"{call.kernel}(topology, parameters, inputs, {options}, outputs, sizes, scratch, where)"
     if call.batch:
         lines += [
             f"    const int64_t status = {called};", "    if (refused != NULL) {", f"        *refused = where[{STATE}];", "    }",
-            "    return status;",
-        ]  # fmt: skip
+            "    return status;"]  # fmt: skip
     else:
         lines.append(f"    return {called};")
     return "\n".join([*lines, "}", ""])
@@ -316,8 +300,7 @@ def main_c(library: Library) -> str:
         "PREFIX": library.prefix, "UPPER": library.upper, "STATES": str(states), "ROOM": str(states * room),
         "EXAMPLES": "\n".join(array("double", f"example_{name}", map(float, x)) for name, x in given.items()),
         "ARRAYS": "\n".join(f"static double {name}[STATES * {x.size}];" for name, x in given.items()),
-        "COPIES": "\n".join(copies), "FUNCTIONS": "\n".join(functions), "ROWS": ",\n".join(rows),
-    })  # fmt: skip
+        "COPIES": "\n".join(copies), "FUNCTIONS": "\n".join(functions), "ROWS": ",\n".join(rows)})  # fmt: skip
 
 
 def _function(library: Library, call: Call, k: int) -> str:

@@ -9,8 +9,7 @@ outside of its buffer, or an entry read before it was written, is an IndexError.
 
 Where a kernel selects by an undecided comparison (of symbols), the regular branch is taken: the closed form, not the series that
 replaces it near zero; no sign is flipped, no matrix is singular. With exact scalars (fractions, SymPy) the kernels' constants are
-exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double.
-"""
+exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double."""
 
 from __future__ import annotations
 
@@ -106,8 +105,7 @@ def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, 
     half = (xx + yy + zz) / 2
     return (
         m * x, m * y, m * z, half - xx + m * x * x, m * x * y - xy, m * x * z - xz,
-        half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z,
-    )  # fmt: skip
+        half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z)  # fmt: skip
 
 
 def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:

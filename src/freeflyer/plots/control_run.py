@@ -8,11 +8,10 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import real_array
-from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
+from freeflyer.errors import InputError, check_name, format_value
+from freeflyer.model.inputs import check_shape, real_array
+from freeflyer.plots.style import BESIDE, BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
-LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 MOST_LINES = 5  # named torques of a panel; the others are grey
 LEAST_ERROR = 1e-9  # of an error on the logarithmic axis
 
@@ -51,9 +50,7 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
         >>> [axes.get_ylabel() for axes in figure.axes]
         ['error (m, rad)', 'torque / limit']
     """
-    t = real_array("time", time)
-    if t.ndim != 1 or not len(t):
-        raise InputError(f"time has shape {t.shape}, expected (T,)", shape=t.shape)
+    t = check_shape("time", real_array("time", time), ("T",))
     panels: list[tuple[Callable[..., None], dict[str, Any]]] = []
     if errors:
         panels.append((_draw_errors, _series("errors", errors, len(t), (0, 1))))
@@ -102,15 +99,13 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
     """Share of the limit (T,) of each joint, -1 at the lower and 1 at the upper, and its largest torque with that limit, N m."""
     found = {}
     for name, tau in torques.items():
-        if name not in limits:
-            raise unknown_name("torque limit", name, limits)
+        check_name("torque limit", name, limits)
         limit = real_array(f"torque_limits[{name!r}]", limits[name])
         lower, upper = (-limit, limit) if limit.ndim == 0 else limit if limit.shape == (2,) else (np.inf, np.inf)
         if not (lower < 0.0 < upper):
             raise InputError(
                 f"torque_limits of {name!r} must be a positive number or (lower < 0, upper > 0), got {format_value(limits[name])}",
-                name=name,
-            )  # fmt: skip
+                name=name)  # fmt: skip
         share = np.where(tau > 0.0, tau / upper, -tau / lower)
         worst = int(np.nanargmax(np.abs(share)))
         found[name] = (share, abs(float(tau[worst])), float(upper if tau[worst] > 0.0 else -lower))
@@ -118,8 +113,7 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
 
 
 def _corners(name: str, soles: Mapping[str, ArrayLike]) -> np.ndarray:
-    if name not in soles:
-        raise unknown_name("sole", name, soles)
+    check_name("sole", name, soles)
     corners = real_array(f"soles[{name!r}]", soles[name])
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
         raise InputError(f"the sole of {name!r} has shape {corners.shape}, expected (k, 2), k of 2 or more", name=name)
@@ -131,7 +125,7 @@ def _draw_errors(axes: Any, t: np.ndarray, errors: Mapping[str, np.ndarray]) -> 
         size = np.abs(e) if e.ndim == 1 else np.linalg.norm(e, axis=1)
         axes.semilogy(t, np.maximum(size, LEAST_ERROR), **_look(k), lw=1.1, label=label(name, 34))
     axes.set_ylabel("error (m, rad)")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
@@ -139,7 +133,7 @@ def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> 
         axes.plot(t, f[:, 2], **_look(k), lw=1.1, label=label(name, 24))
     axes.axhline(0.0, color=GREY, lw=0.6)
     axes.set_ylabel("normal force (N)")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
@@ -156,7 +150,7 @@ def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
         axes.axhline(end, color="#c0392b", lw=0.9, ls="--")
     axes.set_ylim(-1.15, 1.15)
     axes.set_ylabel("torque / limit")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_solve_times(axes: Any, t: np.ndarray, data: Mapping[str, Any]) -> None:
@@ -166,7 +160,7 @@ def _draw_solve_times(axes: Any, t: np.ndarray, data: Mapping[str, Any]) -> None
         axes.axhline(1e3 * period, color="#c0392b", lw=0.9, ls="--", label=f"period {1e3 * period:g} ms")
     axes.set_yscale("log")
     axes.set_ylabel("solve time (ms)")
-    axes.legend(**LEGENDS, markerscale=3.0)
+    axes.legend(**BESIDE, markerscale=3.0)
 
 
 def _draw_soles(figure: Any, t: np.ndarray, feet: Mapping[str, np.ndarray], corners: Mapping[str, np.ndarray]) -> None:

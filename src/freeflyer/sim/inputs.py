@@ -37,6 +37,8 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     forces (nv,), or of a table (t, tau)."""
     if hold is not None:
         true_or_false("hold", hold)
+    if isinstance(inputs, InputLaw):  # of ours
+        return inputs
     if inputs is None:
         zero = model._zero
         return InputLaw(lambda t, q, v: zero, True, constant=True)
@@ -87,8 +89,7 @@ def _check_function(model: Model, tau: Callable[..., Any], what: str, sampled: b
         found = np.array(finite_row(model, what, tau(t, q, v), "u"))
         if found.ndim > v.ndim or found.shape[:-1] not in ((), v.shape[:-1]):
             raise InputError(
-                f"{what} gives shape {found.shape} for velocities of shape {v.shape}: give forces of that shape, or (nv,)"
-            )
+                f"{what} gives shape {found.shape} for velocities of shape {v.shape}: give forces of that shape, or (nv,)")
         return found
 
     return InputLaw(checked, sampled if hold is None else hold)

@@ -17,7 +17,7 @@ from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import States, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instance, instances, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -137,8 +137,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
-    }  # fmt: skip
+        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
     keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
@@ -231,7 +230,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     constraints = equations.constraints
     if constraints is None:
         return equations
-    check_set(equations.model, instance("constraints", constraints, ConstraintSet))
+    check_set(equations.model, constraints)
     equations = equations.with_constraints(anchor(constraints, q))
     gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
     rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])
@@ -242,8 +241,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
             row_name = names[int(values.argmax()) % values.shape[-1]]
             raise InputError(
                 f"{what} violates the constraints: row {row_name!r} by {values.max():.3g}. Start from freeflyer.{cure}(...)",
-                row=row_name,
-            )  # fmt: skip
+                row=row_name)  # fmt: skip
     return equations
 
 
@@ -310,9 +308,7 @@ def _compare(run: Run, again: Run) -> None:
             k = int(differs[0])
             raise ReplayError(
                 f"{name} differs from sample {k} on ({run.t[k]:.6g} s), by {np.abs(a[k] - b[k]).max():.2g}: give the inputs, "
-                "constraints, events and ground of the first run, and an equal version of freeflyer", sample=k,
-            )  # fmt: skip
+                "constraints, events and ground of the first run, and an equal version of freeflyer", sample=k)  # fmt: skip
     if len(run.t) != len(again.t) or [e.t for e in run.events] != [e.t for e in again.events]:
         raise ReplayError(
-            f"the run had {len(run.t)} samples and {len(run.events)} events, now {len(again.t)} and {len(again.events)}"
-        )
+            f"the run had {len(run.t)} samples and {len(run.events)} events, now {len(again.t)} and {len(again.events)}")

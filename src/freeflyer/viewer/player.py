@@ -99,8 +99,7 @@ class RunPage(Viewer):
             data = (self.motion.t[at], *(np.nan_to_num(np.asarray(curves[x][at, n], float)) for x in chosen))
             with self._areas[place]:
                 self._plots[place] = self._server.gui.add_uplot(
-                    data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}}
-                )
+                    data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}})
 
     def play(self) -> None:
         """Plays from the frame on the page; from the first one at the end."""
@@ -145,8 +144,7 @@ class RunPage(Viewer):
         if event.client is not None and not self._setting:
             frame = int(np.abs(self.motion.t[self._samples] - self._timeline.value).argmin())
             with self._lock:
-                self._playing.clear()
-                self._play.label = "play"
+                self.pause()
                 self.frame = frame
                 self._draw()
 

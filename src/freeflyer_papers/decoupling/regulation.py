@@ -18,8 +18,8 @@ SWING = 0.9  # rad, of the arm's joints, every second one the other way
 OFFSET, TURN = 0.05, 0.1  # what the run begins away from its reference: m, rad and rad/s
 
 
-class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque joint_torque base")):
-    """A run: centre of mass, locked angular velocity and joints in time; largest force, torque on the base and of the joints."""
+class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque base")):
+    """A run: centre of mass, locked angular velocity and joints in time; largest force and torque on the base."""
 
 
 def runs() -> tuple[Regulated, ...]:
@@ -52,7 +52,7 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
     return Regulated(name, case, run.t, center_of_mass(model, run.q), spin, run.q[:, 7:], float(largest[:3].max()),
-        float(largest[3:6].max()), float(largest[6:].max()), base)  # fmt: skip
+        float(largest[3:6].max()), base)  # fmt: skip
 
 
 def deviations(results: tuple[Regulated, ...], robot: str) -> dict[str, float]:
@@ -65,8 +65,7 @@ def deviations(results: tuple[Regulated, ...], robot: str) -> dict[str, float]:
         "joints, external motion alone": _apart(external.joints, external.joints[:1]),
         "centre of mass, both against external": _apart(both.center, external.center),
         "locked angular velocity, both against external": _apart(both.spin, external.spin),
-        "joints, both against internal": _apart(both.joints, internal.joints),
-    }
+        "joints, both against internal": _apart(both.joints, internal.joints)}
 
 
 def _apart(a: np.ndarray, b: np.ndarray | float) -> float:
@@ -149,8 +148,7 @@ def paths() -> tuple[Path, ...]:
         (one, "directly", [(0.0,), (1.5,)]), (one, "too far and back", [(0.0,), (2.5,), (-0.5,), (1.5,)]),
         (two, "the first, then the second", [(0.0, 0.0), (1.5, 0.0), (1.5, 1.5)]),
         (two, "the second, then the first", [(0.0, 0.0), (0.0, 1.5), (1.5, 1.5)]),
-        (two, "both at once", [(0.0, 0.0), (1.5, 1.5)]),
-    )  # fmt: skip
+        (two, "both at once", [(0.0, 0.0), (1.5, 1.5)]))  # fmt: skip
     for model, way, corners in ways:
         points = np.array(corners)
         share = np.linspace(0.0, len(points) - 1.0, 20 * (len(points) - 1) + 1)

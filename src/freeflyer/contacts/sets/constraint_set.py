@@ -17,11 +17,11 @@ from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_
 from freeflyer.contacts.wrenches import orthogonal_pair
 from freeflyer.dynamics import difference, frame_pose, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
-from freeflyer.model import Model, finite_row, frozen_array, instances, public, row, true_or_false
+from freeflyer.model import Model, finite_row, frozen_array, instance, instances, public, row, true_or_false
 from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 
@@ -185,8 +185,7 @@ class ConstraintSet:
         if name in self.loop_names:
             raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)",
                              name=name)
-        if name not in self.names:
-            raise unknown_name("constraint", name, self.names)
+        check_name("constraint", name, self.names)
         return replace(self, contacts=tuple([c for c in self.contacts if c.name != name]),
                        locks=tuple([x for x in self.locks if x != name]),
                        rolling=tuple([x for x in self.rolling if x.name != name]))
@@ -277,14 +276,14 @@ def refuse_rolling(constraints: ConstraintSet) -> None:
 
 
 def check_set(model: Model, constraints: Any) -> None:
-    """InputError for a set of another model, or for one of the same model with its loops open in place of closed."""
+    """InputError for what is no set, one of another model, or one of the same model with its loops open in place of closed."""
+    instance("constraints", constraints, ConstraintSet)
     if constraints.model.same_robot(model):
         return
     if constraints.model.tree.same_robot(model.tree):
         raise InputError(
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
-            f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
-        )
+            f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)")
     raise InputError(f"the set is of another model ({constraints.model.name!r}): make one of this model, "
                      "freeflyer.ConstraintSet(model, ...)")
 

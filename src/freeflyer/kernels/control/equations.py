@@ -4,10 +4,7 @@ If equations are met, they hold the accelerations but for a few directions, and 
 without motors only. So the accelerations of least energy follow from F, and with them that energy: a sum of squares of a dozen
 unknowns is left. If the last level of tasks cannot be met, its squares are least, whatever the energy:
 |J alpha - b|^2 is least for one w = B F, the sides of the equations without motors; F is the least of the forces that give it.
-K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank.
-"""
-
-from __future__ import annotations
+K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
 from freeflyer.kernels.backend import all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -161,8 +158,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
-            theta, from_entry(beta, first), from_entry(inverses, first), from_entry(k, first), from_entry(share, first), d, w
-        )  # fmt: skip
+            theta, from_entry(beta, first), from_entry(inverses, first), from_entry(k, first), from_entry(share, first), d, w)
         ratio = select_less(inside, ratio, inside, ratio)
     put_accelerations(a, A, n, d, w, alpha)
     put_optimum(nothing, force_metric, B, w, r, d, 1, F, workspace(K, d + 8), workspace(K, r + 8))

@@ -5,10 +5,7 @@ branches, then these.
     then    a_u with A a_u = s, (30); a_p is known; all other tasks
 
 Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches that
-are not clearly able to do what else is left for them are not split off: then all is solved at once.
-"""
-
-from __future__ import annotations
+are not clearly able to do what else is left for them are not split off: then all is solved at once."""
 
 from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
@@ -96,8 +93,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     rows, A, own = workspace(linear, t * N + 8), workspace(linear, r * u + 8), workspace(linear, u * u + 8)
     rest, left = workspace(linear, t * u + 8), workspace(linear, t + 8)
     clear = split_by_chains(
-        topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left
-    )
+        topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left)
     if clear == NOT_CLEAR:
         return NOT_SPLIT
     most = k + 2 * t + r + d

@@ -1,8 +1,7 @@
 """Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates from
 independent ones, multipliers of the constraints from forces.
 
-Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
-"""
+Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen."""
 
 from freeflyer.kernels.backend import (
     LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
@@ -30,8 +29,7 @@ def block_of(topology, k):
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
     return (
         load_int(topology, at + SIZE), load_int(topology, at + N_OUTSIDE),
-        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT),
-    )  # fmt: skip
+        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT))  # fmt: skip
 
 
 @inlined
@@ -62,8 +60,7 @@ def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
     return (
-        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1),
-    )
+        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1))
 
 
 @inlined

@@ -4,8 +4,7 @@ After a step the dependent joints close the loops again.
 
 Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It passes
 no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not positive. Determinants would not do:
-two that change their signs at once leave that of the whole as it was.
-"""
+two that change their signs at once leave that of the whole as it was."""
 
 from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
 from freeflyer.kernels.linkages.blocks import (

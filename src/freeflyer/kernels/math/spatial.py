@@ -1,8 +1,7 @@
 """Spatial vectors: operations on motions and forces, both of a formula's vectors about one point and in one set of axes.
 
 A motion (velocity, acceleration, column of a joint) is a pair (linear, angular), a force (also a momentum) a pair (force, moment),
-each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both.
-"""
+each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both."""
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (
@@ -146,5 +145,4 @@ def shift_articulated(A, B, C, r):
         C[2] + (r[1] * B[8] - r[2] * B[5]) + (r[0] * D[3] - r[1] * D[0]),
         C[3] + (r[2] * B[1] - r[0] * B[7]) + (r[2] * D[1] - r[0] * D[7]),
         C[4] + (r[2] * B[2] - r[0] * B[8]) + (r[0] * D[4] - r[1] * D[1]),
-        C[5] + (r[0] * B[5] - r[1] * B[2]) + (r[0] * D[5] - r[1] * D[2]),
-    )
+        C[5] + (r[0] * B[5] - r[1] * B[2]) + (r[0] * D[5] - r[1] * D[2]))

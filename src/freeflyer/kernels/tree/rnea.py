@@ -6,8 +6,7 @@ invariance). Gravity enters as the acceleration of the world, body 0.
 External wrenches [force; torque] on frames, which the table behind the model's topology lists: how many, then each frame.
 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
-(world axes, about the world's origin).
-"""
+(world axes, about the world's origin)."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
@@ -155,8 +154,7 @@ def newton_euler(parameters, at, T, acc):
     return force, add(cross(h, acc), (
         (T[6] * J[1] + T[7] * J[3] + T[8] * J[4]) - (T[3] * J[2] + T[4] * J[4] + T[5] * J[5]),
         (T[0] * J[2] + T[1] * J[4] + T[2] * J[5]) - (T[6] * J[0] + T[7] * J[1] + T[8] * J[2]),
-        (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4]),
-    ))  # fmt: skip
+        (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4])))  # fmt: skip
 
 
 @inlined

@@ -164,9 +164,8 @@ class Instructions:
 
     def array(self, text: str) -> str:
         """Address of a constant."""
-        if text not in self.arrays:
-            self.arrays.append(text)
-        return f"@SELF.{self.arrays.index(text)}"
+        self.arrays.append(text)
+        return f"@SELF.{len(self.arrays) - 1}"
 
     # blocks
 
@@ -269,7 +268,7 @@ class Instructions:
 
     def text(self, head: str) -> str:
         self.blocks[0].lines[:0] = self.allocations
-        lines = [f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)] + [head + " {"]
+        lines = [*(f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)), head + " {"]
         for b in self.blocks:
             lines += [b.name + ":", *b.phis, *b.lines, b.end]
         parts = [text.replace("@SELF.part(", f"@SELF.part{k}(") for k, text in enumerate(self.parts)]

@@ -1,8 +1,7 @@
 """Motions across a joint and forces along its columns, in body axes.
 
 Accelerations are classical ones of body origins. A motion is that of a body's origin (linear) and of its axes (angular). Or, last,
-pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment.
-"""
+pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment."""
 
 from freeflyer.kernels.backend import inlined, load, store
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
@@ -87,7 +86,6 @@ def add_cross_joint_twist(joint, parameters, v, h, rate):
     if is_screw(kind):
         turn, slide = load(parameters, at + TURN) * load(v, j), load(parameters, at + SLIDE) * load(v, j)
         return (dw[0] + turn * w[1], dw[1] - turn * w[0], dw[2]), (
-            dl[0] + (slide * w[1] + turn * l[1]), dl[1] - (slide * w[0] + turn * l[0]), dl[2],
-        )  # fmt: skip
+            dl[0] + (slide * w[1] + turn * l[1]), dl[1] - (slide * w[0] + turn * l[0]), dl[2])  # fmt: skip
     linear, angular = joint_twist(kind, v, j, 1)
     return add(dw, cross(w, angular)), add(dl, add(cross(w, linear), cross(l, angular)))
