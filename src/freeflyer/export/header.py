@@ -194,8 +194,8 @@ PER_LINE = 8
 
 def source(library: Library) -> str:
     """The text of the C file."""
-    model = library.model
-    zero = [f"static const double zero[{library.upper}_NV] = {{0.0}};", ""] if _zeros(library) else []
+    model, uses_zero = library.model, any(call.function.zero for call in library.calls)
+    zero = [f"static const double zero[{library.upper}_NV] = {{0.0}};", ""] if uses_zero else []
     parts = [
         f"/* {comment(model.name)}: the model's constants, and calls of its compiled kernels. See {library.prefix}.h. */",
         f'#include "{library.prefix}.h"', "", "#include <stddef.h>", "",
@@ -240,10 +240,6 @@ def body(call: Call) -> str:
 
 def _address(name: str) -> str:
     return f"(int64_t)(intptr_t){name}"
-
-
-def _zeros(library: Library) -> bool:
-    return any(call.function.zero for call in library.calls)
 
 
 STATES = 16  # of a batch

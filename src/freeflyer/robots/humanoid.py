@@ -68,7 +68,8 @@ def leg(side: str) -> list[Part]:
         _part(side, "hip_pitch", roll_link, thigh, translation(), "pitch", upper),
         _part(side, "knee", thigh, shank, translation(z=-THIGH), "pitch", lower),
         _part(side, "ankle_pitch", shank, ankle_link, translation(z=-SHANK), "pitch", ankle),
-        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot))]
+        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole,
+              sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH))]
 
 
 def arm(side: str) -> list[Part]:
@@ -115,10 +116,6 @@ def _part(
 
 def _sign(side: str) -> float:
     return 1.0 if side == "left" else -1.0
-
-
-def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
-    return sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH)
 
 
 SIDES = ("left", "right")
