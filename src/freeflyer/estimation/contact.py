@@ -172,9 +172,8 @@ def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
 
 
 @public
-def contact_model(
-    model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
-) -> ContactModel:
+def contact_model(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None,
+                  a: ArrayLike | None = None) -> ContactModel:
     """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
     Args:

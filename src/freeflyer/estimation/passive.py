@@ -197,10 +197,8 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
 
 
 @public
-def update_passive_state(
-    model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
-    alpha: float = ALPHA, beta: float = BETA,
-) -> PassiveState:
+def update_passive_state(model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
+                         alpha: float = ALPHA, beta: float = BETA) -> PassiveState:
     """The state a time dt later, from the positions and rates that the encoders show, Kangaroo paper, section VI-A, (35)-(40).
 
         theta_a* = rate + beta (position - theta_a)         measured joints follow their encoders

@@ -47,9 +47,7 @@ def by_active_set(p: QuadraticProgram, iterations: int | None, warm: Solution | 
     return Attempt(x, dual, outcome, status, int(verdict[0]))
 
 
-def by_daqp(
-    p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
-) -> Attempt:
+def by_daqp(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None) -> Attempt:
     """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs.
 
     Without a solution daqp leaves the memory of the multipliers as it found it, and that of x as well, or fills it with numbers of

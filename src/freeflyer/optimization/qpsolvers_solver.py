@@ -40,10 +40,8 @@ def check_installed(solver: str) -> None:
     raise MissingSolverError(text, solver=solver, available=names, package=package)
 
 
-def attempt(
-    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None,
-    more: Mapping[str, Any] = MappingProxyType({}),
-) -> Attempt:
+def attempt(p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None,
+            warm: Solution | None, more: Mapping[str, Any] = MappingProxyType({})) -> Attempt:
     """One solution by `qpsolvers.solve_problem`, its multipliers as those of two-sided rows."""
     check_installed(solver)
     split = _Split(p)

@@ -106,10 +106,8 @@ def _finger(side: str, name: str, x: float) -> Part:
     return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
 
 
-def _part(
-    side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
-    sites: tuple[Site, ...] = (),
-) -> Part:
+def _part(side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
+          sites: tuple[Site, ...] = ()) -> Part:
     motor = MOTORS[name] if side == "left" or turn == "pitch" else MOTORS[name].mirrored()
     return Part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
 

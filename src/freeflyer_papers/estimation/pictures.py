@@ -34,10 +34,8 @@ def calibration(r: Calibrations) -> Any:
     return figure
 
 
-def tracking(
-    names: Sequence[str], t: np.ndarray, actual: tuple[np.ndarray, np.ndarray], estimated: tuple[np.ndarray, np.ndarray],
-    closures: Mapping[str, np.ndarray],
-) -> Any:  # fmt: skip
+def tracking(names: Sequence[str], t: np.ndarray, actual: tuple[np.ndarray, np.ndarray], estimated: tuple[np.ndarray, np.ndarray],
+             closures: Mapping[str, np.ndarray]) -> Any:  # fmt: skip
     """Positions and rates (n, m) of motors, as encoders and estimator have them, and how open the loops are; Fig 19."""
     figure, (top, middle, bottom) = new_figure(7.4, 7.2, 3, sharex=True)
     shown = min(len(names), len(SIX))
