@@ -217,9 +217,7 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
         return np.broadcast_shapes(*leads)
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
-        raise InputError(
-            f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]
-        ) from None
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]) from None
 
 
 def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],

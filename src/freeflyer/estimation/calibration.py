@@ -126,8 +126,7 @@ def check_observable(model: Model, motors: Sequence[str], encoders: Mapping[str,
         raise CalibrationError(
             f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
             f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
-            "them out (motors=, rigid=)",
-            joints=tuple(dict.fromkeys(names)), open=len(hidden))
+            "them out (motors=, rigid=)", joints=tuple(dict.fromkeys(names)), open=len(hidden))
 
 
 def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bool:

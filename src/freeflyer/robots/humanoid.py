@@ -59,8 +59,7 @@ def leg(side: str) -> list[Part]:
     upper = join(capsule(6.0, 0.07, (0.0, 0.0, -0.05), (0.0, 0.0, -0.36)), hip_motor)
     lower = join(capsule(3.0, 0.05, (0.0, 0.0, -0.05), (0.0, 0.0, -0.38)), knee_motor)
     ankle = capsule(0.7, 0.03, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
-    sole = join(
-        box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
+    sole = join(box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
         box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)))
     return [
         _part(side, "hip_yaw", "pelvis", yaw_link, translation(y=s * HIP_Y), "yaw", hip),

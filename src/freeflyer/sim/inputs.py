@@ -53,8 +53,7 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     except InputError as error:
         raise InputError(
             f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, forces (nv,), or a table "
-            f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})"
-        ) from None
+            f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})") from None
     return replace(_check_function(model, lambda t, q, v: fixed, "inputs", True, hold), held=True, constant=True)
 
 

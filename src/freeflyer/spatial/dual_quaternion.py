@@ -318,8 +318,7 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
     Args:
         translation: (...) array, m.
         direction, moment: (..., 3) array, of unit length; point x direction, for any point of the line, m."""
-    t, d, l, m = ck.arrays(
-        ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
+    t, d, l, m = ck.arrays(("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
         ("moment", moment, ck.POINT))
     l = l / ck.check_unit("direction", l)[..., None]
     scale = np.maximum(1.0, np.abs(m).max(axis=-1))

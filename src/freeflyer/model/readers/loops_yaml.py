@@ -53,8 +53,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
         description = _with_joint_types(description, content, where)
     tied, notes = _with_links(loops, description, where)
     motors = _joint_names(actuated, description, f"{where}, motors")
-    return replace(
-        description, loops=description.loops + tied, actuated=motors or description.actuated,
+    return replace(description, loops=description.loops + tied, actuated=motors or description.actuated,
         notes=description.notes + notes)
 
 
@@ -72,8 +71,7 @@ def _with_links(loops: list[Loop], description: Description, where: str) -> tupl
                 unknown = unknown_name("frame", name, dict.fromkeys([*frames, *children]))
                 raise FileError(f"{where}, loop {loop.name!r}: {unknown} A frame is a link, a site or a joint")
             if name in frames and children.get(name, name) != name:
-                notes.append(
-                    f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
+                notes.append(f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
                     "of that name is tied")
         a, b = (name if name in frames else children[name] for name in ends)
         found.append(replace(loop, frame_a=a, frame_b=b))

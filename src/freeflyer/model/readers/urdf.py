@@ -277,8 +277,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
             case "gravity":
                 x, y, z = numbers(element.get("xyz"), (3,), f"{at}, xyz")
                 gravity = (x, y, z)
-    return replace(
-        description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
+    return replace(description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
         gravity=gravity, keyframes=tuple(keyframes))
 
 
