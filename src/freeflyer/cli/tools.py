@@ -100,8 +100,7 @@ SHOWN = "humanoid"  # whose report is written
 COMPILED = (
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "gravity_forces",
     "centroidal_momentum_matrix", "centroidal_momentum", "centroidal_bias", "center_of_mass", "integrate",
-    "kinetic_energy", "potential_energy", "frame_pose", "frame_jacobian",
-)  # fmt: skip
+    "kinetic_energy", "potential_energy", "frame_pose", "frame_jacobian")  # fmt: skip
 
 
 def demo(

@@ -32,8 +32,7 @@ RESERVED = frozenset(  # names of libraries, of other files, and of headers of C
     syscall syslimits ucontext unwind values varargs wait
     availability availabilityinternal availabilitymacros availabilityversions conio corecrt crtdbg crtdefs direct io process sal
     standards tchar vadefs vcruntime windows xlocale
-    """.split()
-)
+    """.split())
 LONGEST = 48
 
 
@@ -75,8 +74,7 @@ STATUS = (
     ("WRONG_OPTION", status.WRONG_OPTION, "no such frame or expression"),
     ("SHORT_SCRATCH", status.SHORT_SCRATCH, "scratch is too small; results mean nothing"),
     ("OVERLAP", status.OVERLAP, "an output shares memory with an input or another output"),
-    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"),
-)
+    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"))
 CONVENTIONS = """\
  * Units: m, kg, s, rad, N. Axes right-handed. Quaternions x, y, z, w. Twists [linear; angular], wrenches [force; torque].
  * Free joint: q is position, then quaternion; v is the twist of the body in its own axes (body twist), tau the wrench likewise.
@@ -187,8 +185,7 @@ def prototype(call: Call) -> str:
 
 ENTRY = (
     "int64_t {name}(const int64_t *topology, const double *parameters, const int64_t *inputs, const int64_t *options,\n"
-    "    const int64_t *outputs, const int64_t *sizes, double *scratch, int64_t *where);"
-)
+    "    const int64_t *outputs, const int64_t *sizes, double *scratch, int64_t *where);")
 PER_LINE = 8
 
 

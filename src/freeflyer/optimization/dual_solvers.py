@@ -16,8 +16,7 @@ from freeflyer.tolerances import PROXIMAL_STEP, SOLVER_TOLERANCE_SHARE
 
 OUTCOMES = (
     ("solved", "optimal"), ("failed", "infeasible"), ("limit", "iteration limit"), ("failed", "not convex"),
-    ("failed", "unbounded"),
-)  # fmt: skip
+    ("failed", "unbounded"))  # fmt: skip
 FIRST_CHANGES, CHANGES = 100, 10  # allowed: these and so many for each limit
 # of daqp, tried where rows depend on each other, which it would report as infeasible; polishing makes up for them
 LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)

@@ -31,8 +31,7 @@ MOTORS = {
     "forearm_yaw": Motor(-2.0, 2.0, 10.0, 25.0, 0.01),
     "wrist_pitch": Motor(-1.0, 1.0, 10.0, 20.0, 0.008),
     "wrist_roll": Motor(-0.6, 0.6, 10.0, 20.0, 0.008),
-    "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005),
-}
+    "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005)}
 
 
 @dataclass(frozen=True)

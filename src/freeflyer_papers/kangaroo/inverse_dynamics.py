@@ -174,8 +174,7 @@ CHECKS = (
     ("loop forces: (28) against (67)", "multipliers"),
     ("motor forces: the solver's against (29)", "third_step"),
     ("motor forces: the solver's against (69)", "written_out"),
-    ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"),
-)  # fmt: skip
+    ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"))  # fmt: skip
 
 
 def _agreement(results: tuple[Result, ...]) -> Table:

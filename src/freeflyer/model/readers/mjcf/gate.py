@@ -22,8 +22,7 @@ if TYPE_CHECKING:
 
 ADVICE = {  # by what is in MuJoCo's message
     "mjMINVAL": ". Give the body a mass and an inertia, or weld a body that has them to it",
-    "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is",
-}
+    "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is"}
 
 
 @dataclass(frozen=True)
