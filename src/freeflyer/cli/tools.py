@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from freeflyer.analysis.timing.measured import Bench, Peers
     from freeflyer.report.reporting import Tour
 
-
 Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
 RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]",
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip

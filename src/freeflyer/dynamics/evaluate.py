@@ -24,7 +24,6 @@ from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-
 PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
 
 

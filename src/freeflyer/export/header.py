@@ -20,7 +20,6 @@ from freeflyer.kernels.entry import OK, STATE, WHERE
 from freeflyer.kernels.model import layout
 from freeflyer.text import unique_name
 
-
 RESERVED = frozenset(  # names of libraries, of other files, and of headers of C23, POSIX, compilers and their C libraries
     """
     c dl gcc m main objects rt util

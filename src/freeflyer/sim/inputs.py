@@ -136,7 +136,6 @@ class Sensing:
         q = closed_posture(model, q)  # MuJoCo's loops give way
         return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
 
-
     def _noise(self, k: int, shape: tuple[int, ...]) -> np.ndarray:
         return np.random.default_rng((self.seed, k)).standard_normal((2, *shape))
 

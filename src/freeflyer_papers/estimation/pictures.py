@@ -60,7 +60,6 @@ LET_DOWN = 0.4  # s: the first moments, when the robot is let down on its feet, 
 LINES = {"simulator": ("#1d232b", "-", 2.6, 0.35), "motors": (BLUE, "-", 1.2, 1.0), "balanced": (ORANGE, "--", 1.2, 1.0),
          "moving": (GREEN, ":", 1.6, 1.0)}  # fmt: skip
 
-
 ARROWS = {"simulator": (LIGHT_GREY, 0.42), "moving": (ORANGE, 0.18)}  # colour, and how thick: m that make an inch's arrow
 
 

@@ -46,7 +46,6 @@ CAPTIONS = {
         "measure. The robot weighs 42 kg with its protection cages, the paper's 36 kg."),
     "fig22b_balance": "Fig 22 (b): zero-moment point and centres of pressure, over time and on the floor."}
 
-
 PARTS = {
     "mechanisms": "freeflyer_papers.kangaroo.mechanisms",  # Tables I and II
     "closure": "freeflyer_papers.kangaroo.workspace",  # the loops' gaps, which Figs 5, 7 and 19 rest on

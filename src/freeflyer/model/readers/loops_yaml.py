@@ -32,7 +32,6 @@ from freeflyer.spatial import quaternion
 if TYPE_CHECKING:
     from freeflyer.model.model import JointInfo, Model
 
-
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
 MASKS = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1), "3d": POINT, "6d": WELD}
 OURS, THEIRS = ("loops", "actuated"), ("closed_loop", "type", "name_mot", "joint_name", "joint_type")

@@ -33,7 +33,6 @@ from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-
 LARGEST_ANGLE = 1e6  # rad: larger ones have lost the digits of a turn
 LIMITS = ("lower", "upper", "velocity", "effort")
 NAME, TEXT = 0, None
