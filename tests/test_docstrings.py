@@ -1,6 +1,4 @@
-"""Docstrings of everything public, in Google style: a summary, arguments, shapes of results, and examples that run. Standard
-arguments are those of the table in docs/conventions.md; a docstring need not repeat what it says. Rules that the signatures
-of all public functions keep: one word for one thing, options by keyword."""
+"""Docstrings of everything public: a summary, arguments, shapes, examples that run; one word for one thing."""
 
 import dataclasses
 import doctest

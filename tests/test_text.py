@@ -1,5 +1,4 @@
-"""Names from files are shown, never obeyed. Tables as notebooks show them: well-formed HTML in which every name is text, and the
-same cells that commands print."""
+"""Names from files are shown, never obeyed; tables in notebooks are well-formed HTML of the cells that commands print."""
 
 import freeflyer as ff
 import inspect

@@ -1,5 +1,4 @@
-"""`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder. `freeflyer hop`: experiments, settings,
-pictures and what is refused. `freeflyer estimate`."""
+"""`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`."""
 
 import freeflyer_papers as papers
 import json

@@ -1,5 +1,4 @@
-"""Accelerations and forces under constraint sets against dense equations, and physics, of trees, closed models, and loops as
-rows."""
+"""Accelerations and forces under constraint sets against dense equations, of trees, closed models, and loops as rows."""
 
 import freeflyer as ff
 import numpy as np

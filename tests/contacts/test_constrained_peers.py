@@ -1,8 +1,4 @@
-"""Constraint rows, drift, constrained accelerations and their derivatives against Pinocchio and MuJoCo, on real linkages. Where
-redundant rows are exact (Cassie, rank 10 of 12) or absent (Battobot), accelerations agree to rounding. Kangaroo's file has
-rounded digits: its 84 rows have rank 60 and eight directions more with singular values of 1e-7, in which peers yield by as
-much as their regularisation lets them; there the bound is that of the file. Constrained dynamics of robots in contact
-against Pinocchio: TALOS on its soles, ANYmal on four points."""
+"""Constraint rows, drift, constrained dynamics and derivatives against Pinocchio and MuJoCo, on real linkages and in contact."""
 
 import freeflyer as ff
 import numpy as np
@@ -99,11 +95,7 @@ FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
 
 
 def check(path: Path, model: ff.Model, s: ff.ConstraintSet, rng: np.random.Generator, spread: float | None = None) -> None:
-    """Accelerations, forces and derivatives of a by q, v, tau; spread (rad): of joints about zero, None for any configuration.
-
-    Pinocchio's rows of a point are its acceleration, ours the rate of its velocity in the foot's axes: the same while J v = 0, and
-    so are their derivatives at rest.
-    """
+    """Accelerations, forces and derivatives of a by q, v, tau; spread (rad): of joints about zero, None for any configuration."""
     pin = pytest.importorskip("pinocchio")
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     if spread is not None:

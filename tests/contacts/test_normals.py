@@ -1,5 +1,4 @@
-"""The normal of a contact: which contacts pull, and wrenches in the axes that are asked for. Cones of contacts whose points
-carry digits of a file."""
+"""Contacts that pull, wrenches in the axes that are asked for, cones of points with a file's digits."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,5 +1,4 @@
-"""The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
-mimic joints, armature. Decoupling of robots whose loops are closed, in their independent velocities."""
+"""The thesis on Hamel equations: propositions 3.1.1, 3.3.1, 3.3.2, appendix A.1, on random and on closed robots."""
 
 import closed_robots
 import freeflyer as ff
@@ -59,8 +58,7 @@ def test_forms(c: Case) -> None:
 @few
 @given(floating)
 def test_transformed_equations(c: Case) -> None:
-    """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form, computed, not
-    set."""
+    """(3.77), (A.2)-(A.5) by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form."""
     M = ff.mass_matrix(c.model, c.q)
     x, y = maps(c)
     for given_maps in ({}, {"T_x": x}, {"T_y": y}, {"T_x": x, "T_y": y}):

@@ -1,5 +1,4 @@
-"""The laws of mechanics on random trees: all joint kinds, branches, mimic joints, free, fixed and planar bases. Identities
-without differences and solves hold to a few hundred roundings. Derivatives by differences are in test_loads.py."""
+"""The laws of mechanics on random trees of all joint kinds and bases, without differences to a few hundred roundings."""
 
 import freeflyer as ff
 import numpy as np

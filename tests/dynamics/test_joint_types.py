@@ -46,10 +46,7 @@ def test_mixed_trees_agree(seed: int) -> None:
 @pytest.mark.peers
 @pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical", "cylindrical", "planar", "universal"])
 def test_axes_near_the_poles(kind: str) -> None:
-    """z and -z themselves, and all but: the robot's axes are turned to z, where digits could be lost.
-
-    The x and y of a planar joint turn quickly as its normal comes close to -z, and are a matter of choice there.
-    """
+    """z and -z themselves, and all but: the robot's axes are turned to z, where digits could be lost."""
     rng = fresh(4)
     for tilt in (0.0, 1e-15, 1e-12, 1e-9, 1e-7, 1e-6, 1.5e-6, 3e-6, 1e-5, 1e-4, 1e-3, 1e-2):
         if kind == "planar" and 0.0 < tilt < 3e-6:

@@ -1,5 +1,4 @@
-"""A and B against differences of what really moves: the rates, the steps of each integrator, and the simulated flow.
-Derivatives of q (+) dv, of difference and of the integrators' steps, across every switch of the series."""
+"""A and B against differences of what really moves, and derivatives of integrate and difference, across all switches."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,5 +1,4 @@
-"""integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula.
-Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
+"""integrate and difference: a group's exponential and logarithm, across every switch; momenta of robots far away."""
 
 import freeflyer as ff
 import numpy as np
@@ -116,12 +115,11 @@ def stacked(derivatives: object) -> np.ndarray:
 
 QUANTITIES = {
     "momentum": lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
-    "matrix": lambda m, q, v, a: ff.centroidal_momentum_matrix(m, q),
-    "bias": lambda m, q, v, a: ff.centroidal_bias(m, q, v),
+    "matrix": lambda m, q, v, a: ff.centroidal_momentum_matrix(m, q), "bias": lambda m, q, v, a: ff.centroidal_bias(m, q, v),
     "rate": lambda m, q, v, a: ff.centroidal_momentum_rate(m, q, v, a),
     "derivatives": lambda m, q, v, a: stacked(ff.centroidal_momentum_derivatives(m, q, v)),
     "derivatives of the rate": lambda m, q, v, a: stacked(ff.centroidal_momentum_rate_derivatives(m, q, v, a)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", QUANTITIES)

@@ -49,11 +49,7 @@ def case(path: Path) -> Case:
 
 
 def beyond(c: Case, solve: bool = True) -> tuple[dict[str, float], dict[str, float]]:
-    """(relative errors, those beyond their tolerance).
-
-    Two mass matrices that differ by rounding have solutions that differ by the condition number times as much. That is
-    up to 3e10 for iCub, which moves grams far out, and nowhere else matters: see also the test on iCub below.
-    """
+    """(relative errors, those beyond their tolerance)."""
     found, solves = all_errors(c.model, c.state, c.peer.links, c.wrenches, c.reference, solve), max(TOLERANCE, EPS * condition(c))
     return found, {k: e for k, e in found.items() if not e <= (solves if k.removeprefix("one: ").startswith(SOLVES) else TOLERANCE)}
 
@@ -81,10 +77,7 @@ def test_singular_mass_matrices_are_refused(name: str) -> None:
 
 
 def test_badly_conditioned_robot_exactly() -> None:
-    """iCub: Minv and forward dynamics against the exact solution with our own M, in 40 digits.
-
-    They hold what the condition of M without its units allows, which is the sharper statement: 7e-8 against 6e-4.
-    """
+    """iCub: Minv and forward dynamics against the exact solution with our own M, in 40 digits."""
     c = case(example("icub.urdf"))
     k = int(np.argmax(np.linalg.cond(c.reference["mass matrix"])))
     q, v, _, tau = c.one(k)

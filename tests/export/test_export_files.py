@@ -1,6 +1,4 @@
-"""What `export` writes: names, constants, errors, and folders that are left alone. Exported functions touch nothing beyond
-their arguments: every array ends, or begins, at a page that must not be touched. Libraries exported for AArch64 compute the
-same numbers as for this machine: their example runs under qemu-user."""
+"""What `export` writes; exported functions touch nothing beyond their arguments, on AArch64, too."""
 
 import ctypes
 import freeflyer as ff

@@ -1,5 +1,4 @@
-"""Every argument of every public function, found by its signature, is refused by its name if the function cannot use it: before
-anything is computed, and what the user gave stays as it was."""
+"""Every argument of every public function is refused by its name if it cannot be used, before anything is computed."""
 
 import freeflyer as ff
 import inspect
@@ -35,8 +34,7 @@ MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of
     ("formulations.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
     ("formulations.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
     for y in ("lower", "upper")), ("nearest", "lower"), ("nearest", "upper"), ("SinusoidReference", "end"),
-    ("AccelerationLimits", "bound"), ("Ground", "height"),
-    ("linkages.force_curve", "force"),
+    ("AccelerationLimits", "bound"), ("Ground", "height"), ("linkages.force_curve", "force"),
 }  # fmt: skip
 FOUND_LATER = {
     "frame",
@@ -61,11 +59,8 @@ def call_of(case: str) -> Call:
 
 
 TAKE_BATCHES = {  # in a way of their own
-    "estimation.passive_state",
-    "estimation.update_passive_state",
-    "linkages.assemble",
-    "sim.simulate",
-}
+    "estimation.passive_state", "estimation.update_passive_state", "linkages.assemble", "sim.simulate",
+}  # fmt: skip
 
 
 def leaks_of(call: Call) -> list[str]:

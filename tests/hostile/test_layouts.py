@@ -12,18 +12,14 @@ from samples import FIXED, OF_STATES, ROBOT, SPATIAL_FUNCTIONS, TURNED, Call, cl
 from test_every_argument import CASES, call_of
 
 UNUSUAL = {  # arrays that hold the right numbers in unusual ways
-    "a list": lambda x: x.tolist(),
-    "a list of arrays": lambda x: list(x) if x.ndim else x,
+    "a list": lambda x: x.tolist(), "a list of arrays": lambda x: list(x) if x.ndim else x,
     "every second of a longer one": lambda x: np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x,
     "reversed twice": lambda x: np.ascontiguousarray(x[..., ::-1])[..., ::-1] if x.ndim else x,
-    "Fortran order": np.asfortranarray,
-    "big-endian": lambda x: x.astype(">f8"),
-    "long double": lambda x: x.astype(np.longdouble),
+    "Fortran order": np.asfortranarray, "big-endian": lambda x: x.astype(">f8"), "long double": lambda x: x.astype(np.longdouble),
     "not aligned": lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(float).reshape(x.shape),
-    "a matrix row": lambda x: x if x.ndim != 2 else np.asmatrix(x),
-    "a masked array": lambda x: np.ma.masked_array(x),
+    "a matrix row": lambda x: x if x.ndim != 2 else np.asmatrix(x), "a masked array": lambda x: np.ma.masked_array(x),
     "a broadcast view": lambda x: np.broadcast_to(x, x.shape),  # read-only
-}
+}  # fmt: skip
 ALL_LAYOUTS = ("bias_forces of quaternions", "frame_jacobian of quaternions", "integrate of quaternions")
 
 

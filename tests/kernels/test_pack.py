@@ -44,11 +44,9 @@ def rng():
 
 
 ARITHMETIC = {
-    "add": (lambda a, b: a + b, operator.add),
-    "sub": (lambda a, b: a - b, operator.sub),
-    "mul": (lambda a, b: a * b, operator.mul),
-    "div": (lambda a, b: a / b, operator.truediv),
-}
+    "add": (lambda a, b: a + b, operator.add), "sub": (lambda a, b: a - b, operator.sub),
+    "mul": (lambda a, b: a * b, operator.mul), "div": (lambda a, b: a / b, operator.truediv),
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)

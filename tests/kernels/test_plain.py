@@ -1,6 +1,4 @@
-"""Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked. Kernels on symbols and
-on complex numbers: closed forms and derivatives. Operation counts: linear where the algorithm is, and right on formulas that
-can be counted by hand."""
+"""Kernels as plain Python: as compiled, every access checked; symbols, complex steps, counts of operations."""
 
 import freeflyer as ff
 import mpmath

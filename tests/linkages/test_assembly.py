@@ -1,5 +1,4 @@
-"""Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals. Loops that
-tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
+"""Assembling: known mechanisms against closed forms, random ones from any guess, limits, branches, refusals."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,5 +1,4 @@
-"""Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling. Constraint rows
-against MuJoCo's equality rows, on MJCF linkages, and the split of real robots."""
+"""Constraint rows against differences, for every mask, joint kind and coupling, and against MuJoCo's."""
 
 import freeflyer as ff
 import itertools

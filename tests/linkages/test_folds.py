@@ -17,11 +17,7 @@ START = 0.5  # rad
 
 @functools.cache
 def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.Model:
-    """A crank that follows a motor one to one and turns a parallelogram on each side: all flat where the crank is at zero.
-
-    In a parallelogram coupler and ground stay parallel, so every angle is known: coupler -crank, follower crank. `error`: m,
-    by how much followers are too long, as rounded digits make them.
-    """
+    """A crank that follows a motor and turns a parallelogram on each side, flat at zero; followers are `error` m too long."""
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
     joints = [ff.Joint("root", "fixed", "world", "ground"),
               ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),

@@ -1,5 +1,4 @@
-"""Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
-motions."""
+"""Passive joints in the motors' place (Kangaroo paper, eqs. (21)-(23)): dense algebra, power, closed motions."""
 
 import freeflyer as ff
 import functools

@@ -1,6 +1,4 @@
-"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload. The x axes
-that build chooses: what the recursions rely on, without effect on results. Locking and merging where loops and couplings are
-involved."""
+"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,5 +1,4 @@
-"""Seeded damage to robot files: cut, copied, swapped and replaced pieces, numbers that are none. Broken and hostile files: each
-loads into finite numbers or raises an error of ours with a reason."""
+"""Damaged, broken and hostile files load into finite numbers or are refused in words, soon."""
 
 import freeflyer as ff
 import numpy as np
@@ -211,12 +210,9 @@ CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><g
 TEXTS = {
     "html": ("<html><body/></html>", "root element <html>"),
     "included part alone": ("<mujocoinclude/>", "root element <mujocoinclude>"),
-    "robot without links": ("<robot name='r'/>", "has no <link>"),
-    "mujoco without bodies": ("<mujoco/>", "has no link"),
-    "open tag": ("<robot", "not well-formed"),
-    "two roots": ("<robot name='a'/><robot name='b'/>", "not well-formed"),
-    "unknown entity": ("<robot name='&x;'/>", "not well-formed"),
-    "null character": ("<robot name='\x00'/>", "not well-formed"),
+    "robot without links": ("<robot name='r'/>", "has no <link>"), "mujoco without bodies": ("<mujoco/>", "has no link"),
+    "open tag": ("<robot", "not well-formed"), "two roots": ("<robot name='a'/><robot name='b'/>", "not well-formed"),
+    "unknown entity": ("<robot name='&x;'/>", "not well-formed"), "null character": ("<robot name='\x00'/>", "not well-formed"),
     "lone surrogate": ("<robot name='\ud800'/>", "not Unicode text"),
     "long attribute": ("<robot name='" + "x" * 200_000 + "'/>", "200000 characters in 'name': refused"),
     "many elements": ("<robot name='r'>" + "<a/>" * 200_001 + "</robot>", "more than 200000 elements"),

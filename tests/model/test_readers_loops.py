@@ -1,5 +1,4 @@
-"""Loop files: both formats, and words for each way in which they can be wrong. Posture files: every form that is
-read, and the hostile ones that are refused."""
+"""Loop and posture files: every form that is read, and words for each way in which they can be wrong."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,5 +1,4 @@
-"""The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
-their force."""
+"""The dual quaternion paper's validation: Table 2's cells, and the wheels' constraint and force."""
 
 import freeflyer as ff
 import numpy as np

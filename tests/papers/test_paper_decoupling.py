@@ -1,5 +1,4 @@
-"""Formulation of Decoupled Dynamics, reproduced: chapters 2 and 3, and speeds and energies of chapter 4. Appendix A.2 of the
-decoupling thesis reproduced: every function, output and test of the sample program."""
+"""Formulation of Decoupled Dynamics reproduced: chapters 2 to 4 and the sample program of appendix A.2."""
 
 import freeflyer as ff
 import json

@@ -1,5 +1,4 @@
-"""The report: complete, self-contained, safe against hostile names, and never in the way of other files. The tree of links:
-order, depth, and lines where only branches indent."""
+"""The report: complete, self-contained, safe against hostile names, never in the way of other files; trees of links."""
 
 import freeflyer as ff
 import numpy as np

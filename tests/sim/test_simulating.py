@@ -26,8 +26,7 @@ def gap(model, a, b) -> float:
 
 
 def test_rods_between_balls_spin_with_order_4(models_folder):
-    """Cassie's two rods spin while the legs move; against dop853, in coordinates of another kind, errors of 1e-13 allowed: the
-    rods' turns, the other coordinates, velocities, energy."""
+    """Cassie's two rods spin while the legs move: against dop853 in coordinates of another kind, with errors of 1e-13."""
     model = ff.with_gravity(ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml")), (0.0, 0.0, 0.0))
     tree, rods = model.tree, ("left-achilles-rod", "right-achilles-rod")
     turns = np.array([tree.joint(name).iv + k for name in rods for k in range(3)])

@@ -1,5 +1,4 @@
-"""Pages without a browser: sliders, playback, films, addresses, ports, and what is missing, in words. Files of the viewer:
-their endings, files that are there, notes on meshes."""
+"""Pages without a browser: sliders, playback, films, addresses, ports; files of the viewer and what is missing."""
 
 import freeflyer as ff
 import numpy as np
