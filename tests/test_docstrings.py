@@ -51,10 +51,8 @@ def faults(name) -> list[str]:
     """What a docstring lacks. Standard arguments need no entry, nor those that are a class of the library and nothing else."""
     x, text = NAMES[name], inspect.getdoc(NAMES[name]) or ""
     first, _, rest = text.partition("\n")
-    wrong = {
-        "a summary of one line": first.endswith(".") and (not rest or rest.startswith("\n")),
-        "sections Args:, Attributes:, Examples:": not re.search(r"^ *-{3,}$", text, re.MULTILINE),
-    }
+    wrong = {"a summary of one line": first.endswith(".") and (not rest or rest.startswith("\n")),
+        "sections Args:, Attributes:, Examples:": not re.search(r"^ *-{3,}$", text, re.MULTILINE)}  # fmt: skip
     if inspect.isfunction(x):
         parameters, names = inspect.signature(x).parameters, described(text, "Args")
         returned = str(inspect.signature(x).return_annotation)

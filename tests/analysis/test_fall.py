@@ -205,9 +205,8 @@ def test_the_free_turn_of_a_hinge_does_not_count(free):
         assert gap.is_closed is False
 
 
-@pytest.mark.parametrize(("mask", "position", "angle"), [
-    (WELD, 0.13, 0.5), (POINT, 0.13, 0.0), (SLIDER, 0.05, 0.5), (ONE, 0.0, 0.3),
-])  # fmt: skip
+@pytest.mark.parametrize(("mask", "position", "angle"),
+    [(WELD, 0.13, 0.5), (POINT, 0.13, 0.0), (SLIDER, 0.05, 0.5), (ONE, 0.0, 0.3)])  # fmt: skip
 def test_gaps_count_tied_directions(mask, position, angle):
     (gap,) = loop_gaps(tied(mask), opened(Rotation.from_rotvec([0.4, 0.3, 0.0]), (0.03, 0.04, 0.12)))
     assert (gap.position, gap.angle) == (pytest.approx(position, abs=1e-12), pytest.approx(angle, abs=1e-12))

@@ -74,10 +74,8 @@ def test_states_at_which_contacts_may_contradict_are_replaced():
 
 def test_turns_and_percentiles():
     seen = []
-    contestants = [
-        Contestant("a", lambda x: seen.append(("a", x)), [(0,), (1,), (2,)]),
-        Contestant("b", lambda x, y: seen.append(("b", x + y)), [(5, 5), (6, 6), (7, 7)]),
-    ]
+    contestants = [Contestant("a", lambda x: seen.append(("a", x)), [(0,), (1,), (2,)]),
+        Contestant("b", lambda x, y: seen.append(("b", x + y)), [(5, 5), (6, 6), (7, 7)])]  # fmt: skip
     times = cycle_times(contestants, rounds=2, turn=1)
     assert seen == 3 * [("a", 0), ("b", 10), ("a", 1), ("b", 12), ("a", 2), ("b", 14)]  # the first round does not count
     assert [t.cycles for t in times] == [6, 6]

@@ -235,8 +235,7 @@ def test_steps_against_the_simulated_flow(integrator: str) -> None:
 
     def flow(x: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
         return scheme_of(integrator)(lambda q, v, _: ff.constrained_dynamics(model, q, v, tau, constraints=stance).a,
-                                     lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:],
-                                     h)  # fmt: skip
+            lambda q, dv: ff.integrate(model, q, dv), ff.integrate(model, q, x[:n]), v + x[n:], h)  # fmt: skip
 
     q1, v1 = flow(np.zeros(2 * n))
 

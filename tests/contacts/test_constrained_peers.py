@@ -75,9 +75,8 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "stiffest"), [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)]
-)
+@pytest.mark.parametrize(("name", "limit", "stiffest"),
+    [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)])  # fmt: skip
 def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, limit, stiffest, models_folder, tmp_path):
     """In proportion to softness; how fast, depends on how ill-conditioned J M^-1 J^T is. In the limit they are the same."""
     model, p = mujoco(models_folder, name, tmp_path)

@@ -79,9 +79,8 @@ def test_axes_of_contacts_loops_and_locks():
         p, f = rng.standard_normal((2, 3))
         wrenches = [{sole: np.concatenate([x, y])} for x, y in ((f, np.cross(p, f)), (p, p))]
         contact = contacts.surface(sole, normal=n)
-        (g, moment), (arm, _) = (
-            contacts.express_wrenches(model, model.neutral, w, [contact])[sole].reshape(2, 3) for w in wrenches
-        )  # fmt: skip
+        (g, moment), (arm, _) = (contacts.express_wrenches(model, model.neutral, w, [contact])[sole].reshape(2,
+         3) for w in wrenches)  # fmt: skip
         close(moment, np.cross(arm, g), 1e-12)
     # In other axes they still give the same accelerations as known wrenches
     closed = ff.close_loops(ff.robots.kangaroo_like())

@@ -97,9 +97,8 @@ def run_shell(block: Block, where: str, folder: Path) -> str:
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}\n')
         (tools / name).chmod(0o755)
     environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, capture_output=True, text=True, timeout=400
-    )
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, capture_output=True,
+        text=True, timeout=400)  # fmt: skip
     assert done.returncode == 0, f"{where}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -110,8 +109,7 @@ EXTRAS = {"beyond_one_machine.md": "distributed", "viewer.md": "viser"}  # packa
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
 COMMANDS = ("freeflyer ", "pip ", "python ", "git ", "cc ")
 SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
-            "void hopper(const double *q, const double *v, ",
-            "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
+    "void hopper(const double *q, const double *v, ", "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
 
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:
@@ -203,9 +201,8 @@ SHORT = {"squat.py": ("0.2",), "many_falls.py": ("64",)}  # arguments with which
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_an_example_runs(script: Path, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", str(script), *SHORT.get(script.name, ())],
-                          cwd=tmp_path, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
+    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", str(script), *SHORT.get(script.name, ())], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d", done.stdout)
     assert not re.search(r"\b(?:nan|inf)\b", done.stdout)

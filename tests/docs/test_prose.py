@@ -25,11 +25,9 @@ VERBS = (  # with and without a final s
     "mean meet move need pay read refer remain replace rest return run save say see serve show skip solve stand "
     "start stay take tell turn use work write"
 )
-FORMS = (
-    "is are was were be has have had do does can cannot may must will would should goes go passes pass changes checks "
-    "raises carries carry reaches went took made gave got cost bring brings calls knew counts matter "
-    "matters differ exist enter fell miss meet exists bounds"
-)
+FORMS = ("is are was were be has have had do does can cannot may must will would should goes go passes pass changes checks "
+         "raises carries carry reaches went took made gave got cost bring brings calls knew counts matter "
+         "matters differ exist enter fell miss meet exists bounds")  # fmt: skip
 VERB = r"\b(?:" + "|".join([f"{verb}s?" for verb in VERBS.split()] + FORMS.split()) + r")\b"
 RULES = {  # what is wrong, by what finds it in a sentence without its code
     '"what" in place of a noun': re.compile(r"\b[Ww]hat\b(?! to\b)(?![^?]*\?)"),

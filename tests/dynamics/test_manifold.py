@@ -6,10 +6,10 @@ import pytest
 from cases import Case, cases, few
 from closeness import EPS, central, close, fresh, rounding
 from dataclasses import replace
-from flow import rates
 from hypothesis import given
 from random_robots import KINDS, ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
+from tangent import rates
 
 EXACT = 2e-15  # relative to steps of size 1: a few roundings
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)

@@ -11,10 +11,8 @@ import re
 from closeness import refused
 from estimation_robots import resting_forces, sensed
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
-from freeflyer.estimation import (
-    closed_torques, contact_history, contact_model, contact_wrenches, low_pass, pressure_centers, screw_force,
-    zero_moment_point,
-)  # fmt: skip
+from freeflyer.estimation import (closed_torques, contact_history, contact_model, contact_wrenches, low_pass, pressure_centers,
+    screw_force, zero_moment_point)  # fmt: skip
 from freeflyer.estimation.history import METHODS
 from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
@@ -259,10 +257,9 @@ def hostile(folder, text):
     }
     for name, (content, _) in files.items():
         (inside / name).write_text(content)
-    return {inside / name: words for name, (_, words) in files.items()} | {
-        inside / "pipe": "not a regular file", inside: "is a folder", inside / "gone.xml": "no (MJCF|robot file) at",
-        Path("/dev/zero"): "not a regular file",
-    }  # fmt: skip
+    return {inside / name: words for name, (_, words) in files.items()} | {inside / "pipe": "not a regular file",
+        inside: "is a folder", inside / "gone.xml": "no (MJCF|robot file) at",
+        Path("/dev/zero"): "not a regular file"}  # fmt: skip
 
 
 def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
@@ -272,11 +269,8 @@ def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path / "work")
     feet = feet_by_name(s.model)
     for path, words in cases.items():
-        for read in (
-            lambda p=path: feet_from_file(s.closed, p),
-            lambda p=path: lateral_swing(s, p),
-            lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos()),
-        ):
+        for read in (lambda p=path: feet_from_file(s.closed, p), lambda p=path: lateral_swing(s, p),
+                lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos())):  # fmt: skip
             refused(ff.FileError, words, read)
     assert os.listdir(".") == []
 

@@ -7,10 +7,8 @@ from closeness import close, refused, rounding, slopes
 from estimation_robots import NAMES, SPRINGS, encoders_of, moving, resting_forces, sensed
 from freeflyer import estimation, linkages, robots
 from freeflyer.contacts import contact_from_points as sole
-from freeflyer.estimation import (
-    CalibrationError, calibrate, closed_torques, constraint_error, passive_state, select_encoders, sensors,
-    update_passive_state,
-)  # fmt: skip
+from freeflyer.estimation import (CalibrationError, calibrate, closed_torques, constraint_error, passive_state, select_encoders,
+    sensors, update_passive_state)  # fmt: skip
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual

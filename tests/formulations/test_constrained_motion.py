@@ -245,9 +245,8 @@ def test_redundant_rows():
     model, q, v, tau, (A, b), (C, d) = sample(rng, 2, 2)
     once = constrained.unilateral_accelerations(model, q, v, tau, inequalities=(C, d), constraints=(A, b))
     both = (np.vstack([A, A[0] + A[1]]), np.append(b, b[0] + b[1]))
-    twice = constrained.unilateral_accelerations(
-        model, q, v, tau, inequalities=(np.vstack([C, 2.0 * C]), np.concatenate([d, 2.0 * d])), constraints=both
-    )
+    twice = constrained.unilateral_accelerations(model, q, v, tau,
+        inequalities=(np.vstack([C, 2.0 * C]), np.concatenate([d, 2.0 * d])), constraints=both)  # fmt: skip
     tolerance = QP + rounding(4500, np.linalg.cond(ff.mass_matrix(model, q)))
     close(twice.a, once.a, tolerance)
     close(twice.pressures[:2] + 2.0 * twice.pressures[2:], once.pressures, tolerance)
@@ -360,6 +359,5 @@ def test_bad_input():
     refused(ff.InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
     refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")]))
     with pytest.raises(ff.InputError, match="rate of 'inequality 0' is unknown"):
-        constrained.unilateral_accelerations(
-            model, q, rest, rest, inequalities=(np.eye(2), rest), drift=constrained.DriftControl(0.1)
-        )
+        constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.eye(2), rest),
+            drift=constrained.DriftControl(0.1))  # fmt: skip

@@ -22,12 +22,10 @@ class Thing:
 
 W = np.ones(6)
 NAMES: tuple[Any, ...] = ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), ["x"], {"x"}, b"x", "X ", Thing())
-GRAVITIES: tuple[Any, ...] = ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan],
-                              [0, np.inf, 0], [0, 0, 1j], ["0", "0", "g"], {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g",
-                              [None, 0, 0], True, Thing())  # fmt: skip
-WRENCHES: tuple[Any, ...] = (W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan),
-                             np.append(W[:5], np.inf), W * 1j, [[1.0], [1.0, 2.0]], np.array([Thing()] * 6), W[:, None], [],
-                             W > 0, {"force": W}, {1, 2, 3, 4, 5, 6})  # fmt: skip
+GRAVITIES: tuple[Any, ...] = ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0],
+    [0, 0, 1j], ["0", "0", "g"], {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g", [None, 0, 0], True, Thing())  # fmt: skip
+WRENCHES: tuple[Any, ...] = (W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan), np.append(W[:5], np.inf),
+    W * 1j, [[1.0], [1.0, 2.0]], np.array([Thing()] * 6), W[:, None], [], W > 0, {"force": W}, {1, 2, 3, 4, 5, 6})  # fmt: skip
 
 
 def shown(values: Any) -> Bad:

@@ -25,9 +25,8 @@ ALL_LAYOUTS = ("bias_forces of quaternions", "frame_jacobian of quaternions", "i
 
 def same(call: Call, expected: list[np.ndarray], given: dict, what: object, tolerance: float = 0.0) -> None:
     for x, y in zip(call.result(**given), expected, strict=True):
-        np.testing.assert_allclose(
-            x, y, rtol=tolerance, atol=tolerance * np.abs(y).max(initial=0.0, where=np.isfinite(y)), err_msg=what
-        )
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * np.abs(y).max(initial=0.0, where=np.isfinite(y)),
+            err_msg=what)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -57,10 +56,8 @@ def test_other_numbers_and_read_only_arrays_work(name):
         assert not any(np.shares_memory(x, y) for y in call.arrays.values())
 
 
-EVERY_KIND, MIMICS = (
-    random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
-    random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7),
-)
+EVERY_KIND, MIMICS = (random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
+    random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7))  # fmt: skip
 CHECK = "spatial.consistency.check"  # has one list of reasons for all
 LEADS = ((17,), (2, 5), (1,), (0,), (2, 0, 3), (1, 1, 1))  # robots take them in turn
 

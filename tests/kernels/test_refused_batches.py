@@ -57,7 +57,7 @@ def test_the_error_names_the_singular_state(at, spread):
     model = gimbal()
     q = np.tile([0.3, 1.0], (600, 1))
     q[at, 1] = 0.0
-    with pytest.raises(ff.InputError, match=rf"singular at state \[{at}\]") as caught:
+    with pytest.raises(ff.InputError, match=rf"singular at state \[{at}\].* joint 'turn' moves no inertia") as caught:
         ff.forward_dynamics(model, q, np.zeros((600, 2)), np.ones((600, 2)))
     assert caught.value.data["index"] == (at,)
     assert abs(caught.value.data["eigenvalue"]) < 1e-12

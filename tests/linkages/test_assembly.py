@@ -7,9 +7,8 @@ import warnings
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer import linkages
-from freeflyer.linkages import (
-    AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition, sweep,
-)  # fmt: skip
+from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
+    sweep)  # fmt: skip
 from linkage_samples import MASKS, four_bar, planar, pose, random_linkage, stewart
 from pathlib import Path
 

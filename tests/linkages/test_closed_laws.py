@@ -258,9 +258,8 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
         return np.concatenate([ff.difference(model, q0, q1), u1 - u0])
 
     def rate(t: float) -> np.ndarray:
-        later, much_later = (
-            slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n, 0.2 * x.h) - np.eye(2 * n) for m in (1, 2)
-        )
+        later, much_later = (slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n,
+            0.2 * x.h) - np.eye(2 * n) for m in (1, 2))  # fmt: skip
         return (4.0 * later - much_later) / (2.0 * t)
 
     whole = all(j.nv in (0, x.tree.joint(j.name).nv) for j in model.joints)

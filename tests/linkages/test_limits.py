@@ -270,9 +270,8 @@ def test_yaw_and_the_base_of_a_whole_robot():
     robot = ff.robots.kangaroo_like()
     path = follow(robot, LENGTH, [0.0, 0.05], keep=[UPRIGHT], release=ANKLE)
     np.testing.assert_array_equal(path.q[:, :7], [robot.neutral[:7]] * 2)
-    np.testing.assert_allclose(
-        path.joint(robot, "left_knee"), follow(leg(), LENGTH, [0.0, 0.05]).joint(leg(), "left_knee"), atol=1e-8
-    )
+    np.testing.assert_allclose(path.joint(robot, "left_knee"), follow(leg(), LENGTH, [0.0, 0.05]).joint(leg(), "left_knee"),
+        atol=1e-8)  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [

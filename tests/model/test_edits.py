@@ -26,10 +26,8 @@ def zoo():
 def kept(full, small):
     """Where the coordinates of `small` are in q and v of `full`."""
     own = [full.joint(j.name) for j in small.joints if j.nv]
-    return (
-        np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
-        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]),
-    )
+    return (np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
+        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]))  # fmt: skip
 
 
 def random_state(model, seed=0):

@@ -253,10 +253,8 @@ def test_options_of_load(tmp_path):
         Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
     assert load(description).nv == 9
     # MuJoCo and lxml are imported by the first file, not by the package
-    code = (
-        "import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
-        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])"
-    )
+    code = ("import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
+        "print([m for m in ('mujoco', 'lxml') if m in sys.modules])")  # fmt: skip
     assert python(code).stdout.strip() == "[]"
 
 

@@ -9,10 +9,8 @@ from closeness import close, fresh, refused
 from freeflyer_papers import kangaroo, registry
 from freeflyer_papers.estimation import estimators
 from freeflyer_papers.estimation.swing import Sway
-from freeflyer_papers.kangaroo import (
-    comparison, inverse_dynamics, inverse_dynamics as part, mechanisms, robots, squat, swing, tracking,
-    transmissions, workspace,
-)  # fmt: skip
+from freeflyer_papers.kangaroo import (comparison, inverse_dynamics, inverse_dynamics as part, mechanisms, robots, squat, swing,
+    tracking, transmissions, workspace)  # fmt: skip
 from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_inertia
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
 from robots_on_disk import MODELS, example, needs_examples, needs_models

@@ -139,9 +139,8 @@ def test_without_osqp_its_rows_say_so(monkeypatch):
     assert found.solver_times == found.solver_sizes == ()
     made = reduced_wbc.REPRODUCTION.tables(found)
     said = [t.title for t in made if any("not installed: pip install osqp" in row for row in t.rows)]
-    assert [title.partition(":")[0].partition(",")[0] for title in said] == [
-        "Table 3", "Table 3", "Fig 5", "OSQP alone", "the dynamics of the base",
-    ]  # fmt: skip
+    assert [title.partition(":")[0].partition(",")[0] for title in said] == ["Table 3", "Table 3", "Fig 5", "OSQP alone",
+        "the dynamics of the base"]  # fmt: skip
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)
     assert set(reduced_wbc.REPRODUCTION.pictures(found)) == set(reduced_wbc.REPRODUCTION.captions)
 

@@ -107,10 +107,8 @@ def standing_run(model: ff.Model, feet, samples: int = 3, force: float = 100.0) 
     return Run(np.arange(samples) * 0.5, q, rest, rest, forces, robot=model.name, digest=digest(model))
 
 
-RUNS = {
-    "humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_by_name(HUMANOID)), None),
-    "quadruped": (QUADRUPED, standing_run(QUADRUPED, POINT_FEET), POINT_FEET),
-}
+RUNS = {"humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_by_name(HUMANOID)), None),
+        "quadruped": (QUADRUPED, standing_run(QUADRUPED, POINT_FEET), POINT_FEET)}  # fmt: skip
 
 
 def arrows(figure) -> list[float]:

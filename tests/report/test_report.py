@@ -176,9 +176,8 @@ def test_chains_and_branches():
     joints = (*d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
               Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
               Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)))  # fmt: skip
-    assert lines(replace(d, links=links, joints=joints)) == [
-        ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
-    ]  # fmt: skip
+    assert lines(replace(d, links=links, joints=joints)) == [("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"),
+        ("│  ", "tip"), ("└─ ", "tail")]  # fmt: skip
     drawn = tree_lines(ff.analysis.overview(robots.chain(2000)).links)
     assert len(drawn) >= 2001
     assert max(len(line.guides) for line in drawn) <= 3

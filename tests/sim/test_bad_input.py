@@ -8,10 +8,8 @@ from freeflyer import sim
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 LATE = 0.02  # s
-WAYS = {
-    "ground": {"ground": True}, "compiled": {"hold": True}, "rk4": {}, "rk45": {"integrator": "rk45"},
-    "batch": {"hold": True, "lead": 3}, "batch on ground": {"ground": True, "lead": 3},
-}  # fmt: skip
+WAYS = {"ground": {"ground": True}, "compiled": {"hold": True}, "rk4": {}, "rk45": {"integrator": "rk45"},
+        "batch": {"hold": True, "lead": 3}, "batch on ground": {"ground": True, "lead": 3}}  # fmt: skip
 
 
 def standing(inputs=None, dt=1e-3, duration=0.05, ground=None, lead=0, friction=0.8, **options):

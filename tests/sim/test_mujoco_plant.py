@@ -186,9 +186,8 @@ def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
     q = np.array([0.0, 0.0, 0.06, 0.0, 0.0, 0.0, 1.0])
     corners = np.array([[0.1, 0.1, 0.0], [0.1, -0.1, 0.0], [-0.1, -0.1, 0.0], [-0.1, 0.1, 0.0]])
     for where in (path, None):
-        for feet in (
-            [ff.contacts.surface("sole", corners)], [ff.contacts.point("sole", p, name=f"f{k}") for k, p in enumerate(corners)],
-        ):  # fmt: skip
+        for feet in ([ff.contacts.surface("sole", corners)],
+                [ff.contacts.point("sole", p, name=f"f{k}") for k, p in enumerate(corners)]):  # fmt: skip
             plant = sim.mujoco_plant(model, q, path=where, feet=feet)
             run = sim.simulate_in_mujoco(plant, q, np.zeros(6), dt=1e-2, duration=1.0)
             normal = [run.forces[f.name][-1, 2] for f in feet]
@@ -233,10 +232,8 @@ def test_spheres_stand_upright_whatever_the_axes_of_a_foot(tmp_path):
 
 def test_mimic_joints_follow_in_mujoco():
     link = ff.Inertia(1.0, np.array([0.0, 0.0, -0.1]), 0.01 * np.eye(3))
-    joints = (
-        ff.Joint("a", "revolute", "world", "l1", axis=np.array([0.0, 1.0, 0.0])),
-        ff.Joint("b", "revolute", "l1", "l2", axis=np.array([0.0, 1.0, 0.0]), mimic=ff.Mimic("a", -0.5, 0.0)),
-    )
+    joints = (ff.Joint("a", "revolute", "world", "l1", axis=np.array([0.0, 1.0, 0.0])),
+        ff.Joint("b", "revolute", "l1", "l2", axis=np.array([0.0, 1.0, 0.0]), mimic=ff.Mimic("a", -0.5, 0.0)))  # fmt: skip
     model = ff.build(ff.Description("two", (ff.Link("l1", link), ff.Link("l2", link), ff.Link("world")), joints))
     q, v = np.array([0.4]), np.zeros(1)
     ours = sim.simulate(model, q, v, dt=5e-3, duration=0.3)

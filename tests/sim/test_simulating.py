@@ -220,11 +220,9 @@ def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
     """Sample 0 is recorded after them; controllers that measure late see the state before."""
     model, sensing = ff.robots.chain(2), sim.Sensing(position_noise=0.01, delay=0.02)
     drag = lambda t, q, v: -0.1 * v - q
-    events = [
-        sim.Event("faster", lambda state: 1.0, start=lambda state: sim.Change(v=2.0 * state.v)),
+    events = [sim.Event("faster", lambda state: 1.0, start=lambda state: sim.Change(v=2.0 * state.v)),
         sim.Event("start", lambda state: state.q[0] - 0.45, start=lambda state: sim.Change(q=state.q + 0.1, v=state.v + 0.1)),
-        sim.Event("unchanged", lambda state: 1.0, start=lambda state: None),
-    ]
+        sim.Event("unchanged", lambda state: 1.0, start=lambda state: None)]  # fmt: skip
     for chosen, seen in ((events[0], None), (events, sensing), (events[1:], None), (events[2], sensing)):
         run = sim.simulate(model, [0.5, 0.0], [0.1, 0.2], drag, dt=0.01, duration=0.3, events=chosen, sensing=seen)
         run.save(tmp_path / "run.npz", overwrite=True)

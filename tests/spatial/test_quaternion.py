@@ -11,9 +11,8 @@ from freeflyer.spatial import consistency, inertia, quaternion, quaternion as Q,
 from freeflyer.spatial.quaternion import rotation_vector
 from hypothesis import given, settings, strategies as st
 from scipy.spatial.transform import Rotation, Slerp
-from spatial_samples import (
-    ALL_ANGLES, NEAR_PI, TO_PI, close, directions, point_masses, random_inertia, random_pose, random_twist, rng,
-)  # fmt: skip
+from spatial_samples import (ALL_ANGLES, NEAR_PI, TO_PI, close, directions, point_masses, random_inertia, random_pose,
+    random_twist, rng)  # fmt: skip
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)

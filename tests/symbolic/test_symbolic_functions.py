@@ -35,10 +35,9 @@ def arm(*welded: str) -> ff.Model:
 
 
 ARM = arm()
-PARAMETERS = ff.symbolic.parameters(
-    ARM, masses={"upper": m1, "lower": m2}, centers={"upper": (c1, 0, 0), "lower": (c2, 0, 0)},
-    inertias={"upper": sp.diag(0, 0, I1), "lower": sp.diag(0, 0, I2)}, positions={"elbow": (l1, 0, 0)}, gravity=(0, -g, 0),
-)  # fmt: skip
+PARAMETERS = ff.symbolic.parameters(ARM, masses={"upper": m1, "lower": m2}, centers={"upper": (c1, 0, 0), "lower": (c2, 0, 0)},
+    inertias={"upper": sp.diag(0, 0, I1), "lower": sp.diag(0, 0, I2)}, positions={"elbow": (l1, 0, 0)},
+    gravity=(0, -g, 0))  # fmt: skip
 
 
 def same(a, b):
@@ -64,9 +63,8 @@ def test_arms_and_welds():
     # Numbers put in afterwards give the model of those numbers
     model, names = arm("tool", "sensor"), ("lower", "tool")
     masses, x = sp.symbols("mass_a mass_b"), sp.symbols("x y z")
-    p = ff.symbolic.parameters(
-        model, masses=dict(zip(names, masses)), centers={"tool": x}, inertias={"tool": sp.diag(*x)}, positions={"elbow": x}
-    )
+    p = ff.symbolic.parameters(model, masses=dict(zip(names, masses)), centers={"tool": x}, inertias={"tool": sp.diag(*x)},
+        positions={"elbow": x})  # fmt: skip
     values = {masses[0]: 1.25, masses[1]: 0.75, x[0]: 0.5, x[1]: 0.3, x[2]: 0.7}
     M = ff.symbolic.evaluate("mass_matrix", model, [q1, q2], parameters=p)
     d = model.description
@@ -89,11 +87,9 @@ def test_arms_and_welds():
 def test_a_model_with_its_own_numbers_is_itself(name):
     model = ff.robots.make(name).tree
     links = {k.name: k.inertia for k in model.description.links if k.inertia.mass > 0.0}
-    p = ff.symbolic.parameters(
-        model, masses={k: x.mass for k, x in links.items()}, centers={k: x.com for k, x in links.items()},
+    p = ff.symbolic.parameters(model, masses={k: x.mass for k, x in links.items()}, centers={k: x.com for k, x in links.items()},
         inertias={k: x.rotational for k, x in links.items()}, gravity=model.description.gravity,
-        positions={j.name: j.placement[:3, 3] for j in model.description.joints if j.kind != "fixed"},
-    )  # fmt: skip
+        positions={j.name: j.placement[:3, 3] for j in model.description.joints if j.kind != "fixed"})  # fmt: skip
     np.testing.assert_allclose(np.array(p, float), model.parameters, rtol=1e-13, atol=1e-14)
 
 

@@ -246,11 +246,8 @@ def save_html(path, **options):
         page.close()
 
 
-WRITERS = {
-    ".png": lambda path, **options: ff.viewer.save_picture(ff.robots.chain(2), path, width=40, height=40, **options),
-    ".html": save_html,
-    ".gif": lambda path, **options: ff.viewer.record(batch(), path, rate=5, **options),
-}
+WRITERS = {".png": lambda path, **options: ff.viewer.save_picture(ff.robots.chain(2), path, width=40, height=40, **options),
+           ".html": save_html, ".gif": lambda path, **options: ff.viewer.record(batch(), path, rate=5, **options)}  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", WRITERS)

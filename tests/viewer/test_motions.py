@@ -270,10 +270,8 @@ def test_nearer_things_hide_others_and_transparent_ones_do_not():
     clear = render([Piece(back, RED), Piece(front, (0.0, 1.0, 0.0, 0.4))], camera, 60, 60, None)[30, 30]
     assert clear[0] > 50
     assert clear[1] > 50
-    faint, seen = (
-        render([Piece(back, RED, through=True), Piece(x, GREEN)], camera, 60, 60, None)
-        for x in (front, front.moved(_at(-4.0, 0.0, 0.0)))
-    )
+    faint, seen = (render([Piece(back, RED, through=True), Piece(x, GREEN)], camera, 60, 60, None) for x in (front,
+        front.moved(_at(-4.0, 0.0, 0.0))))  # fmt: skip
     assert faint[30, 30, :2].min() > 50
     assert (seen == render([Piece(back, RED)], camera, 60, 60, None)).all()
 
