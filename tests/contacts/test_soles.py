@@ -60,6 +60,7 @@ def test_point_feet_are_found_by_name():
     assert [foot.kind for foot in feet] == ["point"] * 4
     assert np.abs(height).max() < 1e-9
     refused(ff.InputError, "no sites", lambda: ff.contacts.feet_by_name(ff.robots.chain(3)))
+    refused(ff.InputError, "not read from a file", lambda: feet_from_file(ff.robots.chain(3)))
 
 
 @pytest.mark.peers
@@ -67,7 +68,7 @@ def test_point_feet_are_found_by_name():
 def test_a_shape_stands_where_mujoco_touches_it(tmp_path, name):
     geom, kind = SHAPES[name]
     model, path = scene(tmp_path, f'<geom {geom} mass="1" friction="0.7"/>')
-    (foot,) = feet_from_file(model, path)
+    (foot,) = feet_from_file(model)
     assert (foot.frame, foot.kind, foot.friction) == ("foot", kind, 0.7)
     there = touched(path, model.neutral)
     ours = foot.points[:, :2] + model.neutral[:2]
@@ -213,8 +214,7 @@ def collada(corners: np.ndarray, axis: str, node: str = "", unit: str = "1") -> 
 @pytest.mark.parametrize(("file", "kinds"), [("go2.urdf", ["point"] * 4), ("solo12.urdf", ["point"] * 4),
                                              ("icub.urdf", ["surface"] * 2), ("romeo.urdf", ["surface"] * 2)])  # fmt: skip
 def test_feet_of_public_robots(file, kinds):
-    path = example(file)
-    feet = feet_from_file(ff.load(path), path)
+    feet = feet_from_file(ff.load(example(file)))
     assert [foot.kind for foot in feet] == kinds
     if file == "icub.urdf":  # its foot is long in x, and its centre of mass lies there
         assert all(np.ptp(foot.points[:, 0]) > 0.14 > 0.08 > np.ptp(foot.points[:, 1]) for foot in feet)

@@ -61,7 +61,7 @@ def feet_by_name(model: Model) -> tuple[Contact, ...]:
     found = found or [point(x.name) for x in model.description.sites if x.name.endswith("_foot")]
     if not found:
         raise InputError(f"{model.name!r} has no frames '..._sole' with corners '..._sole_*', no sites '..._foot': name its feet "
-                         "(feet=), see freeflyer.contacts.contact_from_points and feet_from_file", robot=model.name)
+                         "(feet=), see freeflyer.contacts.contact_from_points, or take feet_from_file(model)", robot=model.name)
     return tuple(found)
 
 
@@ -91,7 +91,7 @@ def complete_feet(model: Model, feet: Iterable[Contact] | None) -> tuple[Contact
 
 
 @public
-def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | None = None) -> tuple[Contact, ...]:
+def feet_from_file(model: Model, path: str | os.PathLike[str] | None = None, q: ArrayLike | None = None) -> tuple[Contact, ...]:
     """Feet of a model in the file that it was read from, one contact for each foot body.
 
     A body is all links that fixed joints join. Its shapes count if their lowest points lie within 5 mm of its lowest. Bodies
@@ -99,24 +99,29 @@ def feet_from_file(model: Model, path: str | os.PathLike[str], q: ArrayLike | No
     slightest corners are left out while that costs at most 5 % of its area or more than eight are left.
 
     Args:
+        path: By default the file that `load` read.
         q: (nq,) array, configuration in which it stands; by default the keyframe `home` or `stand...` of the file, else the
             neutral one.
     Returns: tuple of Contact: points, lines and surfaces, as the shapes lie. Frames are links; friction is the least sliding
     coefficient of a foot's shapes, None in URDF.
-    Raises: InputError for open loops, files without shapes that collide, and meshes that are not found. FileError for files that
-    `load` would not read or MuJoCo refuses, and for meshes without corners.
+    Raises: InputError for open loops, models of no file, files without shapes that collide, and meshes that are not found.
+    FileError for files that `load` would not read or MuJoCo refuses, and for meshes without corners.
 
     Examples:
         >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
         >>> with open("foot.xml", "w") as file:
         ...     characters = file.write(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
-        >>> (foot,) = ff.contacts.feet_from_file(ff.load("foot.xml"), "foot.xml")
+        >>> (foot,) = ff.contacts.feet_from_file(ff.load("foot.xml"))
         >>> foot.kind, foot.friction, foot.points[:, 2]
         ('surface', 0.8, array([-0.03, -0.03, -0.03, -0.03]))
     """
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(f"the loops of {model.name!r} are open: the places of its feet are those of freeflyer.close_loops(model)")
     at = reference_posture(model) if q is None else one_row(model, "q", q, "q")
+    path = path or model.tree.description.file
+    if not path:
+        raise InputError(f"{model.name!r} was not read from a file: give the path= of one, or its feet, see "
+                         "freeflyer.contacts.contact_from_points")
     root, _ = read_xml(path, "robot file")
     shapes = shapes_in_urdf(root, path) if root.tag == "robot" else _shapes_in_mjcf(path)
     model, groups = model.tree, rigid_groups(model.tree.description)

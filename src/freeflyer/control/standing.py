@@ -85,7 +85,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     if path is None and not any(site.name.endswith("_foot") for site in closed.description.sites):
         path = closed.description.file or None
     found = path is not None and feet is None and not soles
-    named = complete_feet(closed, feet_from_file(closed, path) if found else feet)  # type: ignore[arg-type]
+    named = complete_feet(closed, feet_from_file(closed, path) if found else feet)
     legs = [_leg(closed, foot, named) for foot in named]
     back = bool(legs) and all(leg is not None and len(leg.joints) == 3 and leg.knee < 0.0 for leg in legs)
     model, feet = _with_soles(closed, named, -1.0 if back else 1.0)
@@ -96,7 +96,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     at, off = near, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
         if found and all(foot.kind == "point" for foot in feet):
-            feet = complete_feet(model, feet_from_file(model, path, at))  # type: ignore[arg-type]
+            feet = complete_feet(model, feet_from_file(model, path, at))
         at, off = _posture(model, feet, base, at, near, bent)
         if max(abs(float(foot_points(model, at, [foot])[:, 2].min())) for foot in feet) < POSTURE_ERROR:
             break
