@@ -1,6 +1,4 @@
-"""Bad problems and solvers that fail: a clear report, and torques that are finite. Cases in which an answer looked right and
-was not: conflicts in parts, limits of tilted points, tasks that change. Closed linkages: the three steps over all joints and
-the projected form give the same accelerations, forces and torques."""
+"""Bad problems and solvers that fail: a clear report and finite torques; closed linkages in three steps or projected."""
 
 import freeflyer as ff
 import numpy as np
@@ -100,8 +98,7 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
     (lambda m, q: control.WholeBodyProblem(m, limits=[control.TorqueLimits(-1.0, 1.0)]).solve(q, np.zeros(m.nv)),
         "above the upper"),
     (lambda m, q: control.WholeBodyProblem(m, limits=[control.TorqueLimits([1.0, 2.0])]).solve(q, np.zeros(m.nv)), "one for each"),
-    (lambda m, q: control.AccelerationLimits(0.0), "positive"),
-    (lambda m, q: control.JointLimits(dt=0.0), "dt"),
+    (lambda m, q: control.AccelerationLimits(0.0), "positive"), (lambda m, q: control.JointLimits(dt=0.0), "dt"),
     (lambda m, q: control.NormalForceLimits("left_sole", -3.0), "normal force"),
     (lambda m, q: control.WholeBodyProblem(m, limits=[control.NormalForceLimits("left_sole", 3.0)]).solve(q, np.zeros(m.nv)),
         "left_sole"),

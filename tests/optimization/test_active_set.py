@@ -1,5 +1,4 @@
-"""The compiled active set against quadratic programs level by level, on levels that meet in one point, contradict or repeat
-each other, or differ in scale by decades."""
+"""The compiled active set against quadratic programs level by level, also degenerate, contradictory, badly scaled."""
 
 import numpy as np
 import pytest

@@ -27,8 +27,7 @@ def cost(level: Level, x: np.ndarray) -> float:
 
 
 def better(levels: list[Level], k: int, x: np.ndarray) -> float:
-    """The least cost of level k that SLSQP finds with the levels above as good as they are in x (their rows' values within limits
-    widened by their violations)."""
+    """The least cost of level k that SLSQP finds with the levels above as good as they are in x."""
     A = np.concatenate([level.A for level in levels[:k]]) if k else np.zeros((0, len(x)))
     at = A @ x
     low = np.minimum(np.concatenate([level.lower for level in levels[:k]]), at) if k else np.zeros(0)
@@ -184,8 +183,7 @@ def test_other_solvers_give_the_same(solver):
 
 
 @pytest.mark.parametrize(("levels", "words"), [
-    ([], "at least one level"),
-    ([np.eye(2)], "level 0 must be"),
+    ([], "at least one level"), ([np.eye(2)], "level 0 must be"),
     ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
     ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
     ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
