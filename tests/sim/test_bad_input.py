@@ -58,7 +58,9 @@ def test_a_controller_that_goes_wrong_ends_the_run_with_its_joint(way, value):
         assert f"is {value}: every entry must be finite" in run.failure
 
 
-def test_a_start_below_the_ground_names_the_robot():
+def test_a_start_below_the_ground_or_with_endless_forces_is_refused():
+    with pytest.raises(ff.InputError, match="inputs"):
+        standing(lambda t, q, v: np.full(v.shape, np.inf))
     model = block(0.1)
     q = np.r_[UPRIGHT, 0.0]
     sunk = q - 0.01 * np.eye(8)[2]
