@@ -299,7 +299,10 @@ def test_a_camera_around_points_shows_all_of_them_and_not_much_else():
     rng = fresh("camera")
     for _ in range(20):
         points = rng.normal(size=(30, 3)) * rng.uniform(0.01, 10.0, 3) + rng.normal(size=3)
-        camera = camera_around(points, rng.uniform(-180, 180), rng.uniform(-89, 89), aspect := rng.uniform(0.5, 2.0))
+        a, e, aspect = rng.uniform(-180, 180), rng.uniform(-89, 89), rng.uniform(0.5, 2.0)
+        camera = camera_around(points, a, e, aspect)
+        back, (a, e) = camera.position - camera.look_at, np.radians([a, e])
+        assert back / np.linalg.norm(back) == pytest.approx([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
         pixels, depth = camera.project(points, round(1000 * aspect), 1000)
         share = np.abs(pixels / [500.0 * aspect, 500.0] - 1.0).max()
         assert 0.6 < share < 1.0
