@@ -174,8 +174,8 @@ def test_sub_mechanisms_and_their_pictures():
     scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes]
     heights = [axes.transData.get_matrix()[1, 1] for axes in figure.axes]
     assert len(figure.axes) == len(VIEWS)
-    np.testing.assert_allclose(scales, scales[0], rtol=1e-3)
-    np.testing.assert_allclose(heights, scales[0], rtol=1e-3)
+    np.testing.assert_allclose(scales, scales[0], rtol=1e-9)
+    np.testing.assert_allclose(heights, scales[0], rtol=1e-9)
     panels = linkage.transmissions(FOUND).axes
     assert [axes.get_xlabel().split()[0] for axes in panels] == [x.motor for x in FOUND.transmissions]
     bars = linkage.nearness(FOUND).axes[0].patches

@@ -118,11 +118,11 @@ def test_violations_of_contradicted_inequalities_stay_at_their_optimum(solver):
         found, _ = nnls(root * np.hstack([C, -C, np.eye(len(A))]), root[:, 0] * d)  # C x + room = d, x of two signs
         best = C @ (found[:n] - found[n : 2 * n]) - d + found[2 * n :]
         whole = solve_hierarchy(levels, solver=solver)
-        np.testing.assert_allclose(whole.violations[0], side * best, atol=1e-6)
+        np.testing.assert_allclose(whole.violations[0], side * best, atol=1e-9)
         assert not whole.met[0]
         for k in range(1, len(levels)):
             for part, v in zip(solve_hierarchy(levels[:k], solver=solver).violations, whole.violations):
-                np.testing.assert_allclose(v, part, atol=2e-6)
+                np.testing.assert_allclose(v, part, atol=1e-9)
 
 
 def test_what_levels_leave_free_is_least_by_either_way():
@@ -132,7 +132,7 @@ def test_what_levels_leave_free_is_least_by_either_way():
         levels = [contradicted(rng, 4), *random_levels(rng, 3)[:1]]
         levels = [Level(np.hstack([x.A, rng.normal(size=(len(x.A), 12 - x.A.shape[1]))]), *x[1:]) for x in levels]
         x, other = solve_hierarchy(levels).x, solve_hierarchy(levels, solver="daqp").x
-        np.testing.assert_allclose(other, x, atol=1e-5 * (1.0 + np.abs(x).max()))
+        np.testing.assert_allclose(other, x, atol=1e-9 * (1.0 + np.abs(x).max()))
 
 
 def test_levels_that_cannot_be_met_are_distinguished():
@@ -178,7 +178,7 @@ def test_other_solvers_give_the_same(solver):
         except NumericalError:
             refused += 1
             continue
-        np.testing.assert_allclose(theirs.x, ours.x, atol=1e-5)
+        np.testing.assert_allclose(theirs.x, ours.x, atol=1e-8)
     assert refused <= 3
 
 

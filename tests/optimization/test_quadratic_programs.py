@@ -123,7 +123,7 @@ def test_polishing_finds_the_minimum_from_its_active_limits():
         s = solve_qp(**case.arguments)
         near = s.x * (1.0 + 1e-5 * rng.normal(size=len(s.x)))
         x, _ = polish(p, near, s.dual, 1e-9)
-        np.testing.assert_allclose(x, case.x, rtol=1e-6, atol=1e-6 * np.abs(case.x).max())
+        np.testing.assert_allclose(x, case.x, rtol=1e-9, atol=1e-9 * np.abs(case.x).max())
 
 
 @pytest.mark.parametrize("solver", SOLVERS)
@@ -136,11 +136,11 @@ def test_warm_starts_change_the_way_not_the_answer(solver):
         case = known(rng, "feasible")
         first = solve_qp(**case.arguments, solver=solver)
         again = solve_qp(**case.arguments, solver=solver, warm=first)
-        np.testing.assert_allclose(again.x, first.x, rtol=1e-6, atol=1e-6 * np.abs(first.x).max())
+        np.testing.assert_allclose(again.x, first.x, rtol=1e-8, atol=1e-8 * np.abs(first.x).max())
         fewer += first.iterations - again.iterations
         other = known(rng, "feasible")  # of another shape, or with other active limits
         s = solve_qp(**other.arguments, solver=solver, warm=first)
-        np.testing.assert_allclose(s.x, other.x, rtol=1e-5, atol=1e-5 * np.abs(other.x).max())
+        np.testing.assert_allclose(s.x, other.x, rtol=1e-8, atol=1e-8 * np.abs(other.x).max())
     if solver in ("active-set", "daqp"):
         assert fewer > 0
 

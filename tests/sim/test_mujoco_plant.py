@@ -191,7 +191,7 @@ def test_feet_at_sites_and_several_feet_on_one_body(tmp_path):
             plant = sim.mujoco_plant(model, q, path=where, feet=feet)
             run = sim.simulate_in_mujoco(plant, q, np.zeros(6), dt=1e-2, duration=1.0)
             normal = [run.forces[f.name][-1, 2] for f in feet]
-            np.testing.assert_allclose(normal, 2.0 * 9.81 / len(feet), rtol=0.02)
+            np.testing.assert_allclose(normal, 2.0 * 9.81 / len(feet), rtol=1e-6)
     refused(InputError, "twice", lambda: sim.mujoco_plant(model, feet=[ff.contacts.point("sole"), ff.contacts.point("sole")]))
     (path := tmp_path / "ghost.xml").write_text(BOX.replace("<geom ", '<geom contype="0" conaffinity="0" '))
     with pytest.raises(InputError, match="no colliding shape"):
