@@ -50,7 +50,7 @@ def test_redundant_feet_share_the_load_with_the_least_point_forces():
     S = np.vstack([corners.jacobian(q)[3 * k : 3 * k + 3] for k in range(4)])
     y = b.multipliers
     null = np.eye(12) - np.linalg.pinv(S.T, rcond=1e-9) @ S.T
-    close(null @ y, np.zeros(12), 1e-7 * max(1.0, np.abs(y).max()))
+    close(null @ y, np.zeros(12), 1e-10 * max(1.0, np.abs(y).max()))
 
 
 def test_what_contradicts_or_does_not_fit_is_refused():

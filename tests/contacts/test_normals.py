@@ -68,7 +68,7 @@ def test_soles_of_closed_robots_on_a_slope(as_rows):
     known = {name: w for name, w in d.wrenches("world").items() if name in stance.item_names}
     alone = ff.ConstraintSet(model)
     given = ff.constrained_dynamics(model, q, np.zeros(model.nv), tau, constraints=alone, external=known, expressed="world")
-    close(given.a, d.a, 1e-7 * max(1.0, np.abs(d.a).max()))
+    close(given.a, d.a, 1e-10 * max(1.0, np.abs(d.a).max()))
 
 
 def test_axes_of_contacts_loops_and_locks():

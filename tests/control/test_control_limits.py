@@ -42,7 +42,7 @@ def test_the_largest_acceleration_just_reaches_the_limit():
     reached = np.where(after > 0.0, 0.5 * (v + after) * dt + after**2 / (2.0 * brake), v**2 / (-2.0 * np.minimum(a, -1e-9)))
     free = np.abs(a) < brake * (1.0 - 1e-9)  # neither bound by the brake
     assert (free & (after > 0.0)).sum() > 100 < (free & (after <= 0.0)).sum()
-    np.testing.assert_allclose(reached[free], room[free], rtol=1e-6)
+    np.testing.assert_allclose(reached[free], room[free], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("q", "v"), [(1.2, 0.0), (1.2, 1.0), (0.9999, 5.0), (-1.5, -3.0)])
@@ -206,7 +206,7 @@ def test_normal_forces_are_limited_along_the_normal(bilateral, more):
         assert (force > most + 1e-6) == above
         close(solution.wrenches("contact")[FOUR[0]][2], force, 1e-9)
     total = sum(free.wrenches("world").values())
-    close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-6)
+    close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-9)
     refused(ff.InputError, "'contact', got", free.wrenches, "floor")
 
 
@@ -224,10 +224,11 @@ def test_solutions_of_rolled_lines_keep_their_cones():
 
 def test_active_limits_name_their_joints() -> None:
     """Of a robot with a floating base, whose velocities come before those of its motors."""
-    model, k = ff.robots.humanoid(20), int(fresh("names").integers(20))
+    model = ff.robots.humanoid(20)
     q, v, rest = ff.robots.standing_posture(model), np.zeros(model.nv), np.full(20, 1e6)
     feet, tasks = [ff.contacts.surface(f"{side}_sole") for side in ("left", "right")], [control.PostureTask(model.neutral)]
     free = control.WholeBodyProblem(model, tasks, feet).solve(q, v)
+    k = int(fresh("names").choice(np.flatnonzero(np.abs(free.tau) > 1.0)))
     rest[k] = 0.5 * abs(free.tau[k])
     held = control.WholeBodyProblem(model, tasks, feet, [control.TorqueLimits(2.0 * rest, scale=0.5)]).solve(q, v)
     assert held.levels[0].active == (f"TorqueLimits: {model.actuated[k]}",)

@@ -175,7 +175,7 @@ def test_errors_decay_as_promised() -> None:
     np.testing.assert_allclose(spin, spin[0] * np.exp(-12.0 * found.t)[:, None], atol=1e-7)
     error = ff.center_of_mass(model, found.q) - ff.center_of_mass(model, q)
     decay = (1.0 + 6.0 * found.t) * np.exp(-6.0 * found.t)
-    np.testing.assert_allclose(error, error[0] * decay[:, None], atol=1e-6)
+    np.testing.assert_allclose(error, error[0] * decay[:, None], atol=1e-9)
 
 
 def test_closed_robots() -> None:

@@ -341,10 +341,10 @@ def test_a_step_takes_up_what_the_dcm_is_off(off):
         motions.append(adjustment.swing(t, dcm, foot, single.swings["left"](t)))
         dcm = dcm + (np.exp(plan.omega * DT) - 1.0) * (dcm - foot)  # the pressure rests on the line
     adjustment.enter(double)
-    close((dcm - plan.dcm(times[-1] + DT) - adjustment.plan_shift) @ side, 0.0, 1e-4, least=1.0)
+    close((dcm - plan.dcm(times[-1] + DT) - adjustment.plan_shift) @ side, 0.0, 1e-8, least=1.0)
     assert abs(adjustment.plan_shift @ side) > 3.0 * abs(off) - 1e-9
     landed = motions[-1].target[:3, 3] - single.swings["left"](single.end).target[:3, 3]
-    close(landed @ side, adjustment.foot_shifts["left"] @ side, 1e-4, least=1.0)
+    close(landed @ side, adjustment.foot_shifts["left"] @ side, 1e-8, least=1.0)
     np.testing.assert_array_equal(adjustment.foot_shifts["right"], 0.0)
 
 

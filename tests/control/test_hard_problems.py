@@ -216,4 +216,4 @@ def test_torques_of_the_linkage_are_those_of_all_joints():
     external = {c.frame: solution.forces[c.name] for c in problem.constraints.contacts}
     found = ff.constrained_dynamics(tree, q, whole, tau, constraints=ff.ConstraintSet(tree), external=external)
     expected = ff.velocity_map(model, q) @ solution.a + ff.velocity_map_bias(model, q, v)
-    close(found.a, expected, 1e-6, least=np.abs(expected).max())
+    close(found.a, expected, 1e-9, least=np.abs(expected).max())

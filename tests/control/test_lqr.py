@@ -73,8 +73,8 @@ def test_one_bandwidth_for_a_gram_and_a_ton() -> None:
         stone = ff.Link("stone", ff.Inertia(mass, np.zeros(3), mass * np.diag([0.1, 0.2, 0.25])))
         model = ff.build(ff.Description("stone", (stone,), (ff.Joint("root_joint", "free", "world", "stone"),)))
         found = control.lqr(model, ff.neutral(model), control.wrench_inputs(model, "stone"), bandwidth=3.0, gravity=(0, 0, 0))
-        np.testing.assert_allclose(np.abs(found.poles), 3.0, rtol=1e-6)
-        np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-6)
+        np.testing.assert_allclose(np.abs(found.poles), 3.0, rtol=1e-9)
+        np.testing.assert_allclose(-found.poles.real / 3.0, np.sqrt(0.75), rtol=1e-9)
 
 
 def test_small_errors_die_at_the_slowest_pole() -> None:
@@ -325,8 +325,8 @@ def test_a_rest_trajectory_gives_the_equilibrium_s_gain() -> None:
     N = 1500
     still = control.track(model, np.tile(q, (N + 1, 1)), np.zeros((N + 1, model.nv)), np.tile(held.u0, (N, 1)), STEP, inputs,
                           bandwidth=3.0)  # fmt: skip
-    np.testing.assert_allclose(still.K[0], held.K, rtol=1e-5, atol=1e-6)
-    np.testing.assert_allclose(still.P[0], held.P, rtol=1e-5, atol=1e-5 * np.abs(held.P).max())
+    np.testing.assert_allclose(still.K[0], held.K, rtol=1e-8, atol=1e-9)
+    np.testing.assert_allclose(still.P[0], held.P, rtol=1e-8, atol=1e-8 * np.abs(held.P).max())
 
 
 def test_what_is_no_trajectory_and_no_sample_is_refused(tracker) -> None:

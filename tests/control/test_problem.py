@@ -85,7 +85,7 @@ def test_tasks_that_can_be_met_are_met(formulation):
     problem = standing_problem(model, q, drop=0.02)
     solution = problem.solve(q, v, formulation=formulation)
     for task in problem.tasks:
-        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-6)
+        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-9)
     assert all(level.met for level in solution.levels)
 
 
@@ -278,7 +278,7 @@ def test_limits_that_stay_active_need_no_rounds(limited, friction):
                 p = program_of(motors, q, v)
                 cold = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
                 assert cold.optimal
-                close(found.tau, p.motors @ cold.x + p.h, 1e-6)
+                close(found.tau, p.motors @ cold.x + p.h, 1e-8)
                 at_once += 1
             last = found
     assert at_once or not limited

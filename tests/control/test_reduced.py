@@ -71,8 +71,8 @@ def test_where_all_tasks_are_of_the_first_part_the_answer_is_the_full_one(stance
         tasks.append(control.PostureTask(ff.integrate(model, q, 0.02 * rng.standard_normal(model.nv)), level=4, stiffness=20.0))
     problem = control.WholeBodyProblem(model, tasks, contacts(stance))
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
-    close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())
-    close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
+    close(reduced.a, full.a, 1e-9, least=np.abs(full.a).max())
+    close(reduced.tau, full.tau, 1e-9, least=np.abs(full.tau).max())
 
 
 def test_what_branches_cannot_give_returns_to_the_first_part():
@@ -128,8 +128,8 @@ def test_a_posture_of_all_joints_below_a_hand_gives_the_full_answer(stance):
     problem = control.WholeBodyProblem(model, tasks, held, bilateral=[contact.name for contact in held])
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
     assert reduced.formulation == "reduced"
-    close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())
-    close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
+    close(reduced.a, full.a, 1e-9, least=np.abs(full.a).max())
+    close(reduced.tau, full.tau, 1e-9, least=np.abs(full.tau).max())
 
 
 def test_arms_that_hang_straight_have_less_momentum():

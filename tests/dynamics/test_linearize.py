@@ -78,8 +78,8 @@ def test_long_steps_too(step: float) -> None:
     for integrator in INTEGRATORS:
         found = ff.linearize(c.model, c.q, v, tau, dt=step, integrator=integrator)
         A, B = differenced(c.model, c.q, v, tau, lambda q, v, tau, i=integrator: ff.step(c.model, q, v, tau, step, i))
-        close(found.A, A, 1e-6)
-        close(found.B, B, 1e-6)
+        close(found.A, A, 1e-8)
+        close(found.B, B, 1e-8)
 
 
 def test_outputs_are_how_frames_move() -> None:

@@ -42,12 +42,12 @@ def test_planted_wrenches_come_back(name, models_folder):
     W = fresh(2).normal(0.0, 50.0, (2, 6))
     tau, _ = resting_forces(s, c, W)
     found = contact_wrenches(c, tau)
-    np.testing.assert_allclose(found.wrenches, W, atol=1e-6)
+    np.testing.assert_allclose(found.wrenches, W, atol=1e-9)
     for k, foot in enumerate(c.feet):
         F = found.forces[4 * k : 4 * k + 4]
-        np.testing.assert_allclose(np.concatenate([F.sum(axis=0), np.cross(foot.points, F).sum(axis=0)]), W[k], atol=1e-6)
+        np.testing.assert_allclose(np.concatenate([F.sum(axis=0), np.cross(foot.points, F).sum(axis=0)]), W[k], atol=1e-9)
     S = c.resultant @ c.spread.T  # wrenches of point forces, on their span
-    np.testing.assert_allclose(found.forces.ravel(), np.linalg.pinv(S) @ W.ravel(), atol=1e-6)
+    np.testing.assert_allclose(found.forces.ravel(), np.linalg.pinv(S) @ W.ravel(), atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
@@ -59,12 +59,12 @@ def test_balanced_wrenches_carry_the_weight_whatever_the_motors_say(name, models
     tau, base = resting_forces(s, c, W)
     np.testing.assert_allclose(base, 0.0, atol=1e-8)
     for method in ("motors", "balanced"):
-        np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-5)
+        np.testing.assert_allclose(contact_wrenches(c, tau, method).wrenches, W, atol=1e-8)
     wrong = tau + fresh(4).normal(0.0, 20.0, 12)
     rotated = [X[:3, :3] @ w[:3] for X, w in zip(c.poses, contact_wrenches(c, wrong, "balanced").wrenches)]
-    np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-6 * weight)
+    np.testing.assert_allclose(np.sum(rotated, axis=0), [0.0, 0.0, weight], atol=1e-9 * weight)
     zmp = zero_moment_point(c, contact_wrenches(c, tau))
-    np.testing.assert_allclose(zmp[:2], ff.center_of_mass(s.model, c.q)[:2], atol=1e-6)
+    np.testing.assert_allclose(zmp[:2], ff.center_of_mass(s.model, c.q)[:2], atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
@@ -75,8 +75,8 @@ def test_balanced_wrenches_are_the_least_squares_of_motors_over_the_base_s_null_
     Z = np.linalg.svd(c.base_view)[2][6:].T
     y = y0 + Z @ np.linalg.lstsq(c.A @ Z, c.motors - tau - c.A @ y0, rcond=None)[0]
     found = contact_wrenches(c, tau, "balanced")
-    np.testing.assert_allclose(found.wrenches.ravel(), c.resultant @ y, atol=1e-6)
-    np.testing.assert_allclose(found.forces.ravel(), c.spread @ y, atol=1e-6)
+    np.testing.assert_allclose(found.wrenches.ravel(), c.resultant @ y, atol=1e-9)
+    np.testing.assert_allclose(found.forces.ravel(), c.spread @ y, atol=1e-9)
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
@@ -90,8 +90,8 @@ def test_a_known_motion_counts(name, models_folder):
     moving = contact_model(s.model, c.q, c.feet, v, a)
     tau = closed_torques(s, c.q, v, a)
     order = [s.model.joint(n).iv for n in s.model.actuated]
-    np.testing.assert_allclose(moving.motors, tau[order], atol=1e-6)
-    np.testing.assert_allclose(moving.base, tau[s.partition.base], atol=1e-6)
+    np.testing.assert_allclose(moving.motors, tau[order], atol=1e-9)
+    np.testing.assert_allclose(moving.base, tau[s.partition.base], atol=1e-9)
     np.testing.assert_array_equal(moving.A, c.A)
     assert np.abs(moving.motors - c.motors).max() > 1.0
     with pytest.raises(ff.InputError, match="a\\[3\\]"):
@@ -125,7 +125,7 @@ def test_other_points_of_the_same_foot_are_other_feet():
     W = np.zeros((2, 6))
     W[:, 2] = 200.0
     tau = resting_forces(s, second, W)[0]
-    np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-6)
+    np.testing.assert_allclose(contact_wrenches(second, tau).wrenches, W, atol=1e-9)
     assert np.abs(contact_wrenches(first, tau).forces - contact_wrenches(second, tau).forces).max() > 1.0
     q = s.partition.q.copy()
     q[3:7] *= 1.1
@@ -194,7 +194,7 @@ def test_wrenches_of_postures_that_hold_themselves_carry_the_weight(record):
 def test_without_a_start_the_soles_lie_on_the_floor(record):
     s, feet, _, t, positions, forces = record
     h = contact_history(s, t, positions, forces)
-    np.testing.assert_allclose(foot_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-6)
+    np.testing.assert_allclose(foot_points(s.model, h.q[0], feet)[:, 2], 0.0, atol=1e-9)
     assert np.ptp(h.q[:, 1]) > 0.01, "the pelvis goes sideways over soles that stay"
 
 

@@ -66,7 +66,7 @@ def test_singular_places_of_hip_and_knee():
 
     found = reachable_set(leg(), HIP, HIP_JOINTS, points=16).extent[1]
     expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
-    np.testing.assert_allclose(found, expected, atol=1e-6)
+    np.testing.assert_allclose(found, expected, atol=1e-9)
     # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
     k = kangaroo
 
