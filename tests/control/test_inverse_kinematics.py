@@ -231,7 +231,7 @@ def test_a_step_is_that_of_the_rows_that_count(limits, count):
         kept.append(squares[1] <= CONTRACTION * squares[0])
         apart += kept[-1] != (plain[1] <= CONTRACTION * plain[0])
         assert tried == 1
-        close(new.q, there if kept[-1] else q, 1e-9)
+        close(new.q, there if kept[-1] else q, 1e-6)
     assert any(kept)
     assert apart or not limits  # weights decide
 
