@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from itertools import islice
 
 MAX_CHARACTERS = 80  # characters of a name or value in a sentence
@@ -188,3 +188,9 @@ def unknown_name(kind: str, name: object, known: Iterable[str], advice: str = ""
     hint = f" Did you mean {' or '.join(repr(n) for n in near)}?" if near else ""
     text = f"no {kind} is named {format_value(name)}.{hint} Known {kind}s: {listed or 'none'}."
     return UnknownNameError(text + (f" {advice}" if advice else ""), name=name, known=names)
+
+
+def check_name(kind: str, name: object, known: Collection[str], advice: str = "") -> None:
+    """UnknownNameError for a name that is not among the known ones."""
+    if not isinstance(name, str) or name not in known:
+        raise unknown_name(kind, name, known, advice)

@@ -38,10 +38,8 @@ def test_goals_of_any_attitude() -> None:
     np.testing.assert_allclose(np.degrees(found.group[0]), found.pitches, atol=1e-9)
     assert found.group_recovers.all()
     assert found.group_distance.max() < 0.5
-    assert found.group_effort.max() < 200.0
     assert found.euler_recovers[0]
     assert not found.euler_recovers[2:].any()
-    assert found.euler_effort[2:].min() > 10.0 * found.group_effort.max()
     assert draw_recovery(found).axes[0].get_ylabel() == "angle from the goal (°)"
     model, inputs, q = satellite()
     found = recovery(control.lqr(model, q, inputs, bandwidth=0.2), (100.0, 150.0), dt=0.2, duration=80.0)
@@ -55,9 +53,7 @@ def test_goals_of_any_attitude() -> None:
     # The regulator there is the level one's, to rounding: only the attitude differs, and gravity is off
     level, up = (control.lqr(*(lambda m, i, q: (m, q, i))(*satellite(p)), bandwidth=0.2) for p in (0.0, np.pi / 2))
     np.testing.assert_allclose(up.K, level.K, rtol=1e-10, atol=1e-10 * np.abs(level.K).max())
-    found = recovery(up, (100.0,), dt=0.2, duration=80.0)
-    assert found.group_recovers.all()
-    assert found.euler_effort[0] > found.group_effort[0] or not found.euler_recovers.all()
+    assert recovery(up, (100.0,), dt=0.2, duration=80.0).group_recovers.all()
 
 
 def test_angles_and_the_group() -> None:

@@ -369,8 +369,8 @@ def test_maps(model: ff.Model, name: str) -> None:
     n = {"T_x": 6, "T_y": 7}[name]
     q, v, singular = model.neutral, np.ones(13), np.ones((n, n))
     for bad, words in (
-        (singular, f"{name} is singular"), (np.zeros((n, n)), f"{name} is singular"), (np.eye(n + 1), rf"{name} must have shape"),
-        (np.eye(n)[0], rf"{name} must have shape"), ((np.eye(n),) * 3, "tuple"), ((np.eye(n), np.eye(5)), rf"the rate of {name}"),
+        (singular, f"{name} is singular"), (np.zeros((n, n)), f"{name} is singular"), (np.eye(n + 1), rf"{name} has shape"),
+        (np.eye(n)[0], rf"{name} has shape"), ((np.eye(n),) * 3, "tuple"), ((np.eye(n), np.eye(5)), rf"the rate of {name}"),
         (np.full((n, n), np.nan), name), ("unit", name), (np.eye(n) * 1j, name), (np.stack([np.eye(n)] * 4), "broadcast"),
     ):  # fmt: skip
         refused(ff.InputError, words, decoupling.decouple, model, np.tile(q, (3, 1)), v, **{name: bad})

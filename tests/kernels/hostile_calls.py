@@ -12,7 +12,6 @@ from collections import Counter
 from collections.abc import Callable
 from entry_subjects import subjects
 from freeflyer.kernels import plain
-from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
 from kernel_samples import Subject, tree
@@ -186,7 +185,7 @@ def run(part: int, parts: int, calls: int) -> None:
     python_calls.grow_scratch(30_000_000)  # enough for each of these robots: an entry that needs more would be called again
     strangers = [x.handle for x in subjects(0)[::40]]
     strangers += [np._core._multiarray_umath._ARRAY_API, ff.robots.chain(3).handle]
-    strangers.append(python_calls.capsule(np.zeros(4, np.int64), call_layout.ENTRY_NAME))  # an address, but no model's
+    strangers.append(python_calls.capsule(np.zeros(4, np.int64), b"freeflyer.entry"))  # an address, but no model's
     ended: Counter[str] = Counter()
     last_compared = ""
     for x in subjects(1)[part::parts]:

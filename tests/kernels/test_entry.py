@@ -10,7 +10,6 @@ import subprocess
 import sys
 from closeness import fresh, refused
 from collections import Counter
-from freeflyer.kernels.compiler import call_layout
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.entry import OK, WRONG_OPTION
@@ -107,7 +106,7 @@ def test_wrong_numbers_of_arguments_are_type_errors(arguments):
 
 
 def test_only_handles_of_models_are_taken():
-    entry_s = python_calls.capsule(np.zeros(4, np.int64), call_layout.ENTRY_NAME)
+    entry_s = python_calls.capsule(np.zeros(4, np.int64), b"freeflyer.entry")
     for wrong in (None, 0, id(MODEL), object(), MODEL, entry_s, np._core._multiarray_umath._ARRAY_API, b"freeflyer.model"):
         assert CRBA.call(wrong, Q, None) is None
         assert CRBA.call(wrong, Q, np.empty(SQUARE)) is None

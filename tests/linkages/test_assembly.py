@@ -160,7 +160,7 @@ def test_what_cannot_close_is_named():
     with pytest.raises(AssemblyError, match=r"in posture 1 of 2 \(1 do not close"):
         assemble(planar(LEFT, RIGHT, 1.05), np.array([[0.0, 0.1, 3.0], [3.0, 0.1, 3.0]]), hold="actuated")
     model = planar(LEFT, RIGHT, WIDTH, limits={"l0": (-0.5, 0.5)})
-    with pytest.raises(ff.InputError, match=r"joint 'l0' is held at 0\.9, out of its range -0\.5 to 0\.5"):
+    with pytest.raises(ff.InputError, match=r"joint 'l0' is held at 0\.9 rad, outside of its range -0\.5 to 0\.5"):
         assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated")
     assert assemble(model, np.array([0.9, 0.9, 1.4]), hold="actuated", limits=False).closed
     model = planar((0.2, 0.5), (0.2,), 0.5)

@@ -160,7 +160,7 @@ def test_a_start_or_joint_that_does_not_fit_is_refused():
             reachable_set(model, ("stroke0", "stroke1"), (joint, "swivel1"))
     q = sweep(leg(), {HIP[0]: [0.03], HIP[1]: [-0.03]}).q[0, 0]
     assert abs(q[leg().joint("left_hip_roll").iq]) > math.radians(27.0)
-    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+, outside of its limits"):
+    with pytest.raises(ff.InputError, match=r"'left_hip_roll' stands at -?0\.\d+ rad, outside of its range"):
         reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
@@ -275,7 +275,7 @@ def test_yaw_and_the_base_of_a_whole_robot():
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"values": [0.0, 0.2]}, ff.InputError, "'left_length_motor' moves from 0 to 0.15 m; 0.2 is outside of its stroke"),
+    ({"values": [0.0, 0.2]}, ff.InputError, "would stand at 0.2 m in posture 1 of 2, outside of its range 0 to 0.15"),
     ({"driver": "left_knee"}, ff.InputError, "no motor with one coordinate"),
     ({"release": ANKLE}, ff.InputError, "nothing determines"),
     ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, ff.InputError, "tasks cannot all be kept"),
@@ -351,7 +351,7 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
     ({"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
     ({LENGTH: [0.1, math.nan]}, ff.InputError, "row of finite numbers"),
     ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"), ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
-    ({LENGTH: [0.1, 0.3]}, ff.InputError, "moves from 0 to 0.15 m; 0.3 is outside of its stroke"),
+    ({LENGTH: [0.1, 0.3]}, ff.InputError, "would stand at 0.3 m in posture 1 of 2, outside of its range 0 to 0.15"),
 ])  # fmt: skip
 def test_bad_axes(axes, error, words):
     refused(error, words, lambda: sweep(leg(), axes))

@@ -7,12 +7,13 @@ from closeness import central, refused
 from dataclasses import replace
 from estimation_robots import sensed
 from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.estimation.stance import place_on_ground
 from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
-from freeflyer_papers.estimation.swing import Sway, lateral_swing, offset_at, pressure_centers, route
+from freeflyer_papers.estimation.swing import Sway, lateral_swing, offset_at, route
 
 SHORT = Sway(amplitude=0.03, frequency=0.5, duration=5.1)
 
@@ -48,8 +49,8 @@ def test_the_built_in_robot_swings_and_its_wrenches_are_those_of_the_simulator(s
 def test_pressure_is_centred_where_a_force_acts():
     at, force = np.array([0.1, -0.2, 0.0]), np.array([3.0, -1.0, 50.0])
     wrench = np.concatenate([force, np.cross(at, force)])
-    np.testing.assert_allclose(pressure_centers(wrench), at[:2])
-    assert np.isnan(pressure_centers(-wrench)).all(), "nothing presses"
+    np.testing.assert_allclose(pressure_center(wrench)[..., :2], at[:2])
+    assert np.isnan(pressure_center(-wrench)).all(), "nothing presses"
 
 
 def test_the_real_robot_swings_from_its_own_file(models_folder):

@@ -1,11 +1,15 @@
 """Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
 
+from dataclasses import replace
+from types import SimpleNamespace
+
 import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused
 from freeflyer import sim
 from freeflyer.errors import InputError
+from linkage_samples import planar
 from seeds import fresh
 from test_simulating import tumbling
 
@@ -114,6 +118,23 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
         gaps.append(np.abs(ff.difference(tree, there.q[-1], ours.q[-1])).max())
     assert gaps[1] < 1e-5
     assert gaps[1] < 0.1 * gaps[0]
+
+
+def test_damping_does_not_soften_loops():
+    """Light damped bars of a parallelogram and a heavy coupler that falls: opposite joints turn alike, as in our model."""
+    rng, q, v = fresh(), np.array([1.0, -1.0, 1.0]), np.zeros(1)
+    turned = np.eye(4)
+    turned[:3, :3] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
+    given = planar((0.2, 0.4), (0.2,), 0.4, X=turned).description
+    heavy = ff.Inertia(5.0, (0.2, 0.0, 0.0), np.diag([0.01, 0.05, 0.05]))
+    light = ff.Inertia(1e-3, np.array([0.1, 0.0, 0.0]), np.diag([1e-7, 1e-6, 1e-6]))
+    links = tuple(replace(link, inertia=heavy if link.name == "l1_bar" else light) for link in given.links)
+    joints = tuple(replace(j, damping=(rng.uniform(1.0, 2.0),)) if j.kind == "revolute" else j for j in given.joints)
+    model = ff.close_loops(ff.build(replace(given, links=links, joints=joints)))
+    ours = sim.simulate(model, q, v, lambda t, q, v: ff.passive_forces(model, q, v), dt=1e-3, duration=0.3)
+    there = sim.simulate_in_mujoco(sim.mujoco_plant(model, q), q, v, dt=1e-3, duration=0.3)
+    assert np.abs(there.q - there.q[:, :1] * (1.0, -1.0, 1.0)).max() < 2e-4 < 0.2 < np.ptp(ours.q[:, 0])
+    assert np.abs(ours.q - there.q).max() < 1e-3
 
 
 def test_the_users_own_file_is_the_plant(tmp_path):
@@ -247,16 +268,21 @@ def test_mimic_joints_follow_in_mujoco():
 
 def test_contacts_count_on_the_feet_of_both_geoms():
     """Forces act on the second geom of a contact, and back on the first; samples differ in how many contacts they have."""
-    from freeflyer.sim.mujoco_scene import Touches, sum_touches
+    from freeflyer.sim.mujoco_scene import Touches
 
     rng, samples, expected = fresh(), [], np.zeros((4, 3, 6))
+    bodies = SimpleNamespace(geom_bodyid=np.array([0, 4, 2, 5]))  # the feet 2, 0, 1 are on the bodies of the last three geoms
+    touches = Touches(SimpleNamespace(bodies={4: [2], 2: [0], 5: [1]}, feet=range(3), mj_model=bodies))
     for k, count in enumerate((3, 0, 7, 2)):
         feet, forces, places = rng.integers(-1, 3, (count, 2)), rng.standard_normal((count, 6)), rng.standard_normal((count, 3))
         axes = np.linalg.qr(rng.standard_normal((count, 3, 3)))[0]
-        samples.append(Touches(feet, forces, axes.reshape(-1, 9), places))
+        sides = np.where((rng.random(feet.shape) < 0.5) & (feet >= 0), 4 + feet, np.array([2, 3, 1, 0])[feet])  # geoms, or feet
+        samples.append((sides, forces, np.hstack([axes.reshape(-1, 9), places])))
         for (first, second), f, R, p in zip(feet, forces, axes, places):
             force, torque = R.T @ f[:3], R.T @ f[3:]
             for foot, sign in ((first, -1.0), (second, 1.0)):
                 if foot >= 0:
                     expected[k, foot] += sign * np.concatenate([force, torque + np.cross(p, force)])
-    close(sum_touches(samples, 3), expected, 1e-12, least=1.0)
+    touches.sides, touches.forces, touches.places = (np.concatenate(x) for x in zip(*samples))
+    touches.counts, touches.used = [len(x) for x, *_ in samples], 12
+    close(touches.wrenches(), expected, 1e-12, least=1.0)

@@ -3,7 +3,6 @@ matrix over many; its tree as lines of text."""
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 
@@ -290,12 +289,8 @@ def _condition(M: np.ndarray) -> np.ndarray:
     return np.where(positive, largest / np.where(positive, smallest, 1.0), np.inf)
 
 
-class TreeLine(namedtuple("TreeLine", "guides link")):
-    """One link: the guides to its left, and its row."""
-
-
-def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:
-    """Lines for links given depth first; a link that is its parent's only child continues in the parent's column."""
+def tree_lines(links: Sequence[LinkRow]) -> list[tuple[str, LinkRow]]:
+    """(guides to the left, link) for links given depth first; a link that is its parent's only child continues in its column."""
     children: dict[str | None, list[LinkRow]] = {}
     for link in links:
         children.setdefault(link.parent, []).append(link)
@@ -303,7 +298,7 @@ def tree_lines(links: Sequence[LinkRow]) -> list[TreeLine]:
     stack = [(root, "", "") for root in reversed(children.get(None, []))]
     while stack:
         link, first, rest = stack.pop()  # guides of this line, and of the lines below that continue it
-        lines.append(TreeLine(first, link))
+        lines.append((first, link))
         below = children.get(link.name, [])
         if len(below) == 1:
             stack.append((below[0], rest, rest))

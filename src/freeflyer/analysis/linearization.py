@@ -12,7 +12,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from freeflyer.contacts.constrained_derivatives import linearize
-from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, equilibrium
+from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, echelon, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
 from freeflyer.control.regulator import Regulator, check_bandwidth, lqr
 from freeflyer.dynamics import difference, integrate, mass_matrix
@@ -160,8 +160,6 @@ def _drifting(names: tuple[str, ...], A: np.ndarray) -> str:
     free = Vt[s <= 1e-6 * max(float(s.max(initial=0.0)), 1e-9)].T if s.size else np.eye(n)
     if not free.shape[1]:
         return "none of its own"
-    from freeflyer.control.equilibria import echelon
-
     return ", ".join(dict.fromkeys(describe_direction(names, d) for _, d in sorted(echelon(free), key=lambda x: x[0])))
 
 
@@ -169,12 +167,11 @@ PITCHES = (60.0, 100.0, 120.0, 150.0)  # degrees
 
 
 class Recovery(namedtuple("Recovery",
-    "robot pitches time group euler group_distance euler_distance group_effort euler_effort")):  # fmt: skip
+    "robot pitches time group euler group_distance euler_distance")):  # fmt: skip
     """Motions from rest at `pitches` (P,) degrees away from the regulator's posture, sampled at `time` (T,) s.
 
     Angles from there (rad) under the regulator on the group and on roll-pitch-yaw: `group`, `euler` (T, P); distances of the base
-    (m): `group_distance`, `euler_distance` (T, P); largest generalised force of the base so far: `group_effort`, `euler_effort`
-    (P,), N or N m. NaN from the time on at which a state became non-finite."""
+    (m): `group_distance`, `euler_distance` (T, P). NaN from the time on at which a state became non-finite."""
 
     @property
     def group_recovers(self) -> np.ndarray:
@@ -198,26 +195,23 @@ def recovery(regulator: Regulator, pitches: Sequence[float] = PITCHES, *, dt: fl
     starts = integrate(model, regulator.q0, turn)
     count = max(1, round(duration / dt))
     runs = [_run(regulator, controller, starts, dt, count) for controller in (regulator, EulerRegulator(regulator))]
-    (group, near, effort), (euler, euler_near, euler_effort) = runs
-    return Recovery(model.name, np.asarray(pitches, dtype=float), dt * np.arange(count + 1), group, euler, near, euler_near,
-                    effort, euler_effort)  # fmt: skip
+    (group, near), (euler, euler_near) = runs
+    return Recovery(model.name, np.asarray(pitches, dtype=float), dt * np.arange(count + 1), group, euler, near, euler_near)
 
 
 def _run(regulator: Regulator, controller: Any, starts: np.ndarray, dt: float, count: int) -> tuple[np.ndarray, ...]:
-    """(angles (T, P), distances (T, P), largest force (P,)), each start on its own: one that fails stops no other."""
+    """(angles (T, P), distances (T, P)), each start on its own: one that fails stops no other."""
     model, joint = regulator.model, floating_joint(regulator.model)
     at = slice(joint.iq + 3, joint.iq + 7)
     q0 = regulator.q0
     angles, distances = np.full((2, count + 1, len(starts)), np.nan)
-    efforts = np.zeros(len(starts))
     for p, start in enumerate(starts):
         motion = simulate(model, start, np.zeros(model.nv), controller, dt=dt, duration=dt * count)
         T = len(motion.t)
         between = quaternion.multiply(quaternion.conjugate(q0[at]), motion.q[:, at])
         angles[:T, p] = np.linalg.norm(quaternion.log(between), axis=-1)
         distances[:T, p] = np.linalg.norm(motion.q[:, joint.iq : joint.iq + 3] - q0[joint.iq : joint.iq + 3], axis=-1)
-        efforts[p] = np.max(np.abs(motion.tau[:, joint.iv : joint.iv + 6]))
-    return angles, distances, efforts
+    return angles, distances
 
 
 def floating_joint(model: Model) -> JointInfo:

@@ -6,12 +6,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
 from freeflyer.linkages.sweeping import sweep
-from freeflyer.model import Model, public
+from freeflyer.model import Model, public, whole_number
 from freeflyer.text import short_repr
 
 SAMPLES = 61
@@ -78,8 +78,7 @@ def linkages(model: Model, *, samples: int = SAMPLES) -> Linkages:
     tree = model.tree
     if not has_loops(tree):
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree", model=model.name)
-    if not (isinstance(samples, int) and samples > 1):
-        raise InputError(f"samples must be a whole number of 2 or more, got {format_value(samples)}", samples=samples)
+    whole_number("samples", samples, 2)
     found = mechanisms(tree)
     driven = [(part, name) for part in found.parts for name in part.actuated if tree.joint(name).nv == 1]
     child = {joint.name: joint.child for joint in tree.description.joints}

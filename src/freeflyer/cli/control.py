@@ -115,8 +115,7 @@ def control(
                     found.append(run_scenario(
                         name, standing.model, q=standing.q, feet=standing.feet, formulation=form, solver=solver, path=plant_file,
                         weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, plant=where, progress=progress,
-                        **extra,
-                    ))  # fmt: skip
+                        **extra))  # fmt: skip
                     progress(0.0, "drawing")
                     drawn = [] if folder is None else draw(found[-1], folder)
             except InputError as error:
@@ -160,8 +159,7 @@ def summary(result: ControlRun) -> dict[str, Any]:
         "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
         "largest_torque": float(np.abs(result.tau).max()), "solve_time_median": float(times[0]),
-        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max()),
-    }  # fmt: skip
+        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max())}  # fmt: skip
 
 
 def verdict(result: ControlRun) -> str:
@@ -253,8 +251,7 @@ def push_study(out: Console, robot: Standing, pushes: int | None, directions: in
 
         draw_all(out, folder, {
             f"pushes_{robot.model.name}" + "_ground" * (options["plant"] != "mujoco"):
-                lambda: push_figure(robot.model.mass, boundary, impulses, fell),
-        })  # fmt: skip
+                lambda: push_figure(robot.model.mass, boundary, impulses, fell)})  # fmt: skip
     return found
 
 

@@ -122,7 +122,6 @@ def _recovery_table(r: Recovery) -> Any:
 
     rows = [
         (number(p), *end(r.group, r.group_recovers, r.group_distance, k), *end(r.euler, r.euler_recovers, r.euler_distance, k))
-        for k, p in enumerate(r.pitches)
-    ]
+        for k, p in enumerate(r.pitches)]
     columns = ("pitch deg", "on the group", "strays m", "on roll-pitch-yaw", "strays m")
     return table(f"let go at rest, {number(float(r.time[-1]))} s under the regulator", columns, rows, (0, 2, 4))

@@ -55,8 +55,7 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
         if base is not None or loops is not None:
             raise InputError(
                 f"--base and --loops are for robots read from files; the built-in robot {kind!r} brings its own. "
-                f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'."
-            )
+                f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'.")
         return Robot(robots.make(kind, **_options(name, options)), None)
     if os.path.isdir(name):
         raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)

@@ -51,8 +51,8 @@ def _tree(o: Overview) -> list[Text]:
     from freeflyer.analysis.facts import tree_lines
 
     lines = []
-    for line in tree_lines(o.links):
-        link, text = line.link, Text(line.guides, style="dim")
+    for guides, link in tree_lines(o.links):
+        text = Text(guides, style="dim")
         if link.joint is not None:
             text.append_text(name(link.joint)).append(f" ({link.joint_kind})", "dim").append(" → ", "dim")
         text.append_text(name(link.name, "dim" if link.joint_kind == "fixed" else "bold cyan"))
@@ -189,8 +189,7 @@ def _closure(result: LoopReport) -> Any:
     lines = [
         f"the file's posture is open by {result.file_gap:.2g} (m or rad), most at {visible(result.file_loop)}; assembled in "
         f"{result.iterations} steps to {result.independent_gap:.1e} in independent rows, {result.gap:.1e} in all",
-        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors",
-    ]
+        f"nothing determines: {visible(', '.join(free), 400)}" if free else "every passive joint in a loop follows the motors"]
     return Text("\n".join(lines))
 
 

@@ -131,8 +131,7 @@ def demo(
         out.print(_table(rows))
         result = report(robots.make(SHOWN), progress=progress)
         squatting = run_scenario(
-            "squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats")
-        )
+            "squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
     written = write_report(result, output_file, force)
     write_json(json, "demo", rows)
     save_png(run_strip(squatting), picture)

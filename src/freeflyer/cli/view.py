@@ -41,7 +41,7 @@ def view(
     """Show a robot in the browser with a slider for each motor, or play a run; or write a picture, a page, a film."""
     import freeflyer as ff
     from freeflyer.cli.output import console, warnings_on
-    from freeflyer.errors import unknown_name
+    from freeflyer.errors import check_name
     from freeflyer.files import check_target
 
     out, shown = console(), [x.strip() for x in layers.split(",") if x.strip()]
@@ -58,11 +58,11 @@ def view(
             model = ff.close_loops(model)
         except ff.FreeflyerError as error:
             out.print(f"its loops stay open: {error}", soft_wrap=True)
-    if keyframe is not None and keyframe not in model.keyframes:
-        raise unknown_name("keyframe", keyframe, model.keyframes)
-    q = None if keyframe is None else model.keyframes[keyframe]
-    if q is not None and model.reduction:
-        q = ff.linkages.assemble(model, q, hold="actuated").q
+    q = None
+    if keyframe is not None:
+        check_name("keyframe", keyframe, model.keyframes)
+        q = model.keyframes[keyframe]
+        q = ff.linkages.assemble(model, q, hold="actuated").q if model.reduction else q
     recorded = None if run is None else ff.sim.load(run)
     if image is html is gif is None:
         place: dict[str, Any] = {"layers": shown, "host": host, "port": port, "browser": False}

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.export.functions import FUNCTIONS
 from freeflyer.kernels.compiler.ahead import Function, compile_ahead
 from freeflyer.kernels.compiler.build import PYTHON
@@ -36,8 +36,7 @@ def warm(functions: Iterable[str] | None = None, progress: Progress = no_progres
 def required_functions(functions: Iterable[str]) -> list[Function]:
     names: dict[str, None] = {}
     for function in functions:
-        if function not in USES:
-            raise unknown_name("function", function, tuple(USES))
+        check_name("function", function, tuple(USES))
         names |= dict.fromkeys(USES[function])
     return compiled_functions(names)
 

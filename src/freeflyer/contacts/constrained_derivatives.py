@@ -28,7 +28,7 @@ from freeflyer.dynamics import (
     Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
     frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of, time_step,
 )
-from freeflyer.errors import FreeflyerError, InputError, unknown_name
+from freeflyer.errors import FreeflyerError, InputError, check_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.layout import DEPENDENT
@@ -63,8 +63,7 @@ class Forces(Mapping[str, np.ndarray]):
         return _force_columns(self.constraints, self.q, self.multipliers)
 
     def __getitem__(self, name: str) -> np.ndarray:
-        if name not in self:
-            raise unknown_name("constraint", name, self.constraints.names)
+        check_name("constraint", name, self.constraints.names)
         return self.by_name[name]
 
     def __contains__(self, name: object) -> bool:

@@ -306,8 +306,7 @@ def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, li
     where = f"URDF {Path(path).name!r}"
     found = {
         name: [_shape(element, Path(path), where) for element in link.findall("collision")]
-        for name, link in named(root, "link", where).items()
-    }
+        for name, link in named(root, "link", where).items()}
     return {name: [shape for shape in shapes if shape is not None] for name, shapes in found.items()}
 
 

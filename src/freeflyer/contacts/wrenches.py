@@ -23,7 +23,7 @@ from scipy.spatial import ConvexHull
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import WORLD, Model, choice, frozen_array, instances, public, real_array
+from freeflyer.model import WORLD, Model, check_shape, choice, frozen_array, instances, public, real_array
 from freeflyer.spatial.se3 import skew
 from freeflyer.tolerances import CONE_ROUNDING
 
@@ -104,8 +104,7 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
         raise InputError(f"wrenches must be a mapping from names of contacts to arrays (..., 6), got {format_value(wrenches)}")
     given = {c.name: real_array(c.name, wrenches[c.name]) for c in chosen if c.name in wrenches}
     for name, w in given.items():
-        if w.ndim < 1 or w.shape[-1] != 6:
-            raise InputError(f"the wrench on {name!r} has shape {w.shape}, expected (..., 6)", shape=w.shape)
+        check_shape(f"the wrench on {name!r}", w, ("...", 6))
     chosen = tuple(c for c in chosen if c.name in given)
     return {c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen}
 

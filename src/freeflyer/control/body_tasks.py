@@ -185,7 +185,7 @@ class PostureTask(Task):
         lists, count = [*columns[places], *velocity_places(model)[places]], len(places)
         return Piece("", self.name, POSTURE, count, lists, 2 + 2 * count + model.nq, (), weights, equations=True)
 
-    def _make_numbers(self, count: int) -> np.ndarray:
+    def make_numbers(self, count: int = 0) -> np.ndarray:
         kept, motion = np.asarray(self.weight) > 0.0, []
         for word in MOTION:
             if (given := getattr(self, word)) is not None:

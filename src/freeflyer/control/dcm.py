@@ -174,16 +174,22 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
         corners = shaped("polygon", polygon, ("m", 2), ": freeflyer.control.support_polygon(feet)")
         if not is_convex(corners):
             raise InputError("polygon must be convex, its corners counter-clockwise: freeflyer.control.support_polygon(feet)")
-    return dcm_command(plan, plan(time), c, speed, strength, corners)
+    acceleration, vrp, dcm = dcm_feedback(plan, vrp_at_rest(plan, plan(time), strength), c, speed, strength, corners)
+    return DCMCommand(acceleration, vrp - (0.0, 0.0, plan.height), dcm)
 
 
-def dcm_command(plan: DCMPlan, planned: TargetMotion, c: np.ndarray, speed: np.ndarray, gain: float,
-                polygon: np.ndarray | None) -> DCMCommand:  # fmt: skip
-    """The command of track_dcm where the plan gives this motion of the centre of mass."""
+def vrp_at_rest(plan: DCMPlan, planned: TargetMotion, gain: float) -> np.ndarray:
+    """What of the VRP (..., 3) of track_dcm does not depend on the state, for a planned motion of the centre of mass."""
+    w = plan.omega
+    return planned.target - planned.acceleration / w**2 - (1.0 + gain / w) * (planned.target + planned.velocity / w)
+
+
+def dcm_feedback(plan: DCMPlan, rest: np.ndarray, c: np.ndarray, speed: np.ndarray, gain: float,
+                 polygon: np.ndarray | None) -> tuple[np.ndarray, np.ndarray, np.ndarray]:  # fmt: skip
+    """Acceleration, VRP and DCM (..., 3) of track_dcm, given vrp_at_rest."""
     w = plan.omega
     dcm = c + speed / w
-    error = dcm - (planned.target + planned.velocity / w)
-    vrp = planned.target - planned.acceleration / w**2 + (1.0 + gain / w) * error
+    vrp = rest + (1.0 + gain / w) * dcm
     if polygon is not None:
         vrp[..., :2] = project_into(polygon, vrp[..., :2])
-    return DCMCommand(w**2 * (c - vrp), vrp - (0.0, 0.0, plan.height), dcm)
+    return w**2 * (c - vrp), vrp, dcm

@@ -3,7 +3,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
@@ -144,15 +144,12 @@ class WholeBodyProblem(ProblemData):
             weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
             warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
         expression(expressed)  # refuses other words
-        choice("formulation", formulation, FORMULATIONS)
-        true_or_false("weighted", weighted)
-        if solver != ACTIVE_SET:
-            check_solver(solver)
+        check_way(formulation, solver, weighted)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):
             raise InputError(f"warm must be the solution of an earlier cycle of this robot, got {format_value(warm)}")
         if not (type(q) is np.ndarray and type(v) is np.ndarray and q.ndim == v.ndim == 1 and q.dtype == v.dtype == np.float64):
             q, v = one_row(self.model, "q", q, "q"), one_row(self.model, "v", v, "u")
-        return _solve(self, q, v, formulation, solver, weighted, external, expressed, warm)  # which checks numbers
+        return solve_state(self, q, v, formulation, solver, weighted, warm, external, expressed)  # which checks numbers
 
     @public
     def controller(self, *, formulation: Formulation = "full", solver: str = ACTIVE_SET, weighted: bool = False,
@@ -254,7 +251,9 @@ def program_for(problem: ProblemData, formulation: str, weighted: bool, given: S
 def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str = "full", *,
              weighted: bool = False) -> tuple[Program, np.ndarray]:  # fmt: skip
     """The program of a problem, and the numbers that it is given at a state."""
-    program, rows, own = problem.known_programs.get((formulation, weighted)), list[np.ndarray](), iter(list[np.ndarray]())
+    program = problem.known_programs.get((formulation, weighted))
+    rows: list[np.ndarray] = []
+    own: Iterator[np.ndarray] = iter(())
     if program is None and (problem.limits_of_users or problem.tasks_of_users):
         at = StateTerms.of(problem.model, q, v, problem.frames)
         found, equations = [limit.rows(at) for limit in problem.limits_of_users], [x.equations(at) for x in problem.tasks_of_users]
@@ -269,8 +268,17 @@ def asked_of(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: st
     return program, np.concatenate(rows) if rows else np.zeros(0)
 
 
-def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool, external: Any,
-           expressed: Expressed, warm: ControlSolution | None) -> ControlSolution:  # fmt: skip
+def check_way(formulation: Formulation, solver: str, weighted: bool) -> None:
+    """InputError for a formulation or a solver that does not exist."""
+    choice("formulation", formulation, FORMULATIONS)
+    true_or_false("weighted", weighted)
+    if solver != ACTIVE_SET:
+        check_solver(solver)
+
+
+def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str, solver: str, weighted: bool,
+                warm: ControlSolution | None, external: Any = None, expressed: Expressed = "body") -> ControlSolution:  # fmt: skip
+    """As WholeBodyProblem.solve, of arguments that need no checks."""
     begin, found, reason = perf_counter(), None, ""
     program, numbers = asked_of(problem, q, v, formulation, weighted=weighted)
     loads = rest = problem.model._zero
@@ -297,7 +305,7 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
     if found is None:
         return _fall_back(problem, q, v, formulation, reason or "the terms of the state are not finite", warm, begin)
     tau, a, _, x, held, facts, wrenches = found
-    facts, status = facts.tolist(), "solved"
+    facts, status, kept = facts.tolist(), "solved", q.copy()
     if facts[RAN_OUT]:
         status, reason = "stopped", STOPPED
     if formulation == "reduced" and facts[WAY] != IN_TWO_PARTS:
@@ -305,7 +313,7 @@ def _solve(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation: str,
     active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
     solution = ControlSolution(
         tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
-        held if active else None, problem.constraints, q.copy(), (program, (q.copy(), v.copy(), loads, numbers), x),
+        held if active else None, problem.constraints, kept, (program, (kept, v.copy(), loads, numbers), x),
     )  # fmt: skip
     if facts[CONTRADICTED]:
         solution.status, solution.reason = "relaxed", ""

@@ -97,15 +97,18 @@ class ProblemData:
             getattr(self, name)
 
     def with_tasks(self, tasks: Sequence[Task]) -> Self:
-        """The same problem with other tasks, made in microseconds: for control loops, whose targets move. Errors: InputError."""
-        tasks = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)")
-        known = self.frames.names
-        if [task.key for task in tasks] == [task.key for task in self.tasks]:  # only their targets and gains differ
-            return changed(self, ("tasks_of_users",), tasks=tasks, tasks_in_order=[tasks[k] for k in self.task_order])
+        """The same problem with other tasks, made in microseconds for control loops. Errors: InputError."""
+        if type(tasks) is list and [getattr(x, "key", x) for x in tasks] == [x.key for x in self.tasks]:  # other targets
+            return self.with_targets(tasks)
+        tasks, known = instances("tasks", tasks, Task, "freeflyer.control.FramePoseTask(...)"), self.frames.names
         new = [name for task in tasks for name in task.frames if name not in known]
         if not new:
             return changed(self, OF_TASKS, tasks=tasks)
         return changed(self, OF_TASKS, tasks=tasks, frames=frame_set(self.model, *known, *dict.fromkeys(new)), programs={})
+
+    def with_targets(self, tasks: list[Task]) -> Self:
+        """As with_tasks, of the same tasks with other targets and gains, which are not checked."""
+        return changed(self, ("tasks_of_users",), tasks=tuple(tasks), tasks_in_order=[tasks[k] for k in self.task_order])
 
     @cached_property
     def constraints(self) -> ConstraintSet:

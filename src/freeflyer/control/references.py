@@ -47,18 +47,18 @@ class Reference(ABC):
 
 
 class SampledReference:
-    """A reference at the cycles of a control loop of period dt (s), found for AHEAD cycles at once."""
+    """A reference, or another named tuple of arrays, at the cycles of a control loop of period dt (s), found for AHEAD at once."""
 
-    def __init__(self, reference: Callable[[np.ndarray], TargetMotion], dt: float) -> None:
+    def __init__(self, reference: Callable[[np.ndarray], Any], dt: float) -> None:
         self.reference, self.dt, self.begin = reference, dt, np.inf
 
-    def __call__(self, t: float) -> TargetMotion:
+    def __call__(self, t: float) -> Any:
         k = (t - self.begin) / self.dt
         if not (-0.5 < k < AHEAD - 0.5 and abs(k - round(k)) < SAME_CYCLE):
             self.begin, k = t, 0.0
             self.found = self.reference(t + self.dt * np.arange(AHEAD))
         n = round(k)
-        return TargetMotion(self.found.target[n], self.found.velocity[n], self.found.acceleration[n])
+        return self.found._make([x[n] for x in self.found])
 
 
 @dataclass(frozen=True, eq=False)

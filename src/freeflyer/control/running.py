@@ -15,7 +15,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts import Contact, anchored_feet
 from freeflyer.control.body_tasks import PostureTask
 from freeflyer.control.inputs import actuated_coordinates
-from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
+from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem, check_way, solve_state
 from freeflyer.control.scenario import Scenario, Stance
 from freeflyer.control.scenarios import SCENARIOS
 from freeflyer.control.standing import stand_on_feet
@@ -40,7 +40,7 @@ Simulator = Literal["mujoco", "freeflyer"]
 FLOOR_FRICTION = 0.8  # of the plant; the controller counts on less
 FRICTION = 0.6
 CORRECTION = 0.1  # s, of the commanded velocity by the measured one, with which damping would excite the compliance of loops
-CHECKED = 10  # cycles from one check for a fall to the next
+CHECKED = 25  # cycles from one check for a fall to the next
 LOST_LENGTH, LOST_ANGLE = 0.05, 0.2  # m, rad: errors of tasks that are not tracked
 NEAR = 0.01  # of a joint's range: distance from a limit that counts as there
 FALLEN_HEIGHT, FALLEN_TILT = 0.6, 0.8  # share of the first height of the centre of mass; cosine of the base's tilt
@@ -124,8 +124,8 @@ class ControlRun(RecordedRun):
 class _Loop:
     """The control loop as the simulator's inputs: keeps what each cycle gave. delay: cycles that the measured state is old."""
 
-    def __init__(self, scenario: Scenario, delay: int, options: Mapping[str, Any]) -> None:
-        self.scenario, self.options, model, q = scenario, options, scenario.stance.model, scenario.stance.q
+    def __init__(self, scenario: Scenario, delay: int, way: tuple[Formulation, str, bool]) -> None:
+        self.scenario, self.way, model, q = scenario, way, scenario.stance.model, scenario.stance.q
         self.places = actuated_coordinates(model)
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
@@ -143,7 +143,7 @@ class _Loop:
         q, v = predict(stance.model, q, v, self.ahead, stance.dt)
         q = closed_posture(stance.model, q)
         problem = self.scenario.problem(t, q, v)
-        solution = problem.solve(q, v, warm=self.last, **self.options)
+        solution = solve_state(problem, q, v, *self.way, self.last)
         self.last, wanted, tau = solution, solution.tau, np.zeros(problem.model.nv)
         self.ahead.append(solution.a)
         if self.passive:
@@ -162,7 +162,8 @@ class _Loop:
         for problem, cycles, asked in self.asked.values():
             at = [k for k in cycles if k < len(q)]
             for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
-                e = (changed(task, (), target=np.array(given)).error(model, q[at]) if task.compiled
+                still = all(x is given[0] for x in given)
+                e = (changed(task, (), target=given[0] if still else np.array(given)).error(model, q[at]) if task.compiled
                      else np.array([x.error(model, y) for x, y in zip(given, q[at])]))  # fmt: skip
                 found.setdefault(task.name, np.full((len(self.cycles), e.shape[1]), np.nan))[at] = e
         return found
@@ -193,6 +194,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     model = make(robot) if isinstance(robot, str) else robot
     if not isinstance(model, Model):
         raise InputError(f"robot must be a name of freeflyer.robots.make or a Model, got {type(robot).__name__}")
+    check_way(formulation, solver, weighted)
     dt, seed = positive("dt", dt), whole_number("seed", seed, 0, LARGEST_SEED)
     if sensing is not None:
         instance("sensing", sensing, Sensing)
@@ -211,7 +213,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
                 raise InputError(f"the scenario {scenario!r} has no option {option!r}: it takes {', '.join(known) or 'none'}")
         made, name = SCENARIOS[scenario](stance, np.random.default_rng(seed), **options), scenario
     delay = 0 if sensing is None else round(sensing.delay / dt)
-    loop = _Loop(made, delay, {"formulation": formulation, "solver": solver, "weighted": weighted})
+    loop = _Loop(made, delay, (formulation, solver, weighted))
     length, what = made.duration if duration is None else duration, f"{name} of {model.name}, {formulation} formulation"
     common: dict[str, Any] = {"dt": dt, "duration": length, "external": made.pushes, "expressed": "mixed", "sensing": sensing,
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
@@ -250,8 +252,8 @@ def _damped(model: Model, dt: float) -> Model:
 def has_fallen(stance: Stance, q: np.ndarray) -> bool:
     """Whether the robot has fallen at one of the configurations q (..., nq)."""
     height, axes = center_of_mass(stance.model, q)[..., 2], frame_pose(stance.model, q, stance.base)[..., 2, :3]
-    upright = np.min(axes @ stance.pose(stance.base)[2, :3]) >= FALLEN_TILT
-    return bool(np.min(height) < FALLEN_HEIGHT * stance.center_of_mass()[2]) or not upright
+    first, up = stance.upright_state
+    return bool(np.min(height) < FALLEN_HEIGHT * first or np.min(axes @ up) < FALLEN_TILT)
 
 
 def predict(model: Model, q: np.ndarray, v: np.ndarray, accelerations: Iterable[np.ndarray],

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Mapping, Sequence
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
+from typing import Any
 
 import numpy as np
 
@@ -15,7 +18,7 @@ from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.inputs import joint_coordinates
 from freeflyer.control.limits import JointLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.references import Reference, SampledReference
+from freeflyer.control.references import Reference, SampledReference, TargetMotion
 from freeflyer.control.support import middle_of
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, frame_pose
@@ -58,6 +61,11 @@ class Stance:
         """Of the centre of mass above the middle of the feet, m."""
         return float(self.center_of_mass()[2] - np.mean([middle_of(foot)[2] for foot in self.feet]))
 
+    @cached_property
+    def upright_state(self) -> tuple[float, np.ndarray]:
+        """Height of the centre of mass, m, and the vertical (3,) in the axes of the base."""
+        return float(self.center_of_mass()[2]), self.pose(self.base)[2, :3]
+
     def pose(self, frame: str) -> np.ndarray:
         """Pose (4, 4) of a frame."""
         return frame_pose(self.model, self.q, frame)
@@ -92,14 +100,30 @@ class Scenario(ABC):
         return None
 
 
+NumberedMotion = namedtuple("NumberedMotion", "target velocity acceleration numbers")
+
+
 class Following(Scenario):
     """Scenario of tasks that follow references, over contacts that stay: (task, reference), others as they are."""
 
     def __init__(self, stance: Stance, duration: float, moving: Sequence[tuple[Task, Reference]], still: Sequence[Task]) -> None:
         self.stance, self.duration = stance, duration
         self.held = stance.problem([*[task for task, _ in moving], *still])
-        self.moving = [(task, SampledReference(reference, stance.dt)) for task, reference in moving]
+        self.moving = [MovingTask(task, reference, stance.dt) for task, reference in moving]
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        moved = [task.moved(*reference(t)) for task, reference in self.moving]
-        return self.held.with_tasks([*moved, *self.held.tasks[len(moved) :]])
+        return self.held.with_targets([*[moving(t) for moving in self.moving], *self.held.tasks[len(self.moving) :]])
+
+
+class MovingTask:
+    """A task that follows a reference, at the cycles of a control loop of period dt (s); its numbers are made for many at once."""
+
+    def __init__(self, task: Task, reference: Callable[[np.ndarray], TargetMotion], dt: float) -> None:
+        def numbered(t: np.ndarray) -> Any:
+            motion = reference(t)
+            return NumberedMotion(*motion, task.moved(*motion).make_numbers()) if task.compiled and task.target_shape else motion
+
+        self.task, self.motion = task, SampledReference(numbered, dt)
+
+    def __call__(self, t: float) -> Task:
+        return self.task.moved(*self.motion(t))

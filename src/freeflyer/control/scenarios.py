@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections import namedtuple
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 from typing import Any
 
@@ -13,16 +14,17 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import GAIN, DCMCommand, DCMPlan, dcm_command, walking_dcm
+from freeflyer.control.dcm import GAIN, DCMPlan, dcm_feedback, vrp_at_rest, walking_dcm
 from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference, minimum_jerk
-from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, Scenario, Stance
+from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, MovingTask, Scenario, Stance
 from freeflyer.control.support import max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
+from freeflyer.kernels.control.layout import ACCELERATION
 from freeflyer.linkages.rows import support
 from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
 
@@ -38,12 +40,15 @@ WALK_DURATION, STRIDE = 10.0, 0.4  # s; of the height of the centre of mass: way
 REST = 4.0  # sqrt(height / gravity): before and after a walk
 DEFAULT = {2: "walk", 4: "trot"}  # gaits by the number of feet
 FOOT_STIFFNESS = 200.0  # 1/s^2
-ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swing
+LEG_ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that swing
 KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
 REACH_ERROR = 1e-3  # m, rad: of footholds in reach
 FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
 SMOOTHING = 0.02  # s, of the displacement: the measured DCM has noise
 SETTLED = 0.85  # share of a swing after which its foot lands where it was aimed at
+
+
+PlannedMotion = namedtuple("PlannedMotion", "target velocity acceleration numbers rest")  # of the centre of mass
 
 
 class Stepping(Scenario):
@@ -56,18 +61,24 @@ class Stepping(Scenario):
         dt, phases = stance.dt, footsteps.phases
         self.stance, self.duration, self.footsteps = stance, dt * np.ceil((footsteps.end + 1.0) / dt - 1e-6), footsteps
         self.plan = walking_dcm(footsteps, stance.height(), gravity=float(-stance.model.gravity[2]))
-        self.planned = SampledReference(self.plan, dt)
         self.problems: dict[tuple[str, ...], WholeBodyProblem] = {}
-        most = JOINT_ACCELERATION if not _on_lines(stance) else ACCELERATION * self.plan.omega**2
-        for phase in {tuple(phase.swings): phase for phase in phases}.values():
-            feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in phase.swings])
-            self.problems[tuple(phase.swings)] = stance.problem(_tasks(stance, phase), feet, most)
+        most = JOINT_ACCELERATION if not _on_lines(stance) else LEG_ACCELERATION * self.plan.omega**2
+        tasks, legs = _tasks(stance), {foot.name: _foot_task(stance, foot) for foot in stance.feet}
+        for swings in {tuple(phase.swings) for phase in phases}:
+            feet = tuple([replace(foot, at=None) for foot in stance.feet if foot.name not in swings])
+            self.problems[swings] = stance.problem([*tasks, *[legs[name] for name in swings]], feet, most)
+
+        def planned(t: np.ndarray) -> PlannedMotion:
+            motion = self.plan(t)
+            return PlannedMotion(*motion, tasks[1].moved(*motion).make_numbers(), vrp_at_rest(self.plan, motion, GAIN))
+
+        self.planned = SampledReference(planned, dt)
         self.soles = {name: SampledReference(footsteps.foot(name), dt) for phase in phases for name in phase.swings}
         yaw = yaw_reference(footsteps)  # of the trunk, from its first orientation; None if the feet do not turn
         self.yaw = None if yaw is None else SampledReference(yaw, dt)
         lines = any(foot.kind == "line" for foot in stance.feet)
         self.adjustment = StepAdjustment(footsteps, self.plan, dt) if lines else None
-        self.ways: dict[tuple[str, float], SampledReference] = {}  # by foot and time: from where it left to its foothold
+        self.ways: dict[SupportPhase, list[MovingTask]] = {}  # of feet from where they left to their footholds
 
     def check_reach(self) -> None:
         """InputError if legs cannot reach the footholds of the plan in its middle, where the robot is fastest."""
@@ -75,7 +86,8 @@ class Stepping(Scenario):
         groups = len({tuple(phase.swings) for phase in swings})
         q, middle = stance.q, max(0, (len(swings) - groups) // 2)
         for t in [t for phase in swings[middle : middle + groups] for t in (phase.begin, phase.end)]:
-            aimed = [_at(_foot_task(stance, foot, 0), *self.footsteps.foot(foot.name)(t)) for foot in stance.feet]
+            feet = [(_foot_task(stance, foot, 0), self.footsteps.foot(foot.name)(t)) for foot in stance.feet]
+            aimed = [task.moved(*_part(task, motion)) for task, motion in feet]
             tasks = [replace(stance.balance(0), target=self.plan(t).target), self._upright(stance.upright(0), t), *aimed]
             found = inverse_kinematics(stance.model, [*tasks, stance.relaxed()], q)
             q, off = found.q, [float(np.abs(e).max()) for e in found.errors[:-1]]
@@ -94,22 +106,28 @@ class Stepping(Scenario):
         wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
-            wish = wish._replace(target=wish.target + self.adjustment.plan_shift)
+            shift = self.adjustment.plan_shift
+            wish = wish._replace(target=wish.target + shift, numbers=None, rest=wish.rest - GAIN / self.plan.omega * shift)
         if self.adjustment is not None or len(polygon) < 3:
             feet = tuple([foot.held_at(frame_pose(model, q, foot.frame)) for foot in feet])
             polygon = support_polygon(feet)
-        command = dcm_command(self.plan, wish, c, speed, GAIN, polygon)
-        shift = np.zeros(3)
-        if self.adjustment is None and phase.swings and len(polygon) < 3:
-            shift[:2] = self._shift(t, phase, c, command, wish, polygon)
+        acceleration, vrp, dcm = dcm_feedback(self.plan, wish.rest, c, speed, GAIN, polygon)
         flat, height, upright, posture, *swung = held.tasks
-        flat, height = flat.moved(c, speed, command.acceleration), height.moved(*wish)
-        if self.adjustment is None:
-            swinging = [self._aimed(task, t, q, phase, name, shift) for task, name in zip(swung, phase.swings)]
-        else:
+        numbers = flat.numbers(0).copy()  # without gains: the target does not count
+        numbers[ACCELERATION : ACCELERATION + 3] = acceleration
+        flat, height = flat.moved(c, speed, acceleration, numbers), height.moved(*wish[:4])
+        if self.adjustment is not None:
             ground, moved = middle_of(feet[0]), self.adjustment.swing
-            swinging = [_at(task, *moved(t, command.dcm, ground, self.soles[x](t))) for task, x in zip(swung, phase.swings)]
-        return held.with_tasks([flat, height, self._upright(upright, t), posture, *swinging])
+            swinging = [
+                task.moved(*_part(task, moved(t, dcm, ground, self.soles[x](t)))) for task, x in zip(swung, phase.swings)
+            ]
+        elif len(polygon) < 3 and swung:
+            shift, span = np.append(self._shift(t, phase, c, vrp, dcm, wish, polygon), 0.0), (phase.begin, phase.end - phase.begin)
+            ways = self._ways(t, q, phase, swung)
+            swinging = [way.task.moved(*_beside(way.motion(t)[:3], np.zeros(3), shift, t, *span)) for way in ways]
+        else:
+            swinging = [way(t) for way in self._ways(t, q, phase, swung)]
+        return held.with_targets([flat, height, self._upright(upright, t), posture, *swinging])
 
     def _upright(self, task: Task, t: float) -> Task:
         """The trunk's task, turned with the feet."""
@@ -118,24 +136,28 @@ class Stepping(Scenario):
         yaw, rate, change = (np.append([0.0, 0.0], x) for x in self.yaw(t))
         return task.moved(rotation_of_rpy(*yaw) @ self.stance.pose(self.stance.base)[:3, :3], rate, change)
 
-    def _aimed(self, task: Task, t: float, q: np.ndarray, phase: SupportPhase, name: str, shift: np.ndarray) -> Task:
-        """The task of a foot on its way: from where it left the ground to its foothold, both beside their places in the plan."""
-        key, span = (name, phase.begin), (phase.begin, phase.end - phase.begin)
-        if key not in self.ways:
-            off = (frame_pose(self.stance.model, q, task.frames[0]) - self.soles[name](t).target)[:3, 3]
-            self.ways[key] = SampledReference(lambda t: _beside(self.soles[name].reference(t), off, -off, t, *span), self.stance.dt)
-        wish = self.ways[key](t)
-        return _at(task, *(_beside(wish, np.zeros(3), shift, t, *span) if shift.any() else wish))
+    def _ways(self, t: float, q: np.ndarray, phase: SupportPhase, tasks: Sequence[Task]) -> list[MovingTask]:
+        """Feet on their ways: from where they left the ground to their footholds, both beside their places in the plan."""
+        if phase not in self.ways:
+            self.ways[phase] = [
+                self._way(task, sole.reference, (frame_pose(self.stance.model, q, task.frames[0]) - sole(t).target)[:3, 3], phase)
+                for task, sole in zip(tasks, [self.soles[name] for name in phase.swings])
+            ]
+        return self.ways[phase]
 
-    def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, command: DCMCommand, wish: TargetMotion,
+    def _way(self, task: Task, sole: Callable[[np.ndarray], TargetMotion], off: np.ndarray, phase: SupportPhase) -> MovingTask:
+        begin, duration = phase.begin, phase.end - phase.begin
+        return MovingTask(task, lambda t: _beside(_part(task, sole(t)), off, -off, t, begin, duration), self.stance.dt)
+
+    def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, vrp: np.ndarray, dcm: np.ndarray, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
         """How far (2,) beside their places the feet land, m: the error of the DCM grows across the line, where the ZMP stays, and
         shrinks along it; a foothold beyond it by the right share leaves KEPT of it after the next step."""
         w, after = self.plan.omega, self.footsteps.phase(phase.end)
         double = min(after.end - after.begin, phase.end - phase.begin)
         left = phase.end - t + 0.5 * double
-        error = (command.dcm - wish.target - wish.velocity / w)[:2]
-        off = (command.zmp - wish.target + wish.acceleration / w**2)[:2]
+        error = (dcm - wish.target - wish.velocity / w)[:2]
+        off = (vrp - wish.target + wish.acceleration / w**2)[:2]
         grown = off + (error - off) * np.exp(w * left)
         if len(line) == 2:
             along = (line[1] - line[0]) / np.linalg.norm(line[1] - line[0])
@@ -146,13 +168,12 @@ class Stepping(Scenario):
         return beside + ahead * min(1.0, FARTHEST * self.plan.height / max(float(np.linalg.norm(ahead)), 1e-9))
 
 
-def _tasks(stance: Stance, phase: SupportPhase) -> list[Task]:
-    """Lines leave torques about them free: there the trunk stays upright first."""
+def _tasks(stance: Stance) -> list[Task]:
+    """Those of the body. Lines leave torques about them free: there the trunk stays upright first."""
     c, points = stance.center_of_mass(), _on_lines(stance)
     flat = CenterOfMassTask(c, level=2 if points else 1, weight=[1.0, 1.0, 0.0], stiffness=0.0, damping=0.0)
     height = CenterOfMassTask(c, weight=[0.0, 0.0, 1.0], stiffness=COM_STIFFNESS)
-    swinging = [_foot_task(stance, foot) for name in phase.swings for foot in stance.feet if foot.name == name]
-    return [flat, height, stance.upright(1 if points else 2), stance.relaxed(), *swinging]
+    return [flat, height, stance.upright(1 if points else 2), stance.relaxed()]
 
 
 def _on_lines(stance: Stance) -> bool:
@@ -160,11 +181,11 @@ def _on_lines(stance: Stance) -> bool:
     return any(foot.kind != "surface" for foot in stance.feet)
 
 
-def _at(task: Task, X: np.ndarray, velocity: np.ndarray, acceleration: np.ndarray) -> Task:
-    """The task of a foot at a pose; a point foot only at its place."""
-    if isinstance(task, FramePositionTask):
-        return task.moved(X[:3, 3], velocity[:3], acceleration[:3])
-    return task.moved(X, velocity, acceleration)
+def _part(task: Task, motion: TargetMotion) -> TargetMotion:
+    """Of a motion of poses what the task of a foot follows: a point foot only its place."""
+    if not isinstance(task, FramePositionTask):
+        return motion
+    return TargetMotion(motion.target[..., :3, 3], motion.velocity[..., :3], motion.acceleration[..., :3])
 
 
 def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
@@ -175,10 +196,11 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
 
 
 def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: Any, begin: float, duration: float) -> TargetMotion:
-    """A motion displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
+    """A motion of places or poses displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
     share, rate, change = (np.multiply.outer(x, way) for x in minimum_jerk(t, begin, duration))
     X, velocity, acceleration = map(np.copy, planned)
-    X[..., :3, 3] += before + share
+    place = X if X.ndim == velocity.ndim else X[..., :3, 3]
+    place += before + share
     velocity[..., :3] += rate
     acceleration[..., :3] += change
     return TargetMotion(X, velocity, acceleration)

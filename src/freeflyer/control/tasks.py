@@ -184,9 +184,10 @@ class Task(ABC):
         self.check_target(vars(moved)["target"])
         return moved
 
-    def moved(self, target: np.ndarray | None, velocity: np.ndarray | None, acceleration: np.ndarray | None) -> Self:
-        """As `with_target`, of arrays that need no checks and that nobody changes."""
-        return changed(self, ("_numbers", "still"), target=target, velocity=velocity, acceleration=acceleration)
+    def moved(self, target: np.ndarray | None, velocity: np.ndarray | None, acceleration: np.ndarray | None,
+              numbers: np.ndarray | None = None) -> Self:  # fmt: skip
+        """As `with_target`, of arrays that need no checks and that nobody changes; numbers: as of `numbers`, if known."""
+        return changed(self, ("still",), target=target, velocity=velocity, acceleration=acceleration, _numbers=numbers)
 
     def check_target(self, target: np.ndarray) -> None:
         """InputError for numbers that cannot take the target's place."""
@@ -233,25 +234,29 @@ class Task(ABC):
     def numbers(self, count: int) -> np.ndarray:
         """Gains, target and its motion, as compiled code reads them for so many rows (kernels/control/layout.py)."""
         values = vars(self)
-        if "_numbers" not in values:
-            values["_numbers"] = self._make_numbers(count)
-        return np.asarray(values["_numbers"])
+        found = values.get("_numbers")
+        if found is None:
+            found = values["_numbers"] = self.make_numbers(count)
+        return found
 
-    def _make_numbers(self, count: int) -> np.ndarray:
-        x, target, size = np.zeros(TASK_NUMBERS), np.asarray(vars(self)["target"]), self.kind[2]
-        x[STIFFNESS], x[DAMPING] = self.stiffness, self.rate_gain
-        if target.shape == (3,):
-            x[PLACE : PLACE + 3] = target
-        elif target.ndim == 2:
-            x[AXES:VELOCITY] = target[:3, :3].ravel()
-            if len(target) == 4:
-                x[PLACE:AXES] = target[:3, 3]
+    def make_numbers(self, count: int = 0) -> np.ndarray:
+        """`numbers` (..., k) for targets (...) and motions with the same leading axes."""
+        target, shape, size = np.asarray(vars(self)["target"]), self.target_shape, self.kind[2]
+        lead = target.shape[: -len(shape)]
+        x = np.zeros((*lead, TASK_NUMBERS))
+        x[..., STIFFNESS], x[..., DAMPING] = self.stiffness, self.rate_gain
+        if shape == (3,):
+            x[..., PLACE:AXES] = target
+        elif len(shape) == 2:
+            x[..., AXES:VELOCITY] = target[..., :3, :3].reshape(*lead, 9)
+            if shape == (4, 4):
+                x[..., PLACE:AXES] = target[..., :3, 3]
         else:  # a momentum
-            x[VELOCITY:ACCELERATION] = target
-        self.check_motion((size,))
+            x[..., VELOCITY:ACCELERATION] = target
+        self.check_motion((*lead, size))
         for at, given in ((VELOCITY, self.velocity), (ACCELERATION, self.acceleration)):
             if given is not None:
-                x[at : at + size] = given
+                x[..., at : at + size] = given
         return x
 
 

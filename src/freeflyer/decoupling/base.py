@@ -16,10 +16,10 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import equations
 from freeflyer.dynamics import body_twist, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
-from freeflyer.model import Model, finite_array, finite_row, public
+from freeflyer.model import Model, choice, finite_row, public, shaped
 from freeflyer.spatial import se3
 from freeflyer.spatial.se3 import skew
 from freeflyer.text import shown_short
@@ -45,9 +45,7 @@ class Blocks(NamedTuple):
 def blocks(model: Model, matrix: ArrayLike) -> Blocks:
     """Blocks M_bb, M_bq, M_qb, M_qq, views, of a mass or Coriolis matrix of a floating robot: (2.50), (3.38)."""
     check_floating(model)
-    A = finite_array("matrix", matrix)
-    if A.shape[-2:] != (model.nv, model.nv):
-        raise InputError(f"matrix must have shape (..., {model.nv}, {model.nv}) for {model.name!r}, got {A.shape}")
+    A = shaped("matrix", matrix, ("...", model.nv, model.nv))
     return Blocks(A[..., b, b], A[..., b, joints], A[..., joints, b], A[..., joints, joints])
 
 
@@ -189,8 +187,7 @@ def coriolis_matrix(model: Model, q: ArrayLike, v: ArrayLike, form: Form = "pass
             "newton-euler": (3.41), which (3.82) takes for the passive one: Mdot = C + C^T. "passive": as
             freeflyer.coriolis_matrix, Mdot = C + C^T also, of the robot as a cloud of particles."""
     if form != "newton-euler":
-        if not isinstance(form, str) or form not in equations.FORMS:
-            raise InputError(f"form must be 'passive', 'hamel' or 'newton-euler', got {format_value(form)}", form=form)
+        choice("form", form, FORMS)
         return equations.coriolis_matrix(model, q, v, form)
     v = finite_row(model, "v", v, "u")
     if not model.reduction:

@@ -17,7 +17,7 @@ from freeflyer.decoupling.base import (
     BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
 from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Model, finite_array, finite_row, name_list, public
+from freeflyer.model import Model, finite_row, name_list, public, shaped
 from freeflyer.spatial import se3
 from freeflyer.text import shown_short
 from freeflyer.tolerances import CONSERVED_RATIO, SINGULAR_MAP
@@ -186,8 +186,8 @@ def checked_map(name: str, given: Any, k: int) -> Map:
     pair = given if isinstance(given, tuple) else (given, None)
     if len(pair) != 2:
         raise InputError(f"{name} must be a matrix or the tuple (matrix, its rate), got a tuple of {len(pair)}")
-    T = _square(name, pair[0], k)
-    rate = np.zeros((k, k)) if pair[1] is None else _square(f"the rate of {name}", pair[1], k)
+    T = shaped(name, pair[0], ("...", k, k))
+    rate = np.zeros((k, k)) if pair[1] is None else shaped(f"the rate of {name}", pair[1], ("...", k, k))
     if k and T.size:
         # a unit of its own for each row and column: what is left is no matter of units
         size = np.maximum(np.abs(T).max(-1, keepdims=True), np.finfo(float).tiny)
@@ -198,13 +198,6 @@ def checked_map(name: str, given: Any, k: int) -> Map:
             raise InputError(f"{name} is singular (condition number {condition:.1e} with rows and columns of length 1): v_x and "
                 "v_y must determine the velocities. Choose rows that do not depend on each other", condition=condition)
     return Map(T, rate)
-
-
-def _square(name: str, x: Any, k: int) -> np.ndarray:
-    A = finite_array(name, x)
-    if A.shape[-2:] != (k, k):
-        raise InputError(f"{name} must have shape (..., {k}, {k}), got {A.shape}", shape=A.shape)
-    return A
 
 
 @public

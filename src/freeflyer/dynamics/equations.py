@@ -12,6 +12,7 @@ from __future__ import annotations
 from typing import Any, Literal
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import closed
@@ -38,7 +39,8 @@ def inverse_dynamics(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike, *, 
             if gravity is None:
                 tau = E.RNEA.call(model.handle, q, v, a, out)
                 return tau if tau is not None else evaluate(E.RNEA, model, (q, v, a), ("q", "v", "a"), out=out)
-            tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, plain_array(gravity), NO_WRENCH, 0, out)
+            g = gravity if type(gravity) is ndarray else plain_array(gravity)
+            tau = E.LOADED_RNEA.call(model._unloaded, q, v, a, g, NO_WRENCH, 0, out)
             if tau is not None:
                 return tau
         return run_loaded(E.LOADED_RNEA, model, q, v, a, "a", external, gravity, expressed, out)

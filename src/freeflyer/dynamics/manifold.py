@@ -18,7 +18,7 @@ from freeflyer.dynamics.closed import integrate_closed, multiply, run, velocity_
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.model import JointInfo, Model, check_configuration, explain, finite_array, finite_row, public, row
+from freeflyer.model import JointInfo, Model, check_configuration, check_shape, explain, finite_array, finite_row, public, row
 from freeflyer.spatial import se3
 from freeflyer.tolerances import HALF_TURN_DISTANCE
 
@@ -226,6 +226,4 @@ def _joint_position(model: Model, name: Any, value: ArrayLike) -> tuple[JointInf
     x = finite_array(f"the position of joint {name!r}", value)
     if joint.nq == 1:
         return joint, x[..., None]
-    if x.ndim == 0 or x.shape[-1] != joint.nq:
-        raise InputError(f"the position of {joint.kind} joint {name!r} has shape {x.shape}, expected (..., {joint.nq})", joint=name)
-    return joint, x
+    return joint, check_shape(f"the position of {joint.kind} joint {name!r}", x, ("...", joint.nq))

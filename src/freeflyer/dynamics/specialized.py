@@ -6,7 +6,7 @@ import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.compiler import build
@@ -67,8 +67,7 @@ def specialize(model: Model, functions: Sequence[str] | None = None, *, frames: 
     """
     known = specializable(model)
     for name in functions if functions is not None else ():
-        if name not in known:
-            raise unknown_name("specialised function", name, known)
+        check_name("specialised function", name, known)
     numbers = tuple(model.frame(name) for name in dict.fromkeys(frames))
     late = [name for name, note in model.specialization.notes.items() if note == COMPILING] if model.specialization else []
     wanted, inputs = list(dict.fromkeys([*(known if functions is None else functions), *late])), free_entries(model, free)
@@ -133,7 +132,7 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
 def free_entries(model: Model, names: Iterable[str]) -> Free:
     """Entries of a model's parameters that belong to links' inertias and joints' positions, each with the entry that holds the same
     number first: tiles repeat records. Errors: UnknownNameError."""
-    topology, joints = model.topology, {j.name: j for j in model.description.joints}
+    topology, joints = model.topology, model.description.joint_by_name
 
     def body_of(link: str) -> int:
         return int(topology[int(topology[L.FRAMES_AT]) + L.FRAME_INTS * model.frame(link)])
@@ -143,8 +142,7 @@ def free_entries(model: Model, names: Iterable[str]) -> Free:
 
     numbers: set[tuple[int, int]] = set()  # (body, number of its record)
     for name in names:
-        if name not in joints and name not in model.link_names:
-            raise unknown_name("link or joint", name, (*model.link_names, *joints))
+        check_name("link or joint", name, (*model.link_names, *joints))
         if name in model.link_names:
             body = body_of(name)
             numbers |= {(body, k) for k in INERTIAL}

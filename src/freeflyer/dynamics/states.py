@@ -14,8 +14,8 @@ from freeflyer.dynamics.equations import mass_matrix
 from freeflyer.dynamics.evaluate import leading_axes
 from freeflyer.errors import InputError
 from freeflyer.model import (
-    Model, MujocoState, PinocchioState, Places, State, check_size, configuration_from_mujoco, configuration_from_pinocchio,
-    configuration_to_mujoco, finite_row, mujoco_places, pinocchio_places, public,
+    Model, MujocoState, PinocchioState, Places, State, check_size, configuration_from_mujoco,
+    configuration_from_pinocchio, configuration_to_mujoco, finite_row, mujoco_places, pinocchio_places, public,
     refuse_absent_base, velocities as V, velocity_matrix,
 )
 

@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as tol
 from freeflyer.dynamics import integrate
-from freeflyer.errors import CalibrationError as CalibrationError, InputError, unknown_name
+from freeflyer.errors import CalibrationError as CalibrationError, InputError, check_name
 from freeflyer.estimation.passive import Sensors, encoded, sensors_of
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer.linkages.closure import position_limits, q_of_v
@@ -106,8 +106,7 @@ def calibrate(
     m = len(split.rows)
     here = np.array([place[model.joint(n).iv] for n in names])
     return Calibration(
-        names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance
-    )
+        names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance)
 
 
 def check_observable(
@@ -146,8 +145,7 @@ def _motors(model: Model, motors: Sequence[str] | None) -> tuple[str, ...]:
         raise InputError(f"{model.name!r} names no motors: there is nothing to calibrate", robot=model.name)
     chosen = known if motors is None else name_list("motors", motors)
     for n in chosen:
-        if n not in known:
-            raise unknown_name("motor", n, known)
+        check_name("motor", n, known)
     if not chosen:
         raise InputError(f"motors is empty: name at least one of {list_names(known)}, or leave it out for all")
     return chosen

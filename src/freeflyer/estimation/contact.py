@@ -283,8 +283,7 @@ def world_wrenches(contacts: ContactModel, estimate: ContactEstimate) -> np.ndar
 @public
 def pressure_centers(contacts: ContactModel, estimate: ContactEstimate, height: float = 0.0) -> np.ndarray:
     """The centre of pressure of each foot on level ground, (f, 3), m, world axes; NaN where a foot does not press."""
-    ground = float(finite_array("height", height))
-    return np.array([pressure_center(w, ground) for w in world_wrenches(contacts, estimate)])
+    return pressure_center(world_wrenches(contacts, estimate), float(finite_array("height", height)))
 
 
 @public
@@ -295,11 +294,10 @@ def zero_moment_point(contacts: ContactModel, estimate: ContactEstimate, height:
     return pressure_center(world_wrenches(contacts, estimate).sum(axis=0), float(finite_array("height", height)))
 
 
-def pressure_center(w: np.ndarray, height: float) -> np.ndarray:
-    f, m = w[:3], w[3:]
-    if not f[2] > 0.0:
-        return np.full(3, np.nan)
-    return np.array([(f[0] * height - m[1]) / f[2], (f[1] * height + m[0]) / f[2], height])
+def pressure_center(w: np.ndarray, height: float = 0.0) -> np.ndarray:
+    """(..., 3) on a level plane, m, of wrenches (..., 6) about the world's origin; NaN where nothing presses."""
+    x, y, z = w[..., 0] * height - w[..., 4], w[..., 1] * height + w[..., 3], np.where(w[..., 2] > 0.0, w[..., 2], np.nan)
+    return np.stack([x / z, y / z, height * z / z], axis=-1)
 
 
 @public

@@ -17,7 +17,7 @@ from freeflyer.estimation.contact import check_cutoff, contact_model, contact_wr
 from freeflyer.estimation.passive import Sensors, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import base_over_soles, place_on_ground, reach
 from freeflyer.linkages.refusals import list_names
-from freeflyer.model import Model, finite_array, one_row, public, real_array, shaped
+from freeflyer.model import Model, check_shape, finite_array, one_row, public, real_array, shaped
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.tolerances import UNEVEN_SAMPLE
@@ -68,8 +68,7 @@ def contact_history(
     moved = np.diff(shown, axis=0, prepend=shown[:1]) / dt if rates is None else real_array("rates", rates)
     gain = 1.0 / dt if alpha is None else alpha
     check_cutoff(cutoff, 1.0 / dt)
-    if moved.shape != shown.shape:
-        raise InputError(f"rates has shape {moved.shape}, expected that of positions {shown.shape}", shape=moved.shape)
+    check_shape("rates", moved, shown.shape, ", that of positions")
     soles = complete_feet(s.model, feet)
     begin = _initial_posture(s, shown[0], soles, start)
     ground = foot_points(s.model, begin, soles)

@@ -11,7 +11,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import leading_axes, reduction_of
-from freeflyer.errors import FreeflyerError, InputError, LinkageError, unknown_name
+from freeflyer.errors import FreeflyerError, InputError, LinkageError
 from freeflyer.kernels.compiler.calls.running import batch, state as state_of, table_handle
 from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
@@ -24,7 +24,8 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_residual, structure
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import (
-    Model, Partition, check_configuration, frozen_array as frozen, name_list, number, positive, public, real_array, remembered, row,
+    Model, Partition, check_configuration, check_shape, frozen_array as frozen, name_list, number, positive, public,
+    real_array, remembered, row,
 )
 from freeflyer.text import short_repr
 from freeflyer.tolerances import ENCODER_MARGIN, MAX_CORRECTION_PER_STEP, MIN_COUPLING
@@ -96,17 +97,14 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
     if not model.constraint_rows[0]:
         raise InputError(
             f"{model.name!r} has no loops: its joints do not follow each other, there is no passive state to estimate",
-            robot=model.name,
-        )
+            robot=model.name)
     if not model.description.actuated:
         raise InputError(
             f"{model.name!r} names no motors: name them (`actuated` of a loop file, `name_mot`, or <actuator> in MJCF)",
-            robot=model.name,
-        )
+            robot=model.name)
     split, s, place = partition(model), structure(model), q_of_v(model)
     for name in (*also, *rigid):
-        if name not in model.joint_names:
-            raise unknown_name("joint", name, model.joint_names)
+        model.joint(name)
     both = [n for n in rigid if n in also or n in model.actuated]
     if both:
         raise InputError(f"{refusals.list_names(both)}: a joint is measured or rigid, not both", joints=tuple(both))
@@ -117,8 +115,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             raise LinkageError(
                 f"joint {name!r} follows the motors through its loops: measuring it as well leaves the estimator no freedom. "
                 "Encoders on passive joints serve to calibrate (freeflyer.estimation.calibrate)",
-                joint=name,
-            )
+                joint=name)
     left = [j for j in split.independent if j not in set(coordinates.tolist()) and s.owner[j] not in rigid]
     moving = _moving(model, split, left, s.owner)
     if moving:
@@ -273,12 +270,8 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
 def _broadcast(s: Sensors, q: Any, positions: Any, rates: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, tuple[int, ...]]:
     arrays = [row(s.model, "state.q", q, "q")]
     for name, given in (("positions", positions), ("rates", rates)):
-        a = real_array(name, given)
-        if a.ndim == 0 or a.shape[-1] != len(s.names):
-            raise InputError(
-                f"{name} has shape {a.shape}, expected (..., {len(s.names)}): a number for each of {refusals.list_names(s.names)}",
-                shape=a.shape, expected=len(s.names))
-        arrays.append(a)
+        why = f": a number for each of {refusals.list_names(s.names)}"
+        arrays.append(check_shape(name, real_array(name, given), ("...", len(s.names)), why))
     lead = leading_axes(arrays, (1, 1, 1), ("state.q", "positions", "rates"))
     full = (np.array(np.broadcast_to(a, (*lead, a.shape[-1])), order="C") for a in arrays)
     return (*full, lead)  # type: ignore[return-value]

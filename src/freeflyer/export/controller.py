@@ -79,14 +79,12 @@ def export_controller(
         "STATUS": "\n".join(enum(f"{begin}_status", "", [
             *((f"{P}_{name}", k, text) for name, k, text in STATUS),
             (f"{P}_RELAXED", 20, "dynamics, contacts and limits contradict each other and are violated as little as possible"),
-            (f"{P}_STOPPED", 21, "the rounds of the solver ran out: tasks may be met less well than they could be"),
-        ])),
+            (f"{P}_STOPPED", 21, "the rounds of the solver ran out: tasks may be met less well than they could be")])),
         "TOPOLOGY": array("int64_t", "topology", map(int, topology)),
         "PARAMETERS": array("double", "parameters", map(float, parameters)),
         "WEIGHTS": array("double", "weights", map(float, program.weights)),
         "NUMBERS_SIZE": len(numbers), "NUMBERS": ", ".join(map(repr, map(float, numbers))) or "0.0",
-        "Q": array("double", "example_q", map(float, state)), "TAU": array("double", "example_tau", map(float, solution.tau)),
-    }  # fmt: skip
+        "Q": array("double", "example_q", map(float, state)), "TAU": array("double", "example_tau", map(float, solution.tau))}
     progress(0.9, "writing")
     forms = {f"{begin}.h": "controller.h.txt", f"{begin}.c": "controller.c.txt", "main.c": "controller_main.c.txt"}
     texts, functions = {name: filled(form, values) for name, form in forms.items()}, (f"{begin}_control", f"{begin}_targets")

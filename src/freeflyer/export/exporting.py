@@ -91,8 +91,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         ways = [1]
         if batch and function.zero:
             notes.append(
-                f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration"
-            )
+                f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration")
         elif batch:
             ways.append(lanes_of(entry, cpu))
         for lanes in ways:
@@ -130,8 +129,7 @@ def refuse_model(model: Model) -> None:
         raise InputError(
             f"the loops of {model.name!r} are open: its functions would compute a tree that its robot is not. Close them: "
             "freeflyer.close_loops(model), or load the file without loops",
-            rows=model.constraint_rows[0],
-        )
+            rows=model.constraint_rows[0])
     if not model.nv:
         raise InputError(f"nothing of {model.name!r} moves, so there is nothing to export")
 
@@ -143,8 +141,7 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
             if not overwrite and any(folder.iterdir()):
                 raise FileError(
                     f"the folder {str(folder)!r} is not empty: name another, or allow files in it to be replaced (--overwrite)",
-                    path=str(folder),
-                )
+                    path=str(folder))
         elif folder.exists() or folder.is_symlink():
             raise FileError(f"cannot write the folder {str(folder)!r}: there is a file of that name", path=str(folder))
     except FileError:

@@ -129,8 +129,7 @@ def sizes(library: Library) -> list[str]:
         ("NQ", library.model.nq, "numbers of q"), ("NV", library.model.nv, "numbers of v, a and tau"),
         ("BODIES", int(topology[layout.N_BODIES]) + 1, "the world and the bodies that joints move"),
         ("COLUMNS", int(topology[layout.N_COLUMNS]), "motion directions of all joints"),
-        ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites"),
-    ]  # fmt: skip
+        ("FRAMES", int(topology[layout.N_FRAMES]), "links and sites")]  # fmt: skip
     if library.model.reduction:
         numbers.append(("WHOLE_NV", library.model.tree.nv, "velocities of all joints, loops open; NV of them are independent"))
     return [f"#define {library.upper}_{name} {n} /* {text} */" for name, n, text in numbers]
@@ -153,8 +152,7 @@ def enums(library: Library) -> list[str]:
         *enum(f"{library.prefix}_status", "", statuses), "", *enum(f"{library.prefix}_expressed", "", words), "",
         *enum(f"{library.prefix}_frame", "Frames: links, then sites.", frames), "",
         *enum(f"{library.prefix}_q", "The first number in q of each joint.", q), "",
-        *enum(f"{library.prefix}_v", "The first number in v, a and tau of each joint.", v),
-    ]  # fmt: skip
+        *enum(f"{library.prefix}_v", "The first number in v, a and tau of each joint.", v)]  # fmt: skip
 
 
 def enum(name: str, text: str, values: list[tuple[str, int, str]]) -> list[str]:
@@ -175,8 +173,7 @@ def function_comment(call: Call) -> list[str]:
     rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
-        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"
-    ]
+        f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"]
 
 
 def _row(call: Call, x: Array, way: str) -> str:
@@ -217,8 +214,7 @@ def source(library: Library) -> str:
         "#ifdef __cplusplus", "}", "#endif", "",
         array("int64_t", "topology", map(int, model.topology)), "",
         array("double", "parameters", map(float, model.parameters)), "",
-        *zero, *(body(call) for call in library.calls),
-    ]  # fmt: skip
+        *zero, *(body(call) for call in library.calls)]  # fmt: skip
     return "\n".join(parts)
 
 
@@ -240,15 +236,13 @@ def body(call: Call) -> str:
         f"    const int64_t outputs[] = {{{', '.join(_address(x.name) for x in call.outputs)}}};",
         *([f"    const int64_t options[] = {{{', '.join(call.options)}}};"] if call.options else []),
         f"    const int64_t sizes[] = {{{', '.join([call.scratch_name, states, *lengths])}}};",
-        f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};",
-    ]  # fmt: skip
+        f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};"]  # fmt: skip
     options = "options" if call.options else "NULL"
     called = f"{call.kernel}(topology, parameters, inputs, {options}, outputs, sizes, scratch, where)"
     if call.batch:
         lines += [
             f"    const int64_t status = {called};", "    if (refused != NULL) {", f"        *refused = where[{STATE}];", "    }",
-            "    return status;",
-        ]  # fmt: skip
+            "    return status;"]  # fmt: skip
     else:
         lines.append(f"    return {called};")
     return "\n".join([*lines, "}", ""])
@@ -316,8 +310,7 @@ def main_c(library: Library) -> str:
         "PREFIX": library.prefix, "UPPER": library.upper, "STATES": str(states), "ROOM": str(states * room),
         "EXAMPLES": "\n".join(array("double", f"example_{name}", map(float, x)) for name, x in given.items()),
         "ARRAYS": "\n".join(f"static double {name}[STATES * {x.size}];" for name, x in given.items()),
-        "COPIES": "\n".join(copies), "FUNCTIONS": "\n".join(functions), "ROWS": ",\n".join(rows),
-    })  # fmt: skip
+        "COPIES": "\n".join(copies), "FUNCTIONS": "\n".join(functions), "ROWS": ",\n".join(rows)})  # fmt: skip
 
 
 def _function(library: Library, call: Call, k: int) -> str:

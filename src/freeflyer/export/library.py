@@ -16,7 +16,7 @@ from pathlib import Path
 
 from llvmlite import binding as llvm
 
-from freeflyer.errors import FreeflyerError, InputError, format_value, unknown_name
+from freeflyer.errors import FreeflyerError, InputError, check_name, format_value, unknown_name
 from freeflyer.kernels.compiler import build as builds, cache as disk
 from freeflyer.kernels.compiler.object_code import Target, host, linked, pack_lanes
 from freeflyer.kernels.entry import Entry
@@ -180,8 +180,7 @@ def target_of(cpu: str) -> Target:
     if cpu in KINDS:
         return Target("x86-64" if cpu == "x86_64" else "generic", "", triple)
     name, known = name if colon else cpu, known_cpus(triple)
-    if name not in known:
-        raise unknown_name(f"{kind} CPU" if colon else "CPU", name, known, ADVICE)
+    check_name(f"{kind} CPU" if colon else "CPU", name, known, ADVICE)
     if probe(name, triple)[0] != 0:
         kind = f"the kind {triple}" if triple else f"this machine's kind, {llvm.get_default_triple()}"
         raise InputError(f"the CPU {cpu!r} is not of {kind}", cpu=cpu)

@@ -192,6 +192,12 @@ def integer(a: float) -> int:
 
 
 @primitive
+def turned(sine: Any, cosine: Any, turns: Any) -> Any:
+    """Sine and cosine of an angle after so many quarter turns, a whole number."""
+    return ((sine, cosine), (cosine, -sine), (-sine, -cosine), (-cosine, sine))[int(turns) % 4]
+
+
+@primitive
 def sqrt(a: Any) -> Any:
     return math.sqrt(a)
 

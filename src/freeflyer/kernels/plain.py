@@ -106,8 +106,7 @@ def moments(m: Any, x: Any, y: Any, z: Any, xx: Any, xy: Any, xz: Any, yy: Any, 
     half = (xx + yy + zz) / 2
     return (
         m * x, m * y, m * z, half - xx + m * x * x, m * x * y - xy, m * x * z - xz,
-        half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z,
-    )  # fmt: skip
+        half - yy + m * y * y, m * y * z - yz, half - zz + m * z * z)  # fmt: skip
 
 
 def function(source: str | Entry | Callable, exact: bool = False, row_step: int = 1) -> Callable[..., Any]:

@@ -223,16 +223,14 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         backend.number_row: lambda work, parameters, i: load(parameters, i),
         backend.unit_row: lambda buffer, k, c: int(k == c),
         backend.row_width: lambda buffer, n: n,
-        backend.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n),
-    }  # fmt: skip
+        backend.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n)}  # fmt: skip
     if row_step == backend.LANES:  # what remains as it is for rows of one
         rows |= {
             backend.load_row: load_row, backend.store_row: store_row, backend.number_row: number_row,
             backend.keep_below: keep_below, backend.unit_row: unit_row, backend.tile_at: tile_at,
             backend.row_total: row_total, backend.row_width: row_width,
             backend.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
-            poses.vector_step: lambda work: poses.WIDTH, poses.transpose_poses: transpose_poses,
-        }  # fmt: skip
+            poses.vector_step: lambda work: poses.WIDTH, poses.transpose_poses: transpose_poses}  # fmt: skip
     return rows | {
         backend.load: load, backend.store: store, backend.load_int: load, backend.workspace: workspace,
         backend.taken: lambda like: 0, backend.release: lambda like, before: True,
@@ -240,5 +238,4 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         backend.from_entry: Window,
         poses.load_vector: load_vector, poses.store_vector: store_vector,
         backend.select_less: select_less, backend.all_below: all_below,
-        backend.fma: fma, backend.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2,
-    }  # fmt: skip
+        backend.fma: fma, backend.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2}  # fmt: skip

@@ -14,8 +14,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer import tolerances as T
 from freeflyer.dynamics import difference, integrate
-from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning, unknown_name
-from freeflyer.linkages.closure import close, file_posture, q_of_v
+from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning
+from freeflyer.linkages.closure import check_range, close, file_posture, q_of_v
 from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
@@ -89,7 +89,9 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
         task = _Task(model, movable, limits, None, tolerance, redundant)
         return task.assembly((flat, np.zeros((len(flat), 0)), np.zeros(len(flat), np.int64)), lead)
     if limits:
-        _check_held(model, guess, movable)
+        place = q_of_v(model)
+        held = np.setdiff1d(np.flatnonzero(place >= 0), movable)
+        check_range(model, held, guess[..., place[held]], "joint {!r} is held", "hold it within, or pass limits=False")
     task = _Task(model, movable, limits, independent_or_all(model), tolerance, redundant)
     found, residual, steps = task.close(flat, movable)
     for k in range(tries):
@@ -125,28 +127,11 @@ def movable_coordinates(model: Model, hold: str | Sequence[str] | None = None) -
         raise InputError(f"hold is {hold!r}: expected a list of joint names, or 'actuated' for all motors", hold=hold)
     held = set(names)
     for name in held:
-        if name not in model.joint_names:
-            raise unknown_name("joint", name, model.joint_names)
+        model.joint(name)
     touched = set(np.concatenate([*s.coordinates, np.empty(0, np.int64)]).tolist())
     base = [j for j in s.base if j in touched]
     free = [int(j) for j in (*s.passive, *s.actuated, *base) if s.owner[j] not in held]
     return np.array(sorted(free), dtype=np.int64)
-
-
-def _check_held(model: Model, q: np.ndarray, movable: np.ndarray) -> None:
-    place, moves = q_of_v(model), set(movable.tolist())
-    for joint in model.joints:
-        for j in range(joint.iv, joint.iv + joint.nv):
-            if j in moves or place[j] < 0:
-                continue
-            x, low, high = q[..., place[j]], model.position_lower[j], model.position_upper[j]
-            beyond = np.asarray((x < low - 1e-9) | (x > high + 1e-9))
-            if beyond.any():
-                value = float(np.asarray(x)[beyond].ravel()[0])
-                raise InputError(
-                    f"joint {joint.name!r} is held at {value:.6g}, out of its range {low:g} to {high:g}: hold it within, or pass "
-                    "limits=False",
-                    joint=joint.name, value=value, lower=float(low), upper=float(high))
 
 
 class _Task(namedtuple("_Task", "model movable limits rows tolerance redundant")):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from typing import Any
 from weakref import WeakKeyDictionary
 
@@ -18,6 +18,7 @@ from freeflyer.kernels.linkages import assembly as K
 from freeflyer.kernels.model.layout import PLAN
 from freeflyer.linkages.rows import groups, structure
 from freeflyer.model import Model, Partition, check_configuration
+from freeflyer.tolerances import LIMIT_TOLERANCE
 
 STEPS = 100
 STATES_UNTIL_INTERRUPT = 256  # that one call closes
@@ -96,6 +97,23 @@ def position_limits(model: Model) -> tuple[np.ndarray, np.ndarray]:
     place = q_of_v(model)
     lower[place[place >= 0]], upper[place[place >= 0]] = model.position_lower[place >= 0], model.position_upper[place >= 0]
     return lower, upper
+
+
+def check_range(model: Model, coordinates: Sequence[int] | np.ndarray, x: np.ndarray, said: str, cure: str,
+                slack: float = LIMIT_TOLERANCE) -> None:
+    """InputError for positions x (..., k) of velocity coordinates (k,) beyond their limits by more than `slack`, m or rad. `said`
+    begins its sentence, {!r} the joint's name; `cure` ends it."""
+    low, high = model.position_lower[coordinates], model.position_upper[coordinates]
+    beyond = np.argwhere((x < low - slack) | (x > high + slack))
+    if not len(beyond):
+        return
+    *at, k = (int(i) for i in beyond[0])
+    joint = next(j for j in model.joints if j.iv <= coordinates[k] < j.iv + j.nv)
+    value, unit = float(x[*at, k]), "m" if joint.kind == "prismatic" else "rad"
+    where = f" in posture {at[0]} of {len(x)}" if at and len(x) > 1 else ""
+    between = f"{low[k]:g} to {high[k]:g}"
+    raise InputError(f"{said.format(joint.name)} at {value:.6g} {unit}{where}, outside of its range {between}: {cure}",
+        joint=joint.name, position=value, lower=float(low[k]), upper=float(high[k]), index=tuple(at))
 
 
 def close(model: Model, q: np.ndarray, movable: Iterable[int] | np.ndarray, limits: bool = True,

@@ -11,9 +11,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import frame_jacobian, frame_pose
 from freeflyer.errors import InputError, LinkageError, format_value
+from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.submechanisms import embed_configuration
-from freeflyer.linkages.sweeping import check_stroke, motion_map, sweep
+from freeflyer.linkages.sweeping import motion_map, sweep
 from freeflyer.model import WELD, Loop, Model, Site, compile_description, lock_joints, public
 from freeflyer.tolerances import DEAD_POINT_RATIO
 
@@ -76,7 +77,8 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
     posture = partition(model, q).q
     if model.joint(driver).nv != 1 or driver not in model.actuated:
         raise InputError(f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
-    check_stroke(model, driver, np.asarray(values, float))
+    wanted = np.asarray(values, float)[..., None]
+    check_range(model, [model.joint(driver).iv], wanted, "motor {!r} would stand", "stay within its stroke")
     for name in (*hold, *release):
         model.joint(name)
     strange = [name for name in release if name not in model.actuated]

@@ -12,6 +12,7 @@ from freeflyer import tolerances as T
 from freeflyer.dynamics import reduction_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closing import close_with_partition, step_closed
+from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.linkages.sweeping import motion_map
@@ -80,7 +81,7 @@ def reachable_set(model: Model, motors: Sequence[str], joints: Sequence[str], q:
     at, iq = [j.iv for j in infos], [j.iq for j in infos]
     low, high = model.position_lower[at], model.position_upper[at]
     stops = _Stops(model, split, at)
-    stops.check(split.q)
+    check_range(model, stops.iv, split.q[stops.iq], "joint {!r} stands", "start within all limits", T.LIMIT_DISTANCE)
     p = close_with_partition(model, split)
     wanted = _rectangle_points(low, high, points)
     x, found, stopped = split.q, [], []
@@ -116,13 +117,6 @@ class _Stops:
         self.joints = [own[i] for i in motors] + passive
         self.iq, self.iv = [j.iq for j in self.joints], [j.iv for j in self.joints]
         self.low, self.high = model.position_lower[self.iv], model.position_upper[self.iv]
-
-    def check(self, q: np.ndarray) -> None:
-        for joint, x, low, high in zip(self.joints, q[self.iq], self.low, self.high):
-            if not low - T.LIMIT_DISTANCE <= x <= high + T.LIMIT_DISTANCE:
-                raise InputError(
-                    f"joint {joint.name!r} stands at {x:.6g}, outside of its limits {low:g} to {high:g}: start from a posture "
-                    "inside of all limits", joint=joint.name, position=float(x), lower=float(low), upper=float(high))
 
     def holding(self, model: Model, q: np.ndarray) -> tuple[str, ...]:
         """The limits that the motors run into at q; a joint that they do not move is not held by its stop."""

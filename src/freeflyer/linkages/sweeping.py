@@ -12,6 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import frame_jacobian, frame_pose, reduction_of, velocity_map
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.closing import close_with_partition, step_closed
+from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
 from freeflyer.model import Model, Partition, finite_row, number, public, real_array
@@ -110,17 +111,8 @@ def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limi
         raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
                          joint=name, independent=free)
     if limits:
-        check_stroke(model, name, x, ". Stay within, or pass limits=False")
+        check_range(model, [joint.iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
     return x
-
-
-def check_stroke(model: Model, name: str, x: np.ndarray, cure: str = "") -> None:
-    joint = model.joint(name)
-    low, high = float(model.position_lower[joint.iv]), float(model.position_upper[joint.iv])
-    beyond, unit = x[(x < low - 1e-9) | (x > high + 1e-9)], "m" if joint.kind == "prismatic" else "rad"
-    if beyond.size:
-        raise InputError(f"motor {name!r} moves from {low:g} to {high:g} {unit}; {beyond[0]:g} is outside of its stroke{cure}",
-                         joint=name, lower=low, upper=high)
 
 
 CHUNK = 4096  # states at a time

@@ -16,15 +16,17 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import leading_axes, motion, reduction_of, velocity_map
-from freeflyer.errors import AssemblyError, InputError, LinkageError, unknown_name
+from freeflyer.errors import AssemblyError, InputError, LinkageError
 from freeflyer.linkages.closing import close_loops, has_loops, step_closed
-from freeflyer.linkages.closure import q_of_v
+from freeflyer.linkages.closure import check_range, q_of_v
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names, smallest_values
 from freeflyer.linkages.rows import structure
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model import Model, Partition, check_configuration, finite_array, name_list, public, real_array, remembered, row
-from freeflyer.tolerances import LIMIT_TOLERANCE, MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
+from freeflyer.model import (
+    Model, Partition, check_configuration, check_size, name_list, public, remembered, row,
+)
+from freeflyer.tolerances import MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
 
 
 @dataclass(frozen=True, eq=False)
@@ -101,7 +103,7 @@ class Transmission:
         return np.einsum("...ij,...j->...i", G, u)
 
     def _per_joint(self, name: str, x: ArrayLike) -> np.ndarray:
-        return _finite(name, x, len(self._chosen.coordinates), "one for each selected coordinate: " + list_names(self.joints))
+        return check_size(name, x, len(self._chosen.coordinates), "one for each selected coordinate: " + list_names(self.joints))
 
     def _others(self, name: str, x: ArrayLike | None) -> np.ndarray:
         if x is None:
@@ -109,7 +111,7 @@ class Transmission:
         owner = structure(self._model.tree).owner
         rest = [owner[i] for i in self._chosen.split.independent[self._chosen.other_columns]]
         whose = f": those of {list_names(rest)}" if rest else ""
-        return _finite(name, x, len(rest), f"all independent coordinates but the motors'{whose}")
+        return check_size(name, x, len(rest), f"all independent coordinates but the motors'{whose}")
 
 
 @public
@@ -125,13 +127,6 @@ def transmission(model: Model, q: ArrayLike, joints: Sequence[str], motors: Sequ
     G = velocity_map(p, q)
     A = np.ascontiguousarray(G[..., chosen.coordinates[:, None], chosen.motor_columns])
     return Transmission(chosen.joints, chosen.motors, A, np.array(q, float), p, chosen, G)
-
-
-def _finite(name: str, x: ArrayLike, n: int, what: str) -> np.ndarray:
-    array = real_array(name, x)
-    if not array.ndim or array.shape[-1] != n:
-        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {what}", name=name, shape=array.shape, expected=n)
-    return finite_array(name, array, np.finfo(float).max)
 
 
 @dataclass(frozen=True, eq=False)
@@ -182,8 +177,7 @@ def _select(model: Model, joints: tuple[str, ...], motors: tuple[str, ...] | Non
     chosen_motors = model.actuated if motors is None else motors
     for kind, names in (("joints", joints), ("motors", chosen_motors)):
         for name in names:
-            if name not in model.joint_names:
-                raise unknown_name("joint", name, model.joint_names)
+            model.joint(name)
             if names.count(name) > 1:
                 raise InputError(f"{kind} names {name!r} {names.count(name)} times: name each joint once", joint=name)
     for name in chosen_motors:
@@ -258,14 +252,11 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
     if (place < 0).any():
         ball = next(n for n in chosen.joints if model.joint(n).nq != model.joint(n).nv)
         raise InputError(f"joint {ball!r} ({model.joint(ball).kind}) has no position of one number a coordinate", joint=ball)
-    wanted = real_array("positions", positions)
-    if not wanted.ndim or wanted.shape[-1] != len(place) or not np.isfinite(wanted).all():
-        raise InputError(
-            f"positions must be finite numbers of shape (..., {len(place)}), one for each of {list_names(joints)}; got shape "
-            f"{wanted.shape}" + ("" if np.isfinite(wanted).all() else " with NaN or infinity"), shape=wanted.shape)
+    wanted = check_size("positions", positions, len(place), f"one for each of {list_names(joints)}")
     targets = wanted.reshape(-1, len(place))
+    cure = "take a position within its range, or pass limits=False"
     if limits:
-        _check_stops(model, chosen.coordinates, targets, "has the target {x:.6g}", "joint")
+        check_range(model, chosen.coordinates, targets, "joint {!r} has its target", cure)
     p = close_loops(model)
     check_determined(model, chosen, _selected(p, chosen, start[None])[0])
     found, reached = _continue_to(p, chosen, place, start, targets)
@@ -279,7 +270,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
             q=found[at], joints=chosen.joints)
     if limits:
         moving = np.setdiff1d(chosen.split.independent[chosen.motor_columns], np.flatnonzero(q_of_v(model) < 0))
-        _check_stops(model, moving, found[:, q_of_v(model)[moving]], "would have to go to {x:.6g}", "motor")
+        check_range(model, moving, found[:, q_of_v(model)[moving]], "motor {!r} would have to stand", cure)
     return found.reshape(*wanted.shape[:-1], model.nq)
 
 
@@ -314,17 +305,3 @@ def _continue_to(p: Model, chosen: Selection, place: np.ndarray, start: np.ndarr
 def _selected(p: Model, chosen: Selection, q: np.ndarray) -> np.ndarray:
     """P J_m (n, k, k)."""
     return motion_map(p.tree, reduction_of(p).split, q)[:, chosen.coordinates[:, None], chosen.motor_columns]
-
-
-def _check_stops(model: Model, coordinates: np.ndarray, x: np.ndarray, what: str, kind: str) -> None:
-    low, high = model.position_lower[coordinates], model.position_upper[coordinates]
-    beyond = np.argwhere((x < low - LIMIT_TOLERANCE) | (x > high + LIMIT_TOLERANCE))
-    if len(beyond):
-        at, k = (int(i) for i in beyond[0])
-        joint = next(j for j in model.joints if j.iv <= coordinates[k] < j.iv + j.nv)
-        unit = "m" if joint.kind == "prismatic" else "rad"
-        where = f" for target {at} of {len(x)}" if len(x) > 1 else ""
-        raise InputError(
-            f"{kind} {joint.name!r} {what.format(x=x[at, k])} {unit}{where}, outside of its range {low[k]:g} to {high[k]:g}: take "
-            "a position within its range, or pass limits=False",
-            joint=joint.name, position=float(x[at, k]), lower=float(low[k]), upper=float(high[k]), index=at)

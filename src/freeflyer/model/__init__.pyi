@@ -13,11 +13,12 @@ from .edits import lock_joints as lock_joints, merge_fixed as merge_fixed, with_
 from .frozen import Record as Record, frozen_array as frozen_array
 from .inputs import (
     LARGEST as LARGEST, LARGEST_SEED as LARGEST_SEED, SMALLEST as SMALLEST, check_configuration as check_configuration,
-    check_shape as check_shape, choice as choice, coordinate_owner as coordinate_owner, finite_array as finite_array,
-    finite_row as finite_row, gravity_rows as gravity_rows, gravity_vector as gravity_vector, instance as instance, instances
-    as instances, name_list as name_list, not_finite as not_finite, not_unit as not_unit, number as number, one_row as
-    one_row, output_array as output_array, positive as positive, quaternion_starts as quaternion_starts, real_array as
-    real_array, row as row, shaped as shaped, true_or_false as true_or_false, whole_number as whole_number,
+    check_shape as check_shape, check_size as check_size, choice as choice, coordinate_owner as coordinate_owner,
+    finite_array as finite_array, finite_row as finite_row, gravity_rows as gravity_rows, gravity_vector as gravity_vector,
+    instance as instance, instances     as instances, name_list as name_list, not_finite as not_finite, not_unit as
+    not_unit, number as number, one_row as     one_row, output_array as output_array, positive as positive,
+    quaternion_starts as quaternion_starts, real_array as     real_array, row as row, shaped as shaped, true_or_false as
+    true_or_false, whole_number as whole_number,
 )
 from .load import AUTO as AUTO
 from .locking import leader as leader
@@ -44,7 +45,7 @@ from .states.pinocchio import (
     configuration_from_pinocchio as configuration_from_pinocchio, pinocchio_places as pinocchio_places,
 )
 from .states.velocities import (
-    MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, check_size as check_size, velocity_matrix as
+    MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, velocity_matrix as
     velocity_matrix,
 )
 from .visuals.mesh_files import collada_axes as collada_axes, mesh_path as mesh_path

@@ -77,8 +77,7 @@ def _range(low: float, high: float, span: float) -> tuple[float, float]:
 def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
     counts = (size,) if isinstance(size, int | np.integer) else size
     whole = isinstance(counts, tuple | list) and all(
-        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts
-    )
+        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts)
     if not whole:
         raise InputError(f"size must be a count or a tuple of counts of at least 0, got {format_value(size)}", size=size)
     if len(counts) >= MOST_AXES or prod(map(int, counts)) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:

@@ -295,8 +295,7 @@ def joint_sizes(kind: str) -> tuple[int, int]:
     """(nq, nv) of a joint kind."""
     sizes = {
         "fixed": (0, 0), "spherical": (4, 3), "free": (7, 6), "cylindrical": (2, 2), "universal": (2, 2),
-        "planar": (3, 3)
-    }
+        "planar": (3, 3)}
     if kind not in JOINT_KINDS:
         raise DescriptionError(f"joint kind {kind!r} is not known; known kinds: {', '.join(JOINT_KINDS)}", kind=kind)
     return sizes.get(kind, (1, 1))

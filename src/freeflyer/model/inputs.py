@@ -117,6 +117,11 @@ def shaped(name: str, x: Any, shape: tuple[int | str, ...], why: str = "") -> np
     return check_shape(name, finite_array(name, x), shape, why)
 
 
+def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
+    """x as a float64 array (..., n) of finite numbers, as states hold them; `whose` says where n comes from."""
+    return finite_array(name, check_shape(name, real_array(name, x), ("...", n), f", {whose}"), LARGEST_OF_STATES)
+
+
 def positive(name: str, x: Any) -> float:
     return number(name, x, SMALLEST)
 
@@ -133,6 +138,8 @@ def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
 def choice(name: str, x: object, known: Iterable[T]) -> T:
     """x; InputError for what is not one of the known words or whole numbers."""
     words = tuple(known)
+    if type(x) is str and x in words:
+        return x
     for word in words:
         kind = str if isinstance(word, str) else int | np.integer
         if isinstance(x, kind) and not isinstance(x, bool) and x == word:

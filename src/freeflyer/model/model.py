@@ -333,8 +333,7 @@ class Model:
         lines = [
             f"{self.name}: nq {self.nq}, nv {self.nv}, {moving} moving joint{'s' * (moving != 1)}, {len(self.actuated)} actuated, "
             f"{self.mass:.6g} kg moving",
-            f"base: {describe_base(d)}",
-        ]
+            f"base: {describe_base(d)}"]
         if self.loops or d.couplings:
             tied = f"{len(self.loops)} loops" + (f", {len(d.couplings)} couplings" if d.couplings else "")
             closed = f"closed (nv {self.tree.nv} with open ones)"

@@ -114,8 +114,7 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
     if found.outcome == "limit" and limits:
         return NotConvergedError(
             f"{solver} stopped at {limits} ({found.status}) before it was done and {_words(left)}: allow more, or begin "
-            "with warm=", x=x, residuals=left, **facts,
-        )  # fmt: skip
+            "with warm=", x=x, residuals=left, **facts)  # fmt: skip
     scaled = equilibrate(p)
     C = scaled.program.rows()
     y = infeasibility(C, scaled.program.lower, scaled.program.upper)
@@ -123,25 +122,21 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
         y = y * scaled.rows
         return InfeasibleError(
             f"no x satisfies {_rows(p, y)} together (proven by multipliers; {solver}: {found.status})",
-            certificate=y, **_conflict(p, y), **facts,
-        )  # fmt: skip
+            certificate=y, **_conflict(p, y), **facts)  # fmt: skip
     d = descent(scaled.program, C)
     if d is not None:
         d = d * scaled.columns / np.abs(d * scaled.columns).max()
         most = int(np.abs(d).argmax())
         return UnboundedError(
             f"the objective decreases without end along a direction in which H has no curvature and no limit is met, most of it "
-            f"variable {most}: give these variables a cost or bounds ({solver}: {found.status})", ray=d, **facts,
-        )  # fmt: skip
+            f"variable {most}: give these variables a cost or bounds ({solver}: {found.status})", ray=d, **facts)  # fmt: skip
     if found.outcome == "limit":
         return NotConvergedError(
             f"{solver} did not converge in {found.iterations} iterations ({found.status}) and {_words(left)}: allow more "
-            "by iterations=, or take another solver", x=x, residuals=left, **facts,
-        )  # fmt: skip
+            "by iterations=, or take another solver", x=x, residuals=left, **facts)  # fmt: skip
     return NumericalError(
         f"{solver} ends with {found.status!r} and {_words(left)}, and nothing proves that there is no answer: scale "
-        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=x, residuals=left, **facts,
-    )  # fmt: skip
+        "variables and rows to similar sizes, raise tolerance=, or take another solver", x=x, residuals=left, **facts)  # fmt: skip
 
 
 def _known_residuals(p: QuadraticProgram, found: Attempt) -> Residuals | None:

@@ -86,8 +86,7 @@ class _Split:
         self.problem = qpsolvers.Problem(
             p.H, p.g, inequal if len(inequal) else None, limits if len(inequal) else None,
             C[self.equal] if len(self.equal) else None, p.upper[self.equal] if len(self.equal) else None,
-            low if b else None, high if b else None,
-        )  # fmt: skip
+            low if b else None, high if b else None)  # fmt: skip
 
     def multipliers(self, found: Any) -> np.ndarray:
         """Multipliers (b + m,) of the two-sided rows; those of a row's two sides add up."""

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model.inputs import real_array
+from freeflyer.errors import InputError, check_name, format_value
+from freeflyer.model.inputs import check_shape, real_array
 from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
 LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
@@ -51,9 +51,7 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
         >>> [axes.get_ylabel() for axes in figure.axes]
         ['error (m, rad)', 'torque / limit']
     """
-    t = real_array("time", time)
-    if t.ndim != 1 or not len(t):
-        raise InputError(f"time has shape {t.shape}, expected (T,)", shape=t.shape)
+    t = check_shape("time", real_array("time", time), ("T",))
     panels: list[tuple[Callable[..., None], dict[str, Any]]] = []
     if errors:
         panels.append((_draw_errors, _series("errors", errors, len(t), (0, 1))))
@@ -102,15 +100,13 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
     """Share of the limit (T,) of each joint, -1 at the lower and 1 at the upper, and its largest torque with that limit, N m."""
     found = {}
     for name, tau in torques.items():
-        if name not in limits:
-            raise unknown_name("torque limit", name, limits)
+        check_name("torque limit", name, limits)
         limit = real_array(f"torque_limits[{name!r}]", limits[name])
         lower, upper = (-limit, limit) if limit.ndim == 0 else limit if limit.shape == (2,) else (np.inf, np.inf)
         if not (lower < 0.0 < upper):
             raise InputError(
                 f"torque_limits of {name!r} must be a positive number or (lower < 0, upper > 0), got {format_value(limits[name])}",
-                name=name,
-            )  # fmt: skip
+                name=name)  # fmt: skip
         share = np.where(tau > 0.0, tau / upper, -tau / lower)
         worst = int(np.nanargmax(np.abs(share)))
         found[name] = (share, abs(float(tau[worst])), float(upper if tau[worst] > 0.0 else -lower))
@@ -118,8 +114,7 @@ def _shares(torques: Mapping[str, np.ndarray], limits: Mapping[str, ArrayLike]) 
 
 
 def _corners(name: str, soles: Mapping[str, ArrayLike]) -> np.ndarray:
-    if name not in soles:
-        raise unknown_name("sole", name, soles)
+    check_name("sole", name, soles)
     corners = real_array(f"soles[{name!r}]", soles[name])
     if corners.ndim != 2 or corners.shape[1] != 2 or len(corners) < 2:
         raise InputError(f"the sole of {name!r} has shape {corners.shape}, expected (k, 2), k of 2 or more", name=name)

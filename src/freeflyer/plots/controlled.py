@@ -51,8 +51,7 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
     return control_run(
         run.t[:n], errors={name: e[:n] for name, e in result.errors.items()}, forces={k: f[:n] for k, f in wrenches.items()},
         torques={name: result.tau[:n, k] for name, k in zip(names, nearest)}, torque_limits=limits,
-        solve_times=result.solve_times[:n], period=result.stance.dt, pressure=pressure, soles=soles, width=width,
-    )  # fmt: skip
+        solve_times=result.solve_times[:n], period=result.stance.dt, pressure=pressure, soles=soles, width=width)  # fmt: skip
 
 
 def run_strip(result: ControlRun, count: int = 6, width: float = 10.0) -> Any:

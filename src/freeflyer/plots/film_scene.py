@@ -100,8 +100,7 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
     below, place = (np.array([x[0], x[1], floor]) for x in (c, place))
     return Posture(
         float(run.t[k]), links, [convex_polygon(view.project(p)) for p in grounds if len(p) > 2], forces, view.project(c),
-        view.project(below), place, float(np.ptp(np.vstack([x.points for x in shown])[:, 2])),
-    )  # fmt: skip
+        view.project(below), place, float(np.ptp(np.vstack([x.points for x in shown])[:, 2])))  # fmt: skip
 
 
 def _force(model: Model, run: Run, k: int, foot: Contact, view: View) -> Force | None:

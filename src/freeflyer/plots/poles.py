@@ -131,8 +131,7 @@ def recovery(result: Recovery) -> Any:
     figure, grid = new_figure(7.2, 5.2, 2, 2, sharex=True, sharey="row")
     sides = (
         ("error on the group", result.group, result.group_distance),
-        ("error in roll, pitch, yaw", result.euler, result.euler_distance),
-    )
+        ("error in roll, pitch, yaw", result.euler, result.euler_distance))
     for column, (title, angles, distances) in enumerate(sides):
         for k, (pitch, colour) in enumerate(zip(result.pitches, SERIES, strict=False)):
             top, low = grid[0, column], grid[1, column]

@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from freeflyer.analysis.checks.findings import SEVERITIES, alike, listed
+from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
 from freeflyer.errors import FileError
 from freeflyer.files import write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
@@ -17,8 +17,8 @@ from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.analysis.facts import span, tree_lines
-from freeflyer.tables import esc, html_table
+from freeflyer.analysis.facts import loops_table, span, tree_lines
+from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
 
 SHOWN_PER_CODE = 8  # sentences of one kind; the rest are counted
@@ -72,6 +72,16 @@ def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> 
     return f'<div class="scroll">{html_table([title for title, _ in heads], rows, numeric)}</div>'
 
 
+def _styled(t: Table, cells: Sequence[Callable[[str], str]]) -> str:
+    """A table of text, the cells of each column made HTML by a function."""
+    rows = [[show(x) for show, x in zip(cells, row, strict=True)] for row in t.rows]
+    return _table([(esc(x), k in t.numeric) for k, x in enumerate(t.columns)], rows)
+
+
+def _code(name: str) -> str:
+    return f"<code>{esc(name, 60)}</code>"
+
+
 def _facts(r: Report) -> str:
     o = r.overview
     moving = "kg" if abs(o.mass - o.total_mass) <= 1e-9 * o.total_mass else "kg moving"
@@ -79,8 +89,7 @@ def _facts(r: Report) -> str:
         (number(o.mass, 6), moving), (str(o.nq), "positions nq"), (str(o.nv), "velocities nv"),
         *([(str(o.independent), "independent velocities")] if o.independent < o.nv else []), (esc(o.base), "base"),
         (str(len(o.links)), "links"), (str(len(o.joints)), "moving joints"), (str(len(o.actuated)), "actuated joints"),
-        (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²"),
-    ]  # fmt: skip
+        (str(len(o.loops)), "loops"), (", ".join(number(x) for x in o.gravity), "gravity, m/s²")]  # fmt: skip
     cards = "".join(f'<div class="fact"><b>{value}</b><span>{what}</span></div>' for value, what in facts)
     return f'<div class="facts">{cards}</div>'
 
@@ -109,7 +118,7 @@ def _mechanisms(r: Report) -> str:
 
 def _strokes(m: Mechanism) -> str:
     named = zip(m.actuated, m.strokes, strict=False) if len(m.actuated) == len(m.strokes) else []
-    return _each(f"<code>{esc(name, 60)}</code> {number(a, 3)} … {number(b, 3)}" for name, (a, b) in named)
+    return _each(f"{_code(name)} {number(a, 3)} … {number(b, 3)}" for name, (a, b) in named)
 
 
 def _transmissions(r: Report) -> str:
@@ -122,11 +131,10 @@ def _transmissions(r: Report) -> str:
 
 def _tree(r: Report) -> str:
     lines = []
-    for line in tree_lines(r.overview.links):
-        link = line.link
+    for guides, link in tree_lines(r.overview.links):
         joint = f"{esc(link.joint, 60)} <i>({esc(link.joint_kind)})</i> → " if link.joint else ""
         mass = f"  <i>{number(link.mass)} kg</i>" if link.mass else ""
-        lines.append(f"<i>{line.guides}</i>{joint}<b>{esc(link.name, 60)}</b>{mass}")
+        lines.append(f"<i>{guides}</i>{joint}<b>{esc(link.name, 60)}</b>{mass}")
     about = "Joint (kind) → link. Only branches indent: a link drawn straight below another is carried by it."
     return _section("Tree", about, '<div class="scroll"><pre class="tree">' + "\n".join(lines) + "</pre></div>")
 
@@ -143,7 +151,7 @@ def _findings(r: Report) -> str:
     if not r.check.findings:
         return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
     groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
-    rows = [(f'<span class="tag {f.severity}">{f.severity}</span>', listed(subjects, lambda name: f"<code>{esc(name, 60)}</code>"),
+    rows = [(f'<span class="tag {f.severity}">{f.severity}</span>', listed(subjects, _code),
         esc(f.sentence)) for f, subjects in groups]  # fmt: skip
     more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
     table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
@@ -202,7 +210,7 @@ def _joints(r: Report) -> str:
         kind += "" if j.actuated or j.mimics else " <i class=soft>passive</i>"
         ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
         sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
-        rows.append((f"<code>{esc(j.name, 60)}</code>", kind, span(j.iq, j.nq) or "-", span(j.iv, j.nv) or "-", ranges, *sizes))
+        rows.append((_code(j.name), kind, span(j.iq, j.nq) or "-", span(j.iv, j.nv) or "-", ranges, *sizes))
     return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
 
 
@@ -215,26 +223,18 @@ def _each(values: Iterable[str]) -> str:
 def _loops(r: Report) -> str:
     if not r.overview.loops:
         return ""
-    heads = [("loop", False), ("ties", False), ("to", False), ("kind", False), ("rows", True)]
-    rows = [(*(f"<code>{esc(x, 60)}</code>" for x in (p.name, p.frame_a, p.frame_b)), esc(p.kind), str(p.rows)) for p in
-        r.overview.loops]  # fmt: skip
     about = "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
     if any(f.code == "loops-not-closed" for f in r.check.findings):
         about = "They cannot be closed (see Findings): all sections are of the tree, its loops open."
-    return _section("Loops", about, _table(heads, rows))
+    return _section("Loops", about, _styled(loops_table(r.overview.loops), [_code] * 3 + [esc] * 2))
 
 
 def _identities(r: Report) -> str:
     if not r.check.identities:
         return ""
-    heads = [("law", False), ("meaning", False), ("residual", True), ("tolerance", True), ("", False)]
-    rows = [
-        (f"<code>{esc(x.law)}</code>", esc(x.meaning), f"{x.residual:.1e}", f"{x.tolerance:.0e}",
-         '<span class="tag ok">holds</span>' if x.holds else '<span class="tag error">fails</span>')
-        for x in r.check.identities
-    ]  # fmt: skip
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    return _section("Identities", about, _table(heads, rows))
+    tags = {"holds": '<span class="tag ok">holds</span>', "fails": '<span class="tag error">fails</span>'}
+    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, tags.__getitem__]))
 
 
 def _footer(r: Report) -> str:

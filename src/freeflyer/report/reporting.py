@@ -120,8 +120,7 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
         linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
         bodies=tuple(bodies(tree, drawn)) if small else (),
         picture=png(picture(model, drawn, width=PICTURE, height=PICTURE, layers=("com", "loops"))) if small else b"",
-        omitted=omitted
-    )
+        omitted=omitted)
 
 
 BATCH = 4096
@@ -143,12 +142,10 @@ def tour(model: Model, batch: int = BATCH) -> Tour:
     momentum = centroidal_momentum(model, q, v)
     (call,) = time_interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
     inverse, forward = time_interleaved(
-        [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3
-    )
+        [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3)
     return Tour(
         robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass), com=center_of_mass(model, neutral(model)),
         round_trip=float(np.max(np.abs(returned - x.a)) / np.max(np.abs(x.a))),
         momentum=float(np.max(np.abs(by_matrix - momentum)) / max(np.max(np.abs(momentum)), 1e-12)),
         inverse_dynamics_call=call, inverse_dynamics_batch=inverse / batch, forward_dynamics_batch=forward / batch,
-        batch_size=batch
-    )
+        batch_size=batch)

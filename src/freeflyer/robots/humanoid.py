@@ -61,16 +61,14 @@ def leg(side: str) -> list[Part]:
     ankle = capsule(0.7, 0.03, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
     sole = join(
         box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
-        box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)),
-    )
+        box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)))
     return [
         _part(side, "hip_yaw", "pelvis", yaw_link, translation(y=s * HIP_Y), "yaw", hip),
         _part(side, "hip_roll", yaw_link, roll_link, translation(), "roll", hip_cross),
         _part(side, "hip_pitch", roll_link, thigh, translation(), "pitch", upper),
         _part(side, "knee", thigh, shank, translation(z=-THIGH), "pitch", lower),
         _part(side, "ankle_pitch", shank, ankle_link, translation(z=-SHANK), "pitch", ankle),
-        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot)),
-    ]
+        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot))]
 
 
 def arm(side: str) -> list[Part]:
@@ -96,8 +94,7 @@ def arm(side: str) -> list[Part]:
         _part(side, "forearm_yaw", elbow_link, forearm, translation(), "yaw", lower),
         _part(side, "wrist_pitch", forearm, wrist, translation(z=-FOREARM), "pitch", ellipsoid(0.3, (0.03, 0.03, 0.03))),
         _part(side, "wrist_roll", wrist, hand, translation(), "roll", palm, (Site(f"{side}_palm", hand, grip),)),
-        *(_finger(side, name, x) for name, x in FINGERS.items()),
-    ]
+        *(_finger(side, name, x) for name, x in FINGERS.items())]
 
 
 def _finger(side: str, name: str, x: float) -> Part:
@@ -198,5 +195,4 @@ def _trunk() -> list[Part]:
         Part("chest_pitch", "abdomen", "chest", translation(z=0.18), "pitch", CHEST_PITCH, chest),
         Part("neck_yaw", "chest", "neck", translation(z=0.28), "yaw", NECK_YAW, neck),
         Part("neck_roll", "neck", "neck_roll_link", translation(z=0.08), "roll", NECK_ROLL, ellipsoid(0.4, (0.04, 0.04, 0.04))),
-        Part("neck_pitch", "neck_roll_link", "head", translation(), "pitch", NECK_PITCH, head),
-    ]
+        Part("neck_pitch", "neck_roll_link", "head", translation(), "pitch", NECK_PITCH, head)]

@@ -140,8 +140,7 @@ def hip_yaw(root: str) -> SubMechanism:
     pieces = (
         Piece("yaw_housing", root, pivot, Z, 0.7, (pivot, pivot + 0.08 * along), STRUT),
         Piece("yaw_motor", "yaw_housing", pin, along, 0.12, (pin - 0.09 * along, pin), motor=YAW_STROKE),
-        Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, CENTER), 0.045, limits=(-YAW_STOP, YAW_STOP)),
-    )
+        Piece("hip_yaw", root, AXIS, Z, 0.9, (AXIS, CENTER), 0.045, limits=(-YAW_STOP, YAW_STOP)))
     return SubMechanism("RRPR", pieces, (Cut("yaw_pin", "hip_yaw", "yaw_motor", pin, IN_XY),))
 
 
@@ -183,8 +182,7 @@ def _brace(name: str, offset: float) -> tuple[list[Piece], Cut]:
         Piece(f"{name}_cradle", "hip_yaw", cradle, X, 0.15, about(cradle, 0.02 * X)),
         Piece(f"{name}_housing", f"{name}_cradle", cradle, Y, 0.7, (cradle, cradle - 0.08 * along), STRUT),
         Piece(f"{name}_motor", f"{name}_housing", foot, pull, 0.15, (foot - 0.1 * along, foot), motor=HIP_STROKE),
-        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, about(foot, 0.012 * Y)),
-    ]
+        Piece(f"{name}_fork", "hip_roll", foot, X, 0.05, about(foot, 0.012 * Y))]
     return pieces, Cut(f"{name}_joint", f"{name}_fork", f"{name}_motor", foot, BALL_WITH_ANGLE)
 
 
@@ -236,8 +234,7 @@ def knee() -> SubMechanism:
         Piece("knee", "thigh", KNEE, Y, 0.6, (KNEE, KNEE + 0.30 * SHANK_DOWN), 0.03, limits=(-0.01, FULL + 0.01)),
         Piece("rocker", "hip_roll", rocker, Y, 0.09, (rocker, elbow)),
         Piece("triangle", "rocker", elbow, Y, 0.11, (elbow, corner)),
-        Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)),
-    )
+        Piece("long_bar", "triangle", corner, Y, 0.17, (corner, pin)))
     cuts = (Cut("triangle_pin", "thigh", "triangle", crank, IN_XZ), Cut("push_rod_pin", "knee", "push_rod", pin, IN_XZ),
         Cut("long_bar_pin", "knee", "long_bar", pin, IN_XZ))
     return SubMechanism("RRRR-RRRP-R", pieces, cuts)
@@ -316,13 +313,11 @@ def _transmission(name: str, sign: float) -> tuple[list[Piece], list[Cut]]:
         Piece(f"{name}_butterfly", "knee", pivot, Y, 0.08, (pivot, ball)),
         Piece(f"{name}_cross", f"{name}_butterfly", ball, Y, 0.004, about(ball, 0.006 * Y), 0.006),
         Piece(f"{name}_lower_bar", f"{name}_cross", ball, ACROSS, 0.12, (ball, heel), 0.008),
-        Piece(f"{name}_fork", "ankle_roll", heel, X, 0.02, about(heel, 0.006 * Y), 0.008),
-    ]
+        Piece(f"{name}_fork", "ankle_roll", heel, X, 0.02, about(heel, 0.006 * Y), 0.008)]
     cuts = [
         Cut(f"{name}_push_pin", f"{name}_pendulum", f"{name}_motor", push, IN_XZ),
         Cut(f"{name}_butterfly_pin", f"{name}_butterfly", f"{name}_upper_bar", bottom, IN_XZ),
-        Cut(f"{name}_heel_joint", f"{name}_fork", f"{name}_lower_bar", heel, BALL_WITH_ANGLE),
-    ]
+        Cut(f"{name}_heel_joint", f"{name}_fork", f"{name}_lower_bar", heel, BALL_WITH_ANGLE)]
     return pieces, cuts
 
 

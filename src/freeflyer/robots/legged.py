@@ -53,8 +53,7 @@ def _leg(leg: str, x: float, s: float) -> tuple[list[Link], list[Joint], Site]:
     joints = [
         hinge(f"{leg}_hip_roll", "trunk", links[0].name, translation(x, HIP_Y * s), AXES["roll"], roll),
         hinge(f"{leg}_hip_pitch", links[0].name, links[1].name, translation(y=OUT * s), AXES["pitch"], HIP_PITCH),
-        hinge(f"{leg}_knee", links[1].name, links[2].name, translation(z=-THIGH), AXES["pitch"], KNEE),
-    ]
+        hinge(f"{leg}_knee", links[1].name, links[2].name, translation(z=-THIGH), AXES["pitch"], KNEE)]
     return links, joints, Site(f"{leg}_foot", links[2].name, translation(z=-SHANK))
 
 

@@ -34,8 +34,7 @@ def check_each(name: str, shape: tuple[int, ...], lead: tuple[int, ...]) -> None
     if len(shape) > len(lead) or any(a not in (1, b) for a, b in zip(reversed(shape), reversed(lead))):
         raise InputError(
             f"{name} is given for robots {shape}, but q and v have leading axes {lead}: give one for all, or one for each of these",
-            name=name, shape=shape, expected=lead,
-        )  # fmt: skip
+            name=name, shape=shape, expected=lead)  # fmt: skip
 
 
 def taken(x: Any, axes: int, lead: tuple[int, ...], place: Place) -> Any:

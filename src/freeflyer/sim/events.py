@@ -141,8 +141,7 @@ def locate(event: Event, before: float, state_at: Callable[[float], EventState],
             if np.isnan(values[x]):
                 raise EventError(
                     f"event {event.name!r} is not defined (NaN) in the middle of a step in which it passes zero: take a shorter "
-                    "dt, or let its value stay a number", event=event.name,
-                )  # fmt: skip
+                    "dt, or let its value stay a number", event=event.name)  # fmt: skip
         return values[x]
 
     root = brentq(value, 0.0, 1.0, xtol=TIME_ACCURACY, rtol=4.0 * np.finfo(float).eps, maxiter=MOST_EVALUATIONS, disp=False)
@@ -203,8 +202,7 @@ def apply_change(what: str, change: Any, state: EventState) -> EventState:
         if rate.max(initial=0.0) > VELOCITY_TOLERANCE * max(1.0, float(np.abs(v).max(initial=0.0))):
             raise InputError(
                 f"{what} gives v that violates the constraints: row {held.row_names[int(rate.argmax())]!r} by {rate.max():.3g}. "
-                "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t,
-            )  # fmt: skip
+                "Give the velocity after the impact, freeflyer.impact(...).v", t=state.t)  # fmt: skip
     ground = state.ground and state.ground.under(equations)
     return replace(state, equations=equations, q=q, v=v, ground=ground)
 

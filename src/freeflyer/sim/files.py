@@ -58,8 +58,7 @@ def load(path: str | os.PathLike[str]) -> Run:
         events = tuple(
             Occurrence(e["name"], e["t"], a[f"event {k} q"], a[f"event {k} v"], a[f"event {k} v_after"], tuple(e["holding"]),
                        tuple(e.get("robot", ())))
-            for k, e in enumerate(head["events"])
-        )
+            for k, e in enumerate(head["events"]))
         rest = {name: head[name] for name in ("failure", "settings", "robot", "digest")}
         ground = {name: a[f"ground {k}"] for k, name in enumerate(head.get("ground", ()))}
         return Run(a["t"], a["q"], a["v"], a["tau"], forces, events, **rest, ground=ground)

@@ -156,8 +156,7 @@ def _start(stance: ConstraintSet, floor: float, state: EventState) -> Change | N
         if contact.name not in holding and (height := float(_heights(contact, floor, state).min())) < -TOUCH_GAP:
             raise InputError(
                 f"contact {contact.name!r} is open and begins {-height:.3g} m below the plane: lift the robot, or let it hold "
-                "(constraints=)", name=contact.name,
-            )  # fmt: skip
+                "(constraints=)", name=contact.name)  # fmt: skip
     if any(_approach(c, floor, state, state.v) > NEGLIGIBLE_CONTACT for c in _touching(stance, floor, state, holding)):
         return _close(stance, floor, state)
     settled = _consistent_set(stance, floor, state, holding)
@@ -173,8 +172,7 @@ def _close(stance: ConstraintSet, floor: float, state: EventState) -> Change:
         if (tilt := float(np.ptp(_heights(contact, floor, state)))) > TILT_HEIGHT:
             raise EventError(
                 f"contact {contact.name!r} lands tilted, a point of it {tilt:.2g} m above the plane: give its corners as points "
-                "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t,
-            )  # fmt: skip
+                "(freeflyer.contacts.point), which close one after the other", name=contact.name, t=state.t)  # fmt: skip
 
     def solve(names: set[str]) -> tuple[Mapping[str, np.ndarray], np.ndarray]:
         found = impact(state.model, state.q, state.v, constraints=_make_set(stance, state, names))
@@ -225,8 +223,7 @@ def _exchange(stance: ConstraintSet, floor: float, state: EventState, names: set
         names = names | {fastest}
     raise EventError(
         f"at {state.t:.9g} s no choice of contacts keeps all that touch from pulling and from sinking in "
-        f"({', '.join(sorted(names))}): contacts that do not slide cannot follow this motion", t=state.t,
-    )  # fmt: skip
+        f"({', '.join(sorted(names))}): contacts that do not slide cannot follow this motion", t=state.t)  # fmt: skip
 
 
 def points_at(foot: Contact, X: np.ndarray) -> np.ndarray:

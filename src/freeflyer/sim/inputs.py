@@ -87,8 +87,7 @@ def _check_function(model: Model, tau: Callable[..., Any], what: str, sampled: b
         found = np.array(finite_row(model, what, tau(t, q, v), "u"))
         if found.ndim > v.ndim or found.shape[:-1] not in ((), v.shape[:-1]):
             raise InputError(
-                f"{what} gives shape {found.shape} for velocities of shape {v.shape}: give forces of that shape, or (nv,)"
-            )
+                f"{what} gives shape {found.shape} for velocities of shape {v.shape}: give forces of that shape, or (nv,)")
         return found
 
     return InputLaw(checked, sampled if hold is None else hold)

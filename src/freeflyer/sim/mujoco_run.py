@@ -14,7 +14,7 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.dynamics.integrators import time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, StepError
-from freeflyer.model.inputs import finite_array, finite_row, instance, norm_of
+from freeflyer.model.inputs import finite_array, finite_row, instance
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
@@ -22,7 +22,7 @@ from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
-from freeflyer.sim.mujoco_scene import Plant, Touches, sum_touches
+from freeflyer.sim.mujoco_scene import Plant, Touches
 from freeflyer.sim.records import Recorder
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.records import sample_count
@@ -85,7 +85,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                 state = _state(plant)
                 servo_run.advance(k * h, *state, senses.see(k, *state), record, last=k == count)
                 if warnings:
-                    raise StepError(f"MuJoCo warns: {warnings[0]}")
+                    raise StepError(f"MuJoCo warns: {warnings[0]}: take a shorter step, Servos(dt=...), or softer gains")
             except Exception as error:
                 return record.ended_by(error, k * h)
             if k < count:
@@ -116,7 +116,7 @@ class _ServoRun:
             mujoco.mj_forward(plant.mj_model, plant.data)
         else:
             mujoco.mj_step(plant.mj_model, plant.data)  # its forces are those at q
-        record.touches.append(plant.touches())
+        record.touches.add()
         record.sample(t, q, v, _add_servo_forces(plant, tau), NO_FORCES)
         if not last:
             _advance(plant, self.wanted, t, self.every - 1)
@@ -149,10 +149,8 @@ def _set(plant: Plant, q: np.ndarray, v: np.ndarray) -> None:
 
 def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
     """(q, v) of the plant's model."""
-    model, q, qvel = plant.model, plant.q, plant.data.qvel
-    if not norm_of(q) + norm_of(qvel) < np.inf:
-        raise StepError("MuJoCo's state is no longer finite: take a shorter step, Servos(dt=...), or softer gains")
-    v = V.motion_to_ours(plant.places.velocities, q, qvel)
+    model, q = plant.model, plant.q
+    v = V.motion_to_ours(plant.places.velocities, q, plant.data.qvel)
     return q, v[..., model.reduction.split.independent] if model.reduction else v
 
 
@@ -225,11 +223,11 @@ class _Record(Recorder):
 
     def __init__(self, plant: Plant, settings: Mapping[str, Any]) -> None:
         super().__init__(plant.model, settings, digest(plant.model))
-        self.plant, self.touches = plant, list[Touches]()
+        self.plant, self.touches = plant, Touches(plant)
 
     def _made(self, failure: str | None) -> Run:
         run, feet, forces = super()._made(failure), self.plant.feet, dict[str, np.ndarray]()
-        wrenches = sum_touches(self.touches, len(feet)).reshape(len(run.t), len(feet), 2, 3)
+        wrenches = self.touches.wrenches().reshape(len(run.t), len(feet), 2, 3)
         for k, foot in enumerate(feet):
             X, wrench = frame_pose(self.model, run.q, foot.frame), wrenches[:, k]
             wrench[:, 1] -= cross(X[:, :3, 3], wrench[:, 0])

@@ -10,9 +10,8 @@ from __future__ import annotations
 import os
 from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cached_property
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -39,16 +38,7 @@ from freeflyer.spatial._series import cross
 from freeflyer.tolerances import PLANT_POSE_TOLERANCE
 
 MOST_NAMED = 6  # frames in a sentence
-
-
-class Touches(NamedTuple):
-    """MuJoCo's contacts at one time: the feet of both geoms (n, 2), -1 for none; [force; torque] (n, 6) in the contact's own axes,
-    which are the rows of `frames` (n, 9), at the place (n, 3), m."""
-
-    feet: np.ndarray
-    forces: np.ndarray
-    frames: np.ndarray
-    positions: np.ndarray
+TOUCHES = 1024  # contacts for which there is room at first
 
 
 @dataclass(frozen=True, eq=False)
@@ -99,53 +89,57 @@ class Plant:
         """(nq,): where the simulated robot is."""
         return np.asarray(self.data.qpos[self.places.q_from])
 
-    @cached_property
-    def _foot_of_geom(self) -> np.ndarray:
-        """The foot of each of MuJoCo's geoms, the first one if its body has several; -1 if it has none."""
-        return np.array([self.bodies.get(body, [-1])[0] for body in self.mj_model.geom_bodyid.tolist()], np.int64)
-
-    def touches(self) -> Touches:
-        """MuJoCo's contacts as they are now."""
-        model, data, force = self.mj_model, self.data, self.mujoco.mj_contactForce
-        contact, forces = data.contact, np.empty((data.ncon, 6))
-        for c, row in enumerate(forces):
-            force(model, data, c, row)
-        feet, positions = self._foot_of_geom[contact.geom], contact.pos.copy()
-        if self._several:
-            for c, bodies in enumerate(model.geom_bodyid[contact.geom].tolist()):
-                for side, body in enumerate(bodies):
-                    if body in self.bodies:
-                        feet[c, side] = self._foot(body, positions, c)
-        return Touches(feet, forces, contact.frame.copy(), positions)
-
     def contacts(self) -> np.ndarray:
         """(f, 6): [force; torque about the world's origin] on each foot, world axes, summed over MuJoCo's contacts."""
-        return sum_touches([self.touches()], len(self.feet))[0]
+        touches = Touches(self)
+        touches.add()
+        return touches.wrenches()[0]
 
-    @cached_property
-    def _several(self) -> bool:
-        return any(len(feet) > 1 for feet in self.bodies.values())
-
-    def _foot(self, body: int, positions: np.ndarray, c: int) -> int:
-        """The foot of a body whose points are nearest to the place in the world (3,) of contact c."""
-        feet = self.bodies[body]
-        if len(feet) == 1:
-            return feet[0]
+    def _foot(self, body: int, place: np.ndarray) -> int:
+        """The foot of a body whose points are nearest to a place in the world (3,)."""
         first = self.mj_model.body_weldid[body]
-        local = self.data.xmat[first].reshape(3, 3).T @ (positions[c] - self.data.xpos[first])
-        return min(feet, key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
+        local = self.data.xmat[first].reshape(3, 3).T @ (place - self.data.xpos[first])
+        return min(self.bodies[body], key=lambda k: float(np.linalg.norm(self.points[k] - local, axis=1).min()))
 
 
-def sum_touches(samples: Sequence[Touches], feet: int) -> np.ndarray:
-    """(T, feet, 6): [force; torque about the world's origin] on each foot at each of T samples, world axes."""
-    sides, forces, frames, positions = (np.concatenate(x) for x in zip(*samples))
-    wrench, found = forces.reshape(-1, 2, 3) @ frames.reshape(-1, 3, 3), np.zeros((len(samples), feet, 6))
-    wrench[:, 1] += cross(positions, wrench[:, 0])
-    sample = np.repeat(np.arange(len(samples)), [len(x.feet) for x in samples])
-    for foot, sign in zip(sides.T, (-1.0, 1.0)):  # a contact acts on its second geom
-        on = foot >= 0
-        np.add.at(found, (sample[on], foot[on]), sign * wrench[on].reshape(-1, 6))
-    return found
+class Touches:
+    """MuJoCo's contacts at one time after the other. `sides`: the geoms of each, or beyond the last geom feet. `forces`: [force;
+    torque] in the contact's own axes. `places`: these axes in the rows of (3, 3), then where it is, m."""
+
+    def __init__(self, plant: Plant) -> None:
+        self.plant, self.counts, self.used = plant, list[int](), 0
+        self.sides, self.forces, self.places = np.empty((TOUCHES, 2), np.int64), np.empty((TOUCHES, 6)), np.empty((TOUCHES, 12))
+
+    def add(self) -> None:
+        """The contacts of now."""
+        plant, begin = self.plant, self.used
+        model, data, force = plant.mj_model, plant.data, plant.mujoco.mj_contactForce
+        self.used = end = begin + data.ncon
+        if end > len(self.sides):
+            room = [np.concatenate([x, np.empty((end, x.shape[1]), x.dtype)]) for x in (self.sides, self.forces, self.places)]
+            self.sides, self.forces, self.places = room
+        contact, sides, places = data.contact, self.sides[begin:end], self.places[begin:end]
+        self.counts.append(end - begin)
+        for c, row in enumerate(self.forces[begin:end]):
+            force(model, data, c, row)
+        sides[:], places[:, :9], places[:, 9:] = contact.geom, contact.frame, contact.pos
+        for body, feet in plant.bodies.items():
+            if len(feet) > 1:
+                for c, side in zip(*np.nonzero(model.geom_bodyid[sides] == body)):
+                    sides[c, side] = model.ngeom + plant._foot(body, places[c, 9:])
+
+    def wrenches(self) -> np.ndarray:
+        """(T, feet, 6): [force; torque about the world's origin] on each foot at each time, world axes."""
+        bodies, count, places = self.plant.bodies, len(self.plant.feet), self.places[: self.used]
+        of_geom = [bodies.get(body, [-1])[0] for body in self.plant.mj_model.geom_bodyid.tolist()]
+        wrench = self.forces[: self.used].reshape(-1, 2, 3) @ places[:, :9].reshape(-1, 3, 3)
+        wrench[:, 1] += cross(places[:, 9:], wrench[:, 0])
+        found = np.zeros((len(self.counts), count, 6))
+        sample = np.repeat(np.arange(len(self.counts)), self.counts)
+        for foot, sign in zip(np.array([*of_geom, *range(count)])[self.sides[: self.used]].T, (-1.0, 1.0)):  # on the second geom
+            on = foot >= 0
+            np.add.at(found, (sample[on], foot[on]), sign * wrench[on].reshape(-1, 6))
+        return found
 
 
 @public
@@ -206,8 +200,7 @@ def _default_feet(model: Model) -> tuple[Contact, ...]:
         raise InputError(
             f"{model.name!r} floats and has no frames named '..._sole', so nothing would carry it: name what touches the floor, "
             f"feet=[{listed}{', ...' if len(names) > MOST_NAMED or names == ['frame'] else ''}], or give feet=() for a robot that "
-            "flies or falls", robot=model.name, frames=model.frame_names,
-        )  # fmt: skip
+            "flies or falls", robot=model.name, frames=model.frame_names)  # fmt: skip
     return ()
 
 
@@ -244,8 +237,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
         if path is not None and not touching.intersection(links):
             raise InputError(
                 f"foot {foot.name!r} has no colliding shape in the file: nothing would carry it. Give its link shapes, or leave "
-                "path= out, which puts spheres at the points of feet"
-            )
+                "path= out, which puts spheres at the points of feet")
     idle_positions = np.array([model.joint(name).iq for name in idle], dtype=np.int64)
     bodies: dict[int, list[int]] = {}
     for k, links in enumerate(carrying):
@@ -255,8 +247,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
     return Plant(
         driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
-        _servos(mj, idle), idle_positions, bodies, points,
-    )  # fmt: skip
+        _servos(mj, idle), idle_positions, bodies, points)  # fmt: skip
 
 
 def _servos(mj: Any, joints: Sequence[str]) -> np.ndarray:
@@ -292,8 +283,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
             "Give the file that the model was read from, unedited",
-            difference=off,
-        )  # fmt: skip
+            difference=off)  # fmt: skip
 
 
 def _rigid_links(model: Model, foot: Contact) -> list[str]:

@@ -73,8 +73,7 @@ class Servos:
         if self.loop_time < 2.0 * self.dt or not self.loop_impedance < 1.0:
             raise InputError(
                 f"loops with loop_time = {self.loop_time:g} s and loop_impedance = {self.loop_impedance:g} do not hold in MuJoCo: "
-                f"take loop_time of at least two steps ({2 * self.dt:g} s) and an impedance below 1"
-            )
+                f"take loop_time of at least two steps ({2 * self.dt:g} s) and an impedance below 1")
 
 
 def only_feet_touch(spec: Any, feet: Sequence[Sequence[str]], bare: bool) -> set[str]:
@@ -136,7 +135,7 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as in `servos`."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
-    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING) for name in idle]
+    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING * bool(motors)) for name in idle]
     for name, stiffness, damping in gains:
         servo = spec.add_actuator()
         servo.name, servo.target, servo.trntype = f"servo of {name}", name, mujoco.mjtTrn.mjTRN_JOINT
@@ -144,7 +143,6 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
         servo.gainprm[0] = stiffness
         servo.biasprm[:3] = [0.0, -stiffness, -damping]
     spec.option.timestep = servos.dt
-    spec.option.integrator = mujoco.mjtIntegrator.mjINT_IMPLICITFAST
     spec.option.cone = mujoco.mjtCone.mjCONE_ELLIPTIC
     for equality in spec.equalities:
         equality.solref[0] = servos.loop_time
@@ -152,6 +150,13 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     if not servos.friction:
         for joint in spec.joints:
             joint.damping[:], joint.frictionloss = 0.0, 0.0
+    integrators = mujoco.mjtIntegrator
+    spec.option.integrator = integrators.mjINT_IMPLICITFAST if motors else integrators.mjINT_EULER
+    if not motors:  # MuJoCo makes damping implicit after it has found the forces of loops and contacts; as armature they know of it
+        spec.option.disableflags |= mujoco.mjtDisableBit.mjDSBL_EULERDAMP
+        for joint in spec.joints:
+            joint.damping[0] += IDLE_DAMPING * (joint.name in idle)
+            joint.armature += servos.dt * joint.damping[0]
 
 
 @dataclass(frozen=True, eq=False)
@@ -173,8 +178,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
         raise InputError(
             f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
-            gap=gap,
-        )  # fmt: skip
+            gap=gap)  # fmt: skip
     return Widened(wide, _idle(model, wide, q[0]))
 
 
@@ -200,6 +204,5 @@ def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
         raise InputError(
             f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
             "points and poses only",
-            joints=tuple(owner),
-        )  # fmt: skip
+            joints=tuple(owner))  # fmt: skip
     return tuple(owner)

@@ -163,8 +163,7 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
     q, v, tau = (joined([getattr(run, name) for run in runs]) for name in ("q", "v", "tau"))
     return replace(
         longest, t=longest.t[:count], q=q, v=v, tau=tau, forces=by_name([run.forces for run in runs], joined), events=tuple(events),
-        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs], joined),
-    )  # fmt: skip
+        failure="; ".join(failures) or None, ground=by_name([run.ground for run in runs], joined))  # fmt: skip
 
 
 def _named(place: Place) -> str:

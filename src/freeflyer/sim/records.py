@@ -81,8 +81,7 @@ class Recorder:
         return Run(
             np.array(t), np.array(q), np.array(v), np.array(tau),
             by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
-            {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model,
-        )  # fmt: skip
+            {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model)  # fmt: skip
 
 
 def _stacked(values: list[np.ndarray | None]) -> np.ndarray:
@@ -97,8 +96,7 @@ def sample_count(dt: float, duration: float) -> int:
     if not count <= MOST_SAMPLES:
         raise InputError(
             f"a duration of {duration:g} s in steps of {dt:g} s gives {count:.3g} samples, more than {MOST_SAMPLES:.0e}: take a "
-            "longer dt", dt=dt, duration=duration,
-        )  # fmt: skip
+            "longer dt", dt=dt, duration=duration)  # fmt: skip
     return max(1, int(np.ceil(count - 1e-9 * max(1.0, count))))
 
 

@@ -106,8 +106,7 @@ def write_run(run: Run, path: str | os.PathLike[str], overwrite: bool = False, p
     head = {
         "format": FORMAT, "failure": run.failure, "settings": dict(run.settings), "robot": run.robot, "digest": run.digest,
         "forces": list(run.forces), "ground": list(run.ground),
-        "events": [{"name": e.name, "t": e.t, "holding": e.holding, "robot": e.robot} for e in run.events],
-    }  # fmt: skip
+        "events": [{"name": e.name, "t": e.t, "holding": e.holding, "robot": e.robot} for e in run.events]}  # fmt: skip
     arrays = {"t": run.t, "q": run.q, "v": run.v, "tau": run.tau}
     arrays |= {f"force {k}": F for k, F in enumerate(run.forces.values())}
     arrays |= {f"ground {k}": x for k, x in enumerate(run.ground.values())}
@@ -129,8 +128,7 @@ def check_run(model: Model, run: object) -> Run:
     run = instance("run", run, Run)
     if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(
-            f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file",
-        )
+            f"the run is of another robot ({run.robot!r}) than this model ({model.name!r}), or of another version of its file")
     widths = {"t": None, "q": model.nq, "v": model.nv, "tau": model.nv}
     for name, width in widths.items():
         x = getattr(run, name)

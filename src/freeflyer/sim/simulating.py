@@ -137,8 +137,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
-    }  # fmt: skip
+        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
     keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
@@ -242,8 +241,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
             row_name = names[int(values.argmax()) % values.shape[-1]]
             raise InputError(
                 f"{what} violates the constraints: row {row_name!r} by {values.max():.3g}. Start from freeflyer.{cure}(...)",
-                row=row_name,
-            )  # fmt: skip
+                row=row_name)  # fmt: skip
     return equations
 
 
@@ -310,9 +308,7 @@ def _compare(run: Run, again: Run) -> None:
             k = int(differs[0])
             raise ReplayError(
                 f"{name} differs from sample {k} on ({run.t[k]:.6g} s), by {np.abs(a[k] - b[k]).max():.2g}: give the inputs, "
-                "constraints, events and ground of the first run, and an equal version of freeflyer", sample=k,
-            )  # fmt: skip
+                "constraints, events and ground of the first run, and an equal version of freeflyer", sample=k)  # fmt: skip
     if len(run.t) != len(again.t) or [e.t for e in run.events] != [e.t for e in again.events]:
         raise ReplayError(
-            f"the run had {len(run.t)} samples and {len(run.events)} events, now {len(again.t)} and {len(again.events)}"
-        )
+            f"the run had {len(run.t)} samples and {len(run.events)} events, now {len(again.t)} and {len(again.events)}")

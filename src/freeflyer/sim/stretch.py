@@ -165,8 +165,7 @@ class Stretch:
             raise EventError(
                 f"event {event.name!r} chatters at {state.t:.9g} s: it is number {len(found) + 1} within one dt, the one before "
                 f"was at {state.t if last is None else last:.9g} s. Let its action end what makes it return (a contact that holds, "
-                "say), or make the event terminal", event=event.name, t=state.t,
-            )  # fmt: skip
+                "say), or make the event terminal", event=event.name, t=state.t)  # fmt: skip
 
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations
@@ -197,8 +196,7 @@ class Stepper:
         if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
             raise StepError(
                 f"a step of {h:g} s does not end in finite numbers{fastest(model, v)}: take a shorter dt, or an integrator that "
-                "chooses its steps"
-            )
+                "chooses its steps")
         return found
 
     def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
@@ -215,8 +213,7 @@ class Stepper:
             if calls > MOST_EVALUATIONS:
                 raise StepError(
                     f"{MOST_EVALUATIONS} evaluations are not enough for {h:g} s: allow larger errors (rtol, atol), or take an "
-                    'implicit integrator ("radau")'
-                )
+                    'implicit integrator ("radau")')
             x, u = y[:n], y[n:]
             return np.concatenate([coordinate_rates(model, q, x, u), a(s, integrate(model, q, x), u)])
 

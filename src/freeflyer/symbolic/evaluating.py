@@ -11,7 +11,7 @@ import numpy as np
 import sympy as sp
 
 from freeflyer.dynamics import EXPRESSED, Expressed
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.export.functions import FUNCTIONS, Function
 from freeflyer.kernels import plain
 from freeflyer.model import Model, public
@@ -179,8 +179,7 @@ def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]]
 
 
 def _of_tree(function: str, model: Model, does: str) -> Function:
-    if function not in FUNCTIONS:
-        raise unknown_name("function", function, FUNCTIONS)
+    check_name("function", function, FUNCTIONS)
     if model.reduction is not None:
         raise InputError(f"{function} {does} for a tree: give {model.name!r} with open loops, its attribute `tree`")
     return FUNCTIONS[function]

@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Joint, Model, public, screws
@@ -52,11 +52,9 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     changed: dict[str, dict[str, Any]] = {
         "mass": {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()},
         "com": {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()},
-        "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()},
-    }
+        "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()}}
     for name in set().union(*changed.values()):
-        if name not in links:
-            raise unknown_name("link", name, links)
+        check_name("link", name, links)
     for body in {_place(model, name)[0] for name in set().union(*changed.values())}:
         _put_inertia(model, row, body, changed)
     for name, x in (positions or {}).items():
@@ -101,9 +99,8 @@ def _equal(a: Any, b: Any) -> bool:
 
 
 def _joint(model: Model, name: str) -> Joint:
-    joints = {j.name: j for j in model.description.joints}
-    if name not in joints:
-        raise unknown_name("joint", name, joints)
+    joints = model.description.joint_by_name
+    check_name("joint", name, joints)
     if joints[name].kind == "fixed":
         raise InputError(f"joint {name!r} is fixed: its links are one body, whose centre and inertia can be symbols", joint=name)
     return joints[name]

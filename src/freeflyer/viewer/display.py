@@ -15,7 +15,7 @@ from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.problem import ControlSolution
 from freeflyer.control.running import ControlRun
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.model.description import describe_base
 from freeflyer.model.inputs import whole_number
 from freeflyer.model.model import Model
@@ -74,8 +74,7 @@ def _draw(name: str, function: Callable[..., Any], given: tuple[Any, ...], optio
     """function(*given, **options). Errors: UnknownNameError for options that `name` does not have."""
     known = [*(p.name for p in signature(function).parameters.values() if p.default is not p.empty), *others]
     for option in options:
-        if option not in known:
-            raise unknown_name("option", option, known, f"These are the options of {name}().")
+        check_name("option", option, known, f"These are the options of {name}().")
     return function(*given, **options)
 
 
@@ -91,8 +90,7 @@ def _(value: Model) -> str:
     rows = [
         ("positions nq", str(value.nq)), ("velocities nv", str(value.nv)), ("mass", f"{number(value.mass, 6)} kg"),
         ("base", describe_base(value.description)), ("links", str(links)), ("moving joints", str(len(value.joints))),
-        ("motors", str(len(value.actuated))),
-    ]  # fmt: skip
+        ("motors", str(len(value.actuated)))]  # fmt: skip
     if value.loops:
         rows.append(("loops", f"{len(value.loops)} {'closed' if value.reduction else 'open'}"))
     table = html_tables("", [Table(value.name, ("", ""), rows)])
@@ -119,8 +117,7 @@ def _(value: RecordedRun) -> str:
 def _(value: ControlSolution) -> str:
     rows = [
         ("status", f"{value.status} {value.reason}"), ("solved in", f"{1e6 * value.seconds:.0f} µs"),
-        ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²"),
-    ]  # fmt: skip
+        ("largest torque", f"{_largest(value.tau)} N m or N"), ("largest acceleration", f"{_largest(value.a)} rad/s², m/s²")]
     return _solution("solution of whole-body control", rows, value.constraints, value.q, value.forces)
 
 

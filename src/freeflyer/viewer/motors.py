@@ -65,8 +65,7 @@ def sliders(model: Model) -> tuple[Slider, ...]:
                 reach = np.pi if turns else REACH
                 name = joint.name if joint.nq == 1 else f"{joint.name} {k}"
                 found.append(
-                    Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high)
-                )
+                    Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high))
     return tuple(found)
 
 

@@ -129,8 +129,7 @@ class RobotNodes:
     def _update_arrows(self, q: np.ndarray, forces: Sequence[Forces]) -> None:
         poses, scales = (
             np.tile(np.eye(4), (max(1, len(q) * len(self.feet)), 1, 1)),
-            np.zeros((max(1, len(q) * len(self.feet)), 3)),
-        )
+            np.zeros((max(1, len(q) * len(self.feet)), 3)))
         n = 0
         for x, given, offset in zip(q, forces, self.offsets):
             for begin, end in force_arrows(self.model, x, given, self.feet, self.size):

@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
-from freeflyer.errors import unknown_name
+from freeflyer.errors import check_name
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.closure import file_posture
 from freeflyer.model.inputs import check_shape, choice, instance, number, one_row, real_array, whole_number
@@ -80,8 +80,7 @@ def picture(model: Model, q: ArrayLike | None = None, *, width: int = 640, heigh
         choice("layers", layer, LAYERS)
     contacts = complete_feet(model.tree, feet) if feet else ()
     for name, wrench in (forces or {}).items():
-        if name not in (known := [foot.name for foot in contacts]):
-            raise unknown_name("contact", name, known, "Give contacts as feet=.")
+        check_name("contact", name, [foot.name for foot in contacts], "Give contacts as feet=.")
         check_shape(f"forces[{name!r}]", real_array(f"forces[{name!r}]", wrench), (6,))
     if camera is not None:
         instance("camera", camera, Camera)

@@ -99,8 +99,7 @@ class RunPage(Viewer):
             data = (self.motion.t[at], *(np.nan_to_num(np.asarray(curves[x][at, n], float)) for x in chosen))
             with self._areas[place]:
                 self._plots[place] = self._server.gui.add_uplot(
-                    data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}}
-                )
+                    data, tuple(series), title=kind, height=200, scales={"x": {"time": False, "auto": True}})
 
     def play(self) -> None:
         """Plays from the frame on the page; from the first one at the end."""

@@ -11,7 +11,7 @@ import typer
 from freeflyer.cli.options import (
     BaseOption, DebugOption, JsonOption, LoopsOption, RobotArgument, ViewOption, load_robot, make_folder, option,
 )
-from freeflyer.cli.output import draw_all, output, status, write_json
+from freeflyer.cli.output import draw_all, name, output, print_table, status, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import FreeflyerError
 
@@ -40,12 +40,17 @@ def estimate(
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
-    from freeflyer_papers.estimation.estimators import Encoder, estimation_times
-    from freeflyer_papers.estimation.swing import REST_TIME, RISE_TIME, Sway, check_sway
-    from freeflyer_papers.estimation import tables
-    from freeflyer.estimation import sensors
+    import numpy as np
+
+    from freeflyer.estimation import select_encoders, sensors
     from freeflyer.model.readers.safe_file import read_xml
+    from freeflyer.progress import part_of
     from freeflyer.sim import Servos
+    from freeflyer.tables import Table
+    from freeflyer_papers.estimation import pictures as figures, tables
+    from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times
+    from freeflyer_papers.estimation.swing import COLUMNS, REST_TIME, RISE_TIME, Sway, check_sway, lateral_swing, lines
+    from freeflyer_papers.estimation.swing import settings as settings_of
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
@@ -57,25 +62,39 @@ def estimate(
     if swing:
         check_sway(sway, Servos())
     feet = _feet(s, file, needed=swing)
-    for name in encoders or ():
-        s.model.joint(name)
+    for joint in encoders or ():
+        s.model.joint(joint)
     if folder is not None:
         make_folder(folder)
     out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
-        numbers["tracking"] = tables.track_all(s, encoder, duration, progress, pictures)
-        out.print(tables.tracking(s, numbers["tracking"]))
+        kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": encoder}
+        tracked = tables.track_all(s, kinds, duration, progress, "motors on sinusoids")
+        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: tables.tracking_picture(tracked)
+        print_table(out, tables.tracking(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
         if starts:
-            numbers["calibration"] = tables.calibrate_all(s, encoders, starts, rigid, progress, pictures)
-            out.print(tables.calibration(numbers["calibration"]))
+            text, motors = f"calibrating from {starts} starts", None
+            progress(0.0, text)
+            if not encoders:
+                selection = select_encoders(s)
+                encoders, motors = list(selection.joints), selection.motors
+            found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
+            numbers["calibration"], pictures["calibration"] = found, lambda: figures.calibration(found)
+            rows = [*tables.calibration(found).items(), ("absolute encoders on", ", ".join(found.encoders))]
+            print_table(out, Table(f"calibration of {s.model.name}", ("quantity", "found"), rows))
         if bench:
             progress(0.0, "timing the estimators")
             numbers["times"] = estimation_times(s, feet)
-            out.print(tables.times(s, numbers["times"]))
+            rows = list(tables.times(numbers["times"]).items())
+            print_table(out, Table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), rows, (1,)))
         if swing:
-            numbers["swing"], moved = tables.swing_all(s, file, feet, sway, progress, pictures)
-            for shown in tables.swing(numbers["swing"]):
-                out.print(shown, soft_wrap=True)
+            moved = lateral_swing(s, file, feet, sway=sway, progress=progress)
+            drawn, shown = np.array([figures.bones(s.model, q) for q in moved.extremes]), moved.subsample(20)
+            pictures |= {f"swing_{what}": draw for what, draw in tables.swing_pictures(shown, drawn).items()}
+            numbers["swing"] = {"lines": lines(moved), "settings": settings_of(moved), "swing": shown}
+            title = f"lateral swing of {moved.robot}: contact wrenches against MuJoCo's contacts"
+            print_table(out, Table(title, COLUMNS, [x.cells for x in lines(moved)], range(1, len(COLUMNS))))
+            out.print(name(settings_of(moved), "", 2000), soft_wrap=True)
         if folder is not None:
             progress(0.0, "drawing")
             draw_all(out, folder, pictures)

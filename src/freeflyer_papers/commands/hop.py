@@ -10,7 +10,7 @@ import typer
 from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
 from freeflyer.cli.output import output, print_table, status, table, write_json
 from freeflyer.cli.view import play_run
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 
 if TYPE_CHECKING:
     from freeflyer_papers.hopping.hopping import HopRun
@@ -66,8 +66,7 @@ def parse_settings(given: list[str]) -> dict[str, Any]:
         name, equals, value = text.partition("=")
         if not equals:
             raise InputError(f"--set takes NAME=VALUE, got {format_value(text)}")
-        if name not in known:
-            raise unknown_name("setting", name, known)
+        check_name("setting", name, known)
         try:
             found[name] = value if name == "controller" else int(value) if name == "apexes" else float(value)
         except ValueError:
@@ -90,14 +89,12 @@ def summary(run: HopRun) -> dict[str, Any]:
     """What the tables say, as numbers."""
     energy = run.energy
     works = {name: float(getattr(energy, name)[-1]) for name in (
-        "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller",
-    )}  # fmt: skip
+        "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller")}
     return {
         "experiment": run.experiment, "ended": run.ended, "failure": run.failure, "time": float(run.t[-1]), "steps": len(run.t),
         "events": {name: len(run.named(name)) for name in ("touch-down", "lift-off", "apex")}, "works": works,
         "balance": energy.residuals, "distance": float(run.q[-1, 0] - run.q[0, 0]),
-        "energy": [float(energy.mechanical[0]), float(energy.mechanical[-1])],
-    }  # fmt: skip
+        "energy": [float(energy.mechanical[0]), float(energy.mechanical[-1])]}  # fmt: skip
 
 
 def _table(run: HopRun) -> Any:

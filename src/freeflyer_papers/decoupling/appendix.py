@@ -150,8 +150,7 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
         ("printsimmat(M, symvarStr, simvarStr)", "symbolic.print_source(symbolic.routine(outputs, inputs), name)", None,
          "next table"),
         ("symmat(X)", "matrices of SymPy have entries", None, ""),
-        ("timederivative(X, varsdiff, varsdot)", "symbolic.time_derivative(x, state)", None, "Jacobians' rates, next table"),
-    ]  # fmt: skip
+        ("timederivative(X, varsdiff, varsdot)", "symbolic.time_derivative(x, state)", None, "Jacobians' rates, next table")]
     return tuple(Function(a, b, None if pair is None else distance(*map(np.asarray, pair)), beside) for a, b, pair, beside in rows)
 
 
@@ -206,8 +205,7 @@ def _tests(r: AppendixResult) -> Table:
         ("line 228: theta_bc within half a turn of the knee", f"{r.angle_error:.1e}: {_verdict(r.angle_error)}"),
         ("line 228 at q1 = 180 deg: atan(tan(q1 / 2)) jumps; ours goes on", f"{r.angle_jump:.3f} rad"),
         ("line 287 as printed, h_inertc = A_ic^-T h_b: differs from the centroidal momentum by", f"{r.momentum_error:.1e}"),
-        ("(4.24) as printed, J_r(i_o_cf) R_cf: differs from the rate of r_cf by", f"{r.radial_error:.1e}"),
-    ]
+        ("(4.24) as printed, J_r(i_o_cf) R_cf: differs from the rate of r_cf by", f"{r.radial_error:.1e}")]
     return Table(
         "A.2.1: consistency tests and printed formulas", ("paper", "ours"), rows, (),
         "Line 287 must be A_cb^-T h_b with H_cb = [R_ib, o_ib - o_ic]; the program's J_r(o_cf) (line 306) is right, (4.24) is not.",
@@ -266,8 +264,7 @@ def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, n
         "Jodot_i1": J_knee, "Jodot_if": J_foot, "Jodot_ic": J_com, "Jodot_cf": R_ci @ (J_arm - spun),
         "Jalpha_iodot_cf": np.einsum("ni,nij->nj", _times(S, arm), J_arm)[:, None] / (r**2)[:, None, None],
         "Jrdot_cf": np.einsum("ni,nij->nj", arm, J_arm)[:, None] / r[:, None, None], "alpha_c": q[:, 2] + angle + np.pi / 2.0,
-        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([_times(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h,
-    }  # fmt: skip
+        "Jalphadot_c": J_alpha[:, None], "h_c": np.concatenate([_times(R_ci, h[:, :2]), h[:, 2:]], axis=1), "h_inertc": h}
 
 
 def locked_turn(model: ff.Model, q: np.ndarray) -> np.ndarray:

@@ -225,5 +225,4 @@ def statements(runs: dict[str, HopRun], tuning: Tuning, noise: tuple[tuple[float
         Statement("revolute-VI", "4.14", "45 mJ lost at each touch-down (2.9 J are 64 of them)",
                   f"{first:.0f} mJ at the first impact of a hop, {each:.0f} mJ with all of them; {downs} hops",
                   "the foot bounces; each impact counts as a plastic one"),
-        Statement("revolute-VI", "4.17", "a hopping cycle", f"{six.period:.3f} s, {1e3 * six.stride:.0f} mm"),
-    )  # fmt: skip
+        Statement("revolute-VI", "4.17", "a hopping cycle", f"{six.period:.3f} s, {1e3 * six.stride:.0f} mm"))  # fmt: skip

@@ -113,8 +113,7 @@ def pictures(r: HoppingResult) -> dict[str, Any]:
             "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], count=9, period=0.6),
             "fig4_6_revolute": hop_strip(runs["revolute-IV"], count=2, period=0.1),
             "fig4_5_spring_energy": spring_energy(runs["prismatic-III"]), "fig4_7_tuning": tuning(r),
-            "basins": basin_figure(basins),
-        }  # fmt: skip
+            "basins": basin_figure(basins)}  # fmt: skip
 
 
 def spring_energy(run: HopRun) -> Any:

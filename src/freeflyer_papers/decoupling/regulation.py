@@ -65,8 +65,7 @@ def deviations(results: tuple[Regulated, ...], robot: str) -> dict[str, float]:
         "joints, external motion alone": _apart(external.joints, external.joints[:1]),
         "centre of mass, both against external": _apart(both.center, external.center),
         "locked angular velocity, both against external": _apart(both.spin, external.spin),
-        "joints, both against internal": _apart(both.joints, internal.joints),
-    }
+        "joints, both against internal": _apart(both.joints, internal.joints)}
 
 
 def _apart(a: np.ndarray, b: np.ndarray | float) -> float:
@@ -149,8 +148,7 @@ def paths() -> tuple[Path, ...]:
         (one, "directly", [(0.0,), (1.5,)]), (one, "too far and back", [(0.0,), (2.5,), (-0.5,), (1.5,)]),
         (two, "the first, then the second", [(0.0, 0.0), (1.5, 0.0), (1.5, 1.5)]),
         (two, "the second, then the first", [(0.0, 0.0), (0.0, 1.5), (1.5, 1.5)]),
-        (two, "both at once", [(0.0, 0.0), (1.5, 1.5)]),
-    )  # fmt: skip
+        (two, "both at once", [(0.0, 0.0), (1.5, 1.5)]))  # fmt: skip
     for model, way, corners in ways:
         points = np.array(corners)
         share = np.linspace(0.0, len(points) - 1.0, 20 * (len(points) - 1) + 1)

@@ -85,14 +85,12 @@ def sample_program() -> SampleProgram:
         "o_i1": H_i1.origin, "o_if": H_if.origin, "o_ic": o_ic, "o_cf": o_cf,
         "Jodot_i1": jacobian(H_i1.origin, state), "Jodot_if": jacobian(H_if.origin, state), "Jodot_ic": jacobian(o_ic, state),
         "Jodot_cf": jacobian(o_cf, state), "Jalpha_iodot_cf": J_alpha, "Jrdot_cf": J_r, "alpha_c": alpha_c,
-        "Jalphadot_c": jacobian(alpha_c, state), "h_c": adjoint(H_bc).T * h_b, "h_inertc": adjoint(H_cb.inverse).T * h_b,
-    }  # fmt: skip
+        "Jalphadot_c": jacobian(alpha_c, state), "h_c": adjoint(H_bc).T * h_b, "h_inertc": adjoint(H_cb.inverse).T * h_b}
     # lines 309-324: consistency tests
     tests = {
         "CbPsi + CbPsi^T must be zero": is_zero(C_psi + C_psi.T),
         "Cbp must be passive: Mbdot - Cbp - Cbp^T = 0": is_zero(M_rate - C - C.T),
-        "Coriolis vectors of Euler-Newton and Lagrange must be the same": is_zero((C - C_lagrange) * v),
-    }
+        "Coriolis vectors of Euler-Newton and Lagrange must be the same": is_zero((C - C_lagrange) * v)}
     as_printed = adjoint(Pose(sp.S.Zero, o_ic).inverse).T * h_b
     printed_rate = (A + B * sp.cos(q)) / (a + b * sp.cos(q))
     return SampleProgram(robot, outputs, tests, T[2, 0], printed_rate, printed_angle, as_printed, as_in_4_24)

@@ -86,8 +86,7 @@ def _runs(r: TheoryResult) -> Table:
     return Table(
         "Section 3.3.4: external and internal motion regulated apart (not in the paper)",
         ("robot", "", "largest difference", "", ""), rows, (2,),
-        "Computed torques in decoupled velocities. Both begin away from their references. Differences are the integrator's.",
-    )  # fmt: skip
+        "Computed torques in decoupled velocities. Both begin away from their references. Differences are the integrator's.")
 
 
 def _times(r: TheoryResult) -> Table:

@@ -20,7 +20,7 @@ from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_fil
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, StepError
-from freeflyer.estimation.contact import contact_model, low_pass
+from freeflyer.estimation.contact import contact_model, low_pass, pressure_center
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import Sensors, sensors_of
 from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
@@ -61,11 +61,11 @@ class Swing(namedtuple("Swing", (
 
     def centers(self, source: str) -> np.ndarray:
         """(n, f, 2): centre of pressure of each foot, m."""
-        return pressure_centers(self.wrenches[source])
+        return pressure_center(self.wrenches[source])[..., :2]
 
     def zmp(self, source: str) -> np.ndarray:
         """(n, 2): zero-moment point, m."""
-        return pressure_centers(self.wrenches[source].sum(axis=1))
+        return pressure_center(self.wrenches[source].sum(axis=1))[..., :2]
 
     def weight_error(self, source: str) -> float:
         """Largest error of the sum of vertical forces, as a share of the weight."""
@@ -92,12 +92,6 @@ class Swing(namedtuple("Swing", (
     def _error(self, d: np.ndarray, axis: tuple[int, ...]) -> np.ndarray:
         d = d[self.settled :]
         return np.array([np.sqrt((d**2).mean(axis=axis)), np.abs(d).max(axis=axis)])
-
-
-def pressure_centers(w: np.ndarray) -> np.ndarray:
-    """(..., 2) on the floor, m, of wrenches about the world's origin; NaN where nothing presses."""
-    with np.errstate(invalid="ignore", divide="ignore"):
-        return np.where(w[..., 2:3] > 0.0, np.stack([-w[..., 4], w[..., 3]], axis=-1) / w[..., 2:3], np.nan)
 
 
 WORDS = {"simulator": "MuJoCo's contacts", "motors": "motors alone, at rest", "balanced": "balanced with the base, at rest",

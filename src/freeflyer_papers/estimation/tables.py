@@ -1,111 +1,90 @@
-"""What `freeflyer estimate` runs and shows: tracking, calibration, times, swing."""
+"""Tables of the estimators on any closed robot, which `freeflyer estimate` and the Kangaroo paper's reproduction show."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from pathlib import Path
+from collections import namedtuple
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from freeflyer.cli.output import Pictures, name, table
-from freeflyer.contacts import Contact
-from freeflyer.estimation import Sensors, select_encoders
-from freeflyer.progress import Progress, part_of
-from freeflyer_papers.estimation import pictures as figures
-from freeflyer_papers.estimation.estimators import Calibrations, Encoder, Times, calibrations, sinusoids, track
-from freeflyer_papers.estimation.swing import COLUMNS, Sway, lateral_swing, lines, settings
+from freeflyer.estimation import Sensors
+from freeflyer.progress import Progress
+from freeflyer.tables import Table
+from freeflyer_papers.estimation import pictures
+from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, Encoder, Times, Tracking, sinusoids, track
+from freeflyer_papers.estimation.swing import Swing
 
+ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
 THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 
-def track_all(s: Sensors, encoder: Encoder, duration: float, progress: Progress, pictures: Pictures) -> list[dict[str, Any]]:
-    """Three kinds of encoders, the paper's gain alpha and one that closes loops at once."""
-    path, numbers, closures, first = sinusoids(s), [], {}, None
-    kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, encoder.quantum), "noisy, quantised": encoder}
-    for k, (label, kind) in enumerate(kinds.items()):
-        for alpha in (1.0, 1000.0):
-            progress((2 * k + (alpha > 1.0)) / 6, "moving the motors on sinusoids")
-            t = track(s, kind, duration=duration, alpha=alpha, path=path)
-            first = first or t
-            closures[f"{label}, alpha {alpha:g}/s"] = t.closure[::THIN]
-            errors = t.errors()
-            del errors["redundant"]
-            numbers.append({"encoders": label, "alpha": alpha, **errors})
-    assert first is not None
-    actual = first.actual[::THIN], first.actual_rates[::THIN]
-    found = first.estimated[::THIN], first.estimated_rates[::THIN]
-    pictures["tracking"] = lambda: figures.tracking(first.names, first.t[::THIN], actual, found, closures)
-    return numbers
+class Run(namedtuple("Run",
+    "encoders alpha measured_rms passive_rms passive_largest bias worst_joint closure redundant")):  # fmt: skip
+    """One way of estimating: the numbers of Tracking.errors, m and rad."""
 
 
-def tracking(s: Sensors, numbers: list[dict[str, Any]]) -> Any:
+class TrackingResult(namedtuple("TrackingResult",
+    "robot runs names t actual estimated actual_rates estimated_rates closures times", defaults=(None,))):  # fmt: skip
+    """runs: by encoder and alpha. Of the first run some motors: names, t (n,); actual, estimated (n, m), m or rad; actual_rates,
+    estimated_rates, m/s or rad/s. closures: norm of the residual (n,), of each run."""
+
+
+def track_all(s: Sensors, kinds: Mapping[str, Encoder], duration: float, progress: Progress, what: str,
+        motors: Sequence[str] | None = None) -> TrackingResult:  # fmt: skip
+    """Motors on sinusoids as encoders of several kinds show them, by each of ALPHAS; all measured joints are kept, or `motors`."""
+    path, found = sinusoids(s), list[tuple[str, Tracking]]()
+    for kind, encoder in kinds.items():
+        for alpha in ALPHAS:
+            progress(len(found) / (len(kinds) * len(ALPHAS)), f"{what}: {kind} encoders, alpha = {alpha:g}")
+            found.append((kind, track(s, encoder, duration=duration, alpha=alpha, path=path)))
+    first, names = found[0][1], s.names if motors is None else tuple(motors)
+    kept = slice(None, None, THIN), [s.names.index(name) for name in names]
+    return TrackingResult(s.model.name, tuple([Run(kind, t.alpha, **t.errors()) for kind, t in found]), names, first.t[kept[0]],
+        first.actual[kept], first.estimated[kept], first.actual_rates[kept], first.estimated_rates[kept],
+        tuple([t.closure[kept[0]] for _, t in found]))  # fmt: skip
+
+
+def tracking(r: TrackingResult, title: str, note: str = "") -> Table:
     """Errors by encoder and gain."""
-    def cells(x: dict[str, Any]) -> list[str]:
-        return [v if isinstance(v, str) else f"{v:g}" if k == "alpha" else f"{v:.1e}" for k, v in x.items()]
-
-    rows = [cells(x) for x in numbers]
-    columns = ("encoders", "alpha 1/s", "measured rms", "passive rms", "largest", "bias", "of joint", "open by")
-    title = f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"
-    return table(title, columns, rows, (1, 2, 3, 4, 5, 7))
+    rows = [(x.encoders, f"{x.alpha:g}", f"{x.measured_rms:.1e}", f"{x.passive_rms:.1e}", f"{x.passive_largest:.1e}",
+        f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
+    columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
+    return Table(title, columns, rows, (1, 2, 3, 4, 5, 7, 8), note)
 
 
-def calibrate_all(
-    s: Sensors, encoders: Sequence[str] | None, starts: int, rigid: Sequence[str] | None, progress: Progress, pictures: Pictures
-) -> Calibrations:  # fmt: skip
-    """Motors' offsets from random starts, all over the strokes."""
-    text = f"calibrating from {starts} starts"
-    progress(0.0, text)
-    motors = None
-    if not encoders:
-        selection = select_encoders(s)
-        encoders, motors = selection.joints, selection.motors
-    found = calibrations(s, encoders, starts, rigid=tuple(rigid or ()), motors=motors, progress=part_of(progress, text))
-    pictures["calibration"] = lambda: figures.calibration(found)
-    return found
+def tracking_picture(r: TrackingResult) -> Any:
+    """Fig 19 of the Kangaroo paper."""
+    labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
+    return pictures.tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
+        dict(zip(labels, r.closures)))  # fmt: skip
 
 
-def calibration(r: Calibrations) -> Any:
-    """How often and how soon offsets are found."""
-    steps, true = r.steps if len(r.errors) else np.array([0]), [e for e in r.offset_errors if e < 1e-4]
-    rows = (
-        ("motors", ", ".join(r.motors)),
-        ("absolute encoders on", ", ".join(r.encoders)),
-        ("starts that come below 1e-4 (m, rad)", f"{len(r.errors)} of {r.starts}"),
-        ("  at the true offsets, not at another assembly", f"{r.right}"),
-        ("steps: fewest, median, most", f"{steps.min()}, {np.median(steps):g}, {steps.max()}"),
-        ("largest error of an offset, of the true ones", f"{max(true):.1e}" if true else "- (no start found the true ones)"),
-    )
-    return table(f"calibration of {r.robot}", ("quantity", "found"), rows)
+def calibration(c: Calibrations) -> dict[str, str]:
+    """How often, how soon and how well offsets are found, by what is counted."""
+    n, steps = c.starts, c.steps if len(c.errors) else np.zeros(1, int)
+    before, after = ([e[k] for e in c.errors] or [np.nan] for k in (0, -1))
+    return {
+        "motors calibrated": str(len(c.motors)),
+        "starts that come below 1e-4": f"{sum(e[-1] < TOLERANCE for e in c.errors)} of {n}",
+        "starts that lead to the true offsets": f"{c.right} of {n}",
+        "steps until then: fewest, median, most": f"{steps.min()}, {np.median(steps):g}, {steps.max()}",
+        "error before, smallest and largest": f"{min(before):.2g}, {max(before):.2g}",
+        "error after, largest": f"{max(after):.1e}",
+        "offset of a motor off by at most (m)": f"{c.offset_errors.max(initial=0.0):.1e}",
+    }
 
 
-def times(s: Sensors, t: Times) -> Any:
-    """Microseconds a call."""
-    rows = [
-        ("a step of the estimator", t.step), ("model update and inverse dynamics", t.closed_torques),
-        ("both", t.state_and_torques), ("contacts: update of a posture", t.contact_update),
-        ("contact wrenches from motor forces", t.contact_wrenches), ("both", t.contacts),
-        ("contact wrenches balanced with the base", t.contact_balanced), ("for scale: inverse dynamics of the tree", t.tree),
-    ]  # fmt: skip
-    cells = [(what, "no feet" if np.isnan(x) else f"{x:.1f}") for what, x in rows]
-    return table(f"time of the estimators of {s.model.name}", ("one state from Python", "us"), cells, (1,))
+def times(t: Times) -> dict[str, str]:
+    """Microseconds a call, by what is called."""
+    found = {
+        "estimator, model update, inverse dynamics": (t.state_and_torques, 0), "  of it: a step of the estimator": (t.step, 0),
+        "contact wrenches from motor forces": (t.contact_wrenches, 1), "  with the update of their posture": (t.contacts, 0),
+        "  balanced with the base": (t.contact_balanced, 1), "for scale: inverse dynamics of the tree alone": (t.tree, 1)}
+    return {what: "no feet" if np.isnan(us) else f"{us:.{digits}f}" for what, (us, digits) in found.items()}
 
 
-def swing_all(
-    s: Sensors, file: Path | None, feet: tuple[Contact, ...] | None, sway: Sway, progress: Progress, pictures: Pictures
-) -> tuple[dict[str, Any], Any]:  # fmt: skip
-    """The lateral swing, its errors and settings, at 50 Hz, and as it was."""
-    found = lateral_swing(s, file, feet, sway=sway, progress=progress)
-    drawn = np.array([figures.bones(s.model, q) for q in found.extremes])
-    shown = found.subsample(20)
-    pictures["swing_stances"] = lambda: figures.stances(shown, drawn)
-    pictures["swing_forces"] = lambda: figures.forces(shown)
-    pictures["swing_balance"] = lambda: figures.balance(shown)
-    return {"lines": lines(found), "settings": settings(found), "swing": shown}, found
-
-
-def swing(found: dict[str, Any]) -> list[Any]:
-    """Errors of each estimate of the wrenches, and the settings."""
-    title = f"lateral swing of {found['swing'].robot}: contact wrenches against MuJoCo's contacts"
-    rows = [x.cells for x in found["lines"]]
-    return [table(title, COLUMNS, rows, range(1, len(COLUMNS))), name(found["settings"], "", 2000)]
+def swing_pictures(shown: Swing, bones: np.ndarray) -> dict[str, Any]:
+    """Figs 21 and 22 of the Kangaroo paper, by what they show. bones (3, n, 2, 3): the robot at its three extremes, m."""
+    return {"stances": lambda: pictures.stances(shown, bones), "forces": lambda: pictures.forces(shown),
+        "balance": lambda: pictures.balance(shown)}  # fmt: skip

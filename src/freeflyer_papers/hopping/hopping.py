@@ -170,8 +170,7 @@ class HopEnergy:
             ("radial damper", "part of external + joint", self.radial_damper),
             ("springs, radial", "part of external + joint", self.radial_spring),
             ("springs, polar", "part of external + joint", self.polar_spring),
-            ("energy controller", "part of external + joint", self.energy_controller),
-        )  # fmt: skip
+            ("energy controller", "part of external + joint", self.energy_controller))  # fmt: skip
         rows = [(port, what, f"{x[-1]:+.3f}") for port, what, x in ports]
         rows.append(("stored", "change of kinetic and gravity energy", f"{self.mechanical[-1] - self.mechanical[0]:+.3f}"))
         missing = max(self.residuals) / max(self.total, 1e-300)

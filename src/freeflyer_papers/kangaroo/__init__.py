@@ -13,7 +13,7 @@ from typing import Any
 
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
-from freeflyer_papers.registry import Reproduction
+from freeflyer_papers.registry import Reproduction, model_file
 
 CAPTIONS = {
     "fig5_manipulability": ("Fig 5: normalised manipulability of the left leg, position above, orientation below. Each measure "
@@ -76,12 +76,13 @@ def compute(progress: Progress, robot: Path | None = None, peer: Path | None = N
 
     Without them: the public model in the folder FREEFLYER_MODELS, else our Kangaroo-like robot, which the name `kangaroo_like` asks
     for, too; and the TALOS of the package example-robot-data, if it is there. Errors: InputError, FileError for wrong files."""
-    from freeflyer_papers.kangaroo.robots import find_kangaroo, find_talos, kangaroo, talos
+    from freeflyer.analysis.timing.algorithms import example_urdf
+    from freeflyer_papers.kangaroo.robots import kangaroo, talos
 
     progress(0.0, "reading robots")
-    chosen = kangaroo(find_kangaroo() if robot is None else robot)
+    chosen = kangaroo(model_file("kangaroo", "kangaroo.xml") if robot is None else robot)
     if peer is None:
-        peer = find_talos()
+        peer = example_urdf("talos_full_v2.urdf")
     else:
         talos(peer)  # a wrong file is refused before anything long
     results = {}

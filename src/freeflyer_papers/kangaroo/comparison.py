@@ -6,11 +6,10 @@ from collections import namedtuple
 from pathlib import Path
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model import Model, row
+from freeflyer.model import Model
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
@@ -47,15 +46,14 @@ def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Co
     for length in lengths:
         q = home_posture(robot, length)
         frame = robot.left.foot_middle if length == FITTED_LENGTH else robot.left.sole
-        momentum = angular_momentum(robot.model, q)
-        found.append((cartesian_inertia(robot.model, frame, q).columns, momentum.columns, momentum.com))
+        found.append((*_norms(robot.model, frame, q), _center_of_mass(robot.model, q)))
     inertia, momenta, com = (np.array(x) for x in zip(*found))
     none = np.full(6, np.nan)
     name, mass, other, turning = "", float("nan"), none, none[:3]
     if peer is not None:
         model, q = talos(peer)
         name, mass = Path(peer).name, model.mass
-        other, turning = cartesian_inertia(model, "left_sole_link", q).columns, angular_momentum(model, q).columns
+        other, turning = _norms(model, "left_sole_link", q)
     return Comparison(robot.source, robot.model.mass, np.array(lengths), inertia, momenta, com, name, mass, other, turning)
 
 
@@ -93,47 +91,21 @@ def tables(r: Comparison) -> list[Table]:
 
 
 EPSILON = 1e-5  # of the Kangaroo paper, Table III
-DIRECTIONS = ("x", "y", "z")
 
 
-class CartesianInertia(namedtuple("CartesianInertia", "frame Lambda singular_values epsilon")):
-    """Equivalent inertia at a frame, its base held. Lambda (6, 6) [linear; angular], along the base's axes at the frame's origin,
-    kg, kg m, kg m^2. singular_values: of J, largest first (the last small: the leg is nearly stretched). epsilon: the
-    regularisation. columns (6,): norms of Lambda's columns."""
-
-    @property
-    def columns(self) -> np.ndarray:
-        """Norm of each column (6,)."""
-        return np.linalg.norm(self.Lambda, axis=0)
+def _norms(model: Model, frame: str, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Norms of the columns of the inertia at a frame (6,), and of the base's angular columns of the angular momentum (3,)."""
+    turning = _base_axes(model, q) @ angular_momentum(model, q)[:, 3:6]
+    return np.linalg.norm(cartesian_inertia(model, frame, q), axis=0), np.linalg.norm(turning, axis=0)
 
 
-class AngularMomentum(namedtuple("AngularMomentum", "A locked mass com")):
-    """The angular part of the centroidal momentum matrix, world axes. A (3, nu): of the independent velocities, kg m^2 (times
-    1/m for motors that slide). locked (3, 3): the robot's rotational inertia about its com, all joints
-    held, along the base's axes. mass (kg). com
-    (3,): m, from the base. columns (3,): norms of the base's angular columns. rows (3,): of the rows of the joints' columns."""
-
-    @property
-    def columns(self) -> np.ndarray:
-        """Norm of each of the base's angular columns (3,)."""
-        return np.linalg.norm(self.locked, axis=0)
-
-    @property
-    def rows(self) -> np.ndarray:
-        """Norm of each row of the joints' columns (3,)."""
-        return np.linalg.norm(self.A[:, 6:], axis=1)
-
-
-def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsilon: float = EPSILON) -> CartesianInertia:
-    """(31) at q (nq,), closed (without it: the file's posture, assembled); trees work too. Errors: InputError, UnknownNameError."""
-    model.frame(frame)
-    if not (np.isfinite(epsilon) and epsilon >= 0.0):
-        raise ff.InputError(f"epsilon must be a finite number, zero or above; got {epsilon!r}", epsilon=epsilon)
-    posture = ff.linkages.partition(model).q if q is None else row(model, "q", q, "q")
-    part = ff.linkages.extract_limb(model, frame, posture)
-    x = ff.linkages.extract_configuration(part, model, posture)
+def cartesian_inertia(model: Model, frame: str, q: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
+    """Equivalent inertia (31) at a frame, its base held: (6, 6) [linear; angular], along the base's axes at the frame's origin, kg,
+    kg m, kg m^2. q (nq,): loops closed; trees work too. Errors: InputError for frames that cannot move in all directions."""
+    part = ff.linkages.extract_limb(model, frame, q)
+    x = ff.linkages.extract_configuration(part, model, q)
     G = motion_map(part, ff.linkages.partition(part, x), x[None])[0]
-    R = ff.frame_pose(model, posture, _root(model))[:3, :3].T
+    R = _base_axes(model, q)
     J = np.kron(np.eye(2), R) @ ff.frame_jacobian(part, x, frame, expressed="mixed") @ G
     M = G.T @ ff.mass_matrix(part, x) @ G
     mobility = J @ np.linalg.solve(M, J.T) + epsilon * np.eye(6)
@@ -142,24 +114,20 @@ def cartesian_inertia(model: Model, frame: str, q: ArrayLike | None = None, epsi
         raise ff.InputError(
             f"frame {frame!r} cannot move in all six directions here (smallest singular value {values[-1]:.3g}): its inertia "
             "is infinite there; give an epsilon", frame=frame)  # fmt: skip
-    return CartesianInertia(frame, np.linalg.inv(mobility), values, float(epsilon))
+    return np.linalg.inv(mobility)
 
 
-def angular_momentum(model: Model, q: ArrayLike | None = None) -> AngularMomentum:
-    """The centroidal angular momentum matrix of a robot with a free base at q (nq,), as in `cartesian_inertia`."""
-    if not model.joints or model.joints[0].kind != "free":
-        raise ff.InputError(
-            f"{model.name!r} has no free base: angular momentum is computed for a floating robot; load it with base='free'",
-            model=model.name)  # fmt: skip
-    posture = ff.linkages.partition(model).q if q is None else row(model, "q", q, "q")
-    split = ff.linkages.partition(model, posture)
-    A = ff.centroidal_momentum_matrix(model, posture)[3:] @ motion_map(model, split, posture[None])[0]
-    R = ff.frame_pose(model, posture, _root(model))[:3, :3]
-    com = R.T @ (ff.center_of_mass(model, posture) - ff.frame_pose(model, posture, _root(model))[:3, 3])
-    return AngularMomentum(A, R.T @ A[:, 3:6], model.mass, com)
+def angular_momentum(model: Model, q: np.ndarray) -> np.ndarray:
+    """The angular part of the centroidal momentum matrix, world axes: (3, nu), of the independent velocities, kg m^2 (times 1/m for
+    motors that slide), of a robot with a free base at q (nq,)."""
+    split = ff.linkages.partition(model, q)
+    return ff.centroidal_momentum_matrix(model, q)[3:] @ motion_map(model, split, q[None])[0]
 
 
-def _root(model: Model) -> str:
-    """The link that the base is."""
-    roots = [j.child for j in model.joints if j.parent == "world"] or [model.link_names[0]]
-    return roots[0]
+def _center_of_mass(model: Model, q: np.ndarray) -> np.ndarray:
+    return _base_axes(model, q) @ (ff.center_of_mass(model, q) - ff.frame_pose(model, q, model.joints[0].child)[:3, 3])
+
+
+def _base_axes(model: Model, q: np.ndarray) -> np.ndarray:
+    """(3, 3): from the world's axes to those of the base."""
+    return ff.frame_pose(model, q, model.joints[0].child)[:3, :3].T

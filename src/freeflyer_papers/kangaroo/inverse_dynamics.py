@@ -20,8 +20,9 @@ from freeflyer.kernels.entries import CONTROL_PROGRAM
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian
 from freeflyer.optimization.compiled import call
 from freeflyer.progress import Progress
+from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, kangaroo, on_the_floor
+from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, kangaroo
 
 LENGTHS = (0.01, 0.03, 0.06, 0.09)  # m: of the length motors, within the ankles' stops
 SPEED = 0.05  # m/s, rad/s: size of random velocities, before contacts are kept
@@ -85,7 +86,7 @@ def _state(robot: Kangaroo, length: float, moving: float, rng: np.random.Generat
     np.ndarray]:
     """(problem, q, u): two feet on the floor, motors at a length of the legs; at rest for moving = 0, else at random."""
     closed = ff.close_loops(robot.model)
-    q = on_the_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
+    q = put_on_floor(closed, home_posture(robot, length, ankle=0.0), robot.feet)
     problem = base_problem(robot, q, moving * ACCELERATION * rng.standard_normal(6))
     return problem, q, project_velocity(closed, q, moving * SPEED * rng.standard_normal(closed.nv), constraints=problem.constraints)
 
@@ -132,8 +133,7 @@ def _errors(robot: Kangaroo, q: np.ndarray, u: np.ndarray, both: Sequence[Contro
         "multipliers": off(multipliers, projected, float(np.abs(multipliers).max())),
         "third_step": off(e.torques(a, F, multipliers), tau, size),
         "written_out": off(e.projected_torques(reduced, F, projected), tau, size),
-        "joint_space": off(e.joint_space_torques(reduced, F), tau, size),
-    }  # fmt: skip
+        "joint_space": off(e.joint_space_torques(reduced, F), tau, size)}  # fmt: skip
 
 
 def _sizes(problem: WholeBodyProblem) -> dict[str, tuple[int, ...]]:
@@ -201,8 +201,7 @@ def _base(r: Result) -> Table:
         f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
         "By the three steps, in motion: the task's command, and the acceleration of the base in the solution; m/s^2 and rad/s^2, "
-        "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.",
-    )  # fmt: skip
+        "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.")
 
 
 def _forces(r: Result) -> Table:

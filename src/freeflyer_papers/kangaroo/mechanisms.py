@@ -117,8 +117,7 @@ def tables_mechanisms(result: Mechanisms) -> list[Table]:
         "several bars counted once; the paper's are the axes its type names spell: "
         + ", ".join(f"{kind} {letters(kind)}" for kind in KINDS.values())
         + f"; the text writes the last {WRITTEN}, which spells {letters(WRITTEN)}, against its own table's 24 and the RRRR of its "
-        "Fig 9b. Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."
-    ))  # fmt: skip
+        "Fig 9b. Limits are joint coordinates at the reference leg length; the sign of an axis is the file's."))  # fmt: skip
     return [one, two]
 
 
@@ -158,8 +157,7 @@ def compute_regions(robot: Kangaroo, progress: Progress) -> Regions:
         ("knee", "motor -", "-0.02 (0.075 - 0.095)", {n.length_motor: -1.0}),
         ("ankle", "one +", "0.027", {a1: 1.0}), ("ankle", "one -", "-0.035", {a1: -1.0}),
         ("ankle", "both +", "", {a1: 1.0, a2: 1.0}), ("ankle", "both -", "", {a1: -1.0, a2: -1.0}),
-        ("ankle", "one against the other", "slightly beyond +-0.02", {a1: 1.0, a2: -1.0}),
-    )  # fmt: skip
+        ("ankle", "one against the other", "slightly beyond +-0.02", {a1: 1.0, a2: -1.0}))  # fmt: skip
     places = [Place(m, motion, paper, linkages.first_singularity(leg, d, 2.0 * SEARCHED)) for m, motion, paper, d in ways]
     return Regions(robot.source, hip, ankle, tuple(places))
 

@@ -4,16 +4,13 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.analysis.timing.algorithms import example_urdf
-from freeflyer.sim.floor_contacts import points_at
-from freeflyer_papers.registry import model_file
 
 OWN = "kangaroo_like"
 SOLE_BELOW_ANKLE = 0.031  # m: from the ankle's axes to the lower face of the public model's foot box, which lies level
@@ -61,16 +58,6 @@ class Kangaroo(namedtuple("Kangaroo", "model left right source feet path", defau
     def is_real(self) -> bool:
         """Whether it is the public model of the robot itself."""
         return "leg_left_length_motor" in self.model.joint_names
-
-
-def find_kangaroo() -> Path | None:
-    """The public model's file in the folder FREEFLYER_MODELS, if both are there."""
-    return model_file("kangaroo", "kangaroo.xml")
-
-
-def find_talos() -> Path | None:
-    """TALOS's file in the package example-robot-data, if it is installed."""
-    return example_urdf("talos_full_v2.urdf")
 
 
 def kangaroo(robot: Path | str | None = None) -> Kangaroo:
@@ -164,11 +151,3 @@ def _with_soles(model: ff.Model, *legs: Names) -> ff.Model:
         X_WS[:3, :3], X_WS[:3, 3] = R_WB, X_WF[:3, 3] - SOLE_BELOW_ANKLE * R_WB[:, 2]
         sites.append(ff.Site(names.sole, foot, np.linalg.inv(X_WF) @ X_WS))
     return ff.build(replace(model.description, sites=(*model.description.sites, *sites)))
-
-
-def on_the_floor(model: ff.Model, q: np.ndarray, feet: Sequence[ff.contacts.Contact] | None = None) -> np.ndarray:
-    """The same posture of a floating base with its lowest foot at height 0. Errors: InputError without feet."""
-    found, base = q.copy(), next(j for j in model.tree.joints if j.kind == "free")
-    held = ff.contacts.anchored_feet(model, q, feet)
-    found[base.iq + 2] -= min(float(points_at(foot, np.asarray(foot.at))[:, 2].min()) for foot in held)
-    return found

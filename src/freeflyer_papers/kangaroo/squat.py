@@ -8,17 +8,19 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import Route, holding_forces, pressure_centers, servo_targets
+from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.estimation.passive import sensors_of
 from freeflyer_papers.estimation.pictures import bones, draw_bones
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
 from freeflyer.progress import Progress, part_of
+from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.tables import Table
-from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture, on_the_floor
+from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture
 
 
 def tables(r: Squat) -> list[Table]:
@@ -40,13 +42,11 @@ def tables(r: Squat) -> list[Table]:
         ("MuJoCo: ankle pitch (deg)", "", _most(np.degrees(r.ankle[late]), 1)),
         ("MuJoCo: a sole slides by (mm)", "", f"{1e3 * r.slid:.2f}"),
         ("MuJoCo: force of the left length motor (N)", "", _most(r.pushing[late])),
-        ("MuJoCo: vertical forces on the feet, of the weight", "", _most(r.feet[late].sum(axis=1) / r.weight, 3)),
-    )  # fmt: skip
+        ("MuJoCo: vertical forces on the feet, of the weight", "", _most(r.feet[late].sum(axis=1) / r.weight, 3)))  # fmt: skip
     return [Table("Fig 13: a squat by the length motors alone", ("quantity", "paper", "ours"), rows, (2,), (
         "All other motors hold their places, the ankles' at 0. The paper draws the whole stroke; the pitch joint of the public "
         f"model's ankle reaches its stop before. In MuJoCo the robot turns round {1e3 * MARGIN:g} mm before the stop or the end "
-        f"of the stroke: {TIMES} squats of {PERIOD:g} s, servos as in the lateral swing."
-    ))]  # fmt: skip
+        f"of the stroke: {TIMES} squats of {PERIOD:g} s, servos as in the lateral swing."))]  # fmt: skip
 
 
 def _most(x: np.ndarray, digits: int = 0) -> str:
@@ -87,7 +87,7 @@ def compute(robot: Kangaroo, progress: Progress) -> Squat:
     progress(0.0, text)
     model, n = robot.model, robot.left
     length = np.linspace(0.0, STROKE, SAMPLES)
-    q = np.array([on_the_floor(model, home_posture(robot, x, ankle=0.0), robot.feet) for x in length])
+    q = np.array([put_on_floor(model, home_posture(robot, x, ankle=0.0), robot.feet) for x in length])
     joint = model.joint(n.ankle_pitch)
     pitch = q[:, joint.iq]
     stop = float(model.position_upper[joint.iv] if pitch[-1] > 0.0 else model.position_lower[joint.iv])
@@ -113,7 +113,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     """The fields of Squat that MuJoCo gives."""
     model, n, servos = robot.model, robot.left, ff.sim.Servos()
     s = sensors_of(model)
-    begin = on_the_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
+    begin = put_on_floor(model, home_posture(robot, low, ankle=0.0), robot.feet)
     path = robot.path if robot.is_real else None
     feet = robot.feet if path is None else ff.contacts.feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
@@ -140,8 +140,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
         "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
         "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
-        "places": np.insert(pressure_centers(wrenches[list(shown)]), 2, 0.0, axis=-1),
-    }  # fmt: skip
+        "places": pressure_center(wrenches[list(shown)])}  # fmt: skip
 
 
 def _ends(X: np.ndarray, foot: ff.contacts.Contact) -> np.ndarray:

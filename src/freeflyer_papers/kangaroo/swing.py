@@ -12,7 +12,7 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import COLUMNS, Sway, Swing, lateral_swing, lines, settings
-from freeflyer_papers.estimation import pictures as figures
+from freeflyer_papers.estimation import pictures as figures, tables
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo
@@ -66,8 +66,7 @@ def tables_swing(r: SwingResult) -> list[Table]:
         *([("  without the cages", "", f"within {light['motors'].weight_error:.2%}, {MASS:g} kg")] if light else []),
         ("sum within 2 % of the weight, each way", "", yes[all(x.weight_error < ALLOWED for x in r.lines)]),
         ("centres of pressure inside the soles", "picture", yes[all(x.inside > 0.0 for x in r.lines)]),
-        ("force on a foot (N), from, to", "picture", f"{vertical.min():.0f}, {vertical.max():.0f}"),
-    )
+        ("force on a foot (N), from, to", "picture", f"{vertical.min():.0f}, {vertical.max():.0f}"))
     note = (f"{r.settings} Motors alone are the paper's (46) with the pseudo-inverse of least point forces; 12 motors "
         "determine the 12 entries of two wrenches. Balanced uses the base's six equations exactly and the motors by least "
         "squares; at rest they miss the inertia of the sway, which the last row puts in from differences of the estimated "
@@ -83,8 +82,8 @@ def tables_swing(r: SwingResult) -> list[Table]:
 
 def pictures_swing(r: SwingResult) -> dict[str, Any]:
     """Figs 21 and 22."""
-    return {"fig21_stances": figures.stances(r.shown, r.bones), "fig22a_forces": figures.forces(r.shown),
-        "fig22b_balance": figures.balance(r.shown)}  # fmt: skip
+    figure = {"stances": "fig21", "forces": "fig22a", "balance": "fig22b"}
+    return {f"{figure[what]}_{what}": draw() for what, draw in tables.swing_pictures(r.shown, r.bones).items()}
 
 
 DURATION = 10.0  # s

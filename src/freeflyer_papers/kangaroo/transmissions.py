@@ -73,8 +73,7 @@ def tables(r: Transmissions) -> list[Table]:
         ("Fig 15", "force at the sole for 5000 N, stretched (N)", "between", f"{f.force[0]:.0f}"),
         ("Fig 15", "largest (N), at which length (m)", "half compressed", most),
         ("Fig 15", "smallest (N), at which length (m)", "fully compressed", least),
-        ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"),
-    )  # fmt: skip
+        ("Fig 15", "ratio, smallest and largest", "", f"{f.ratio[f.smallest]:.3f}, {f.ratio[f.largest]:.3f}"))  # fmt: skip
     note = ("The caption of Fig 14 speaks of a constant knee, its text of a constant ankle pitch; the leg cannot retract with "
         "the knee held, so the ankle is; far beyond the strokes of the ankle's motors its long bars may lie flat, a singular "
         "posture where the curve ends. Fig 13 is drawn over the whole stroke, as in the paper, past the ankle's stop where "

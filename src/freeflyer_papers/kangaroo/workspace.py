@@ -56,8 +56,7 @@ def tables_workspace(r: Workspace) -> list[Table]:
         ("sole in the base, from (m)", ", ".join(f"{x:.2f}" for x in low)),
         ("to (m)", ", ".join(f"{x:.2f}" for x in high)),
         ("highest sole (m), the joints' stops disregarded", f"{r.highest:.2f}"),
-        ("largest manipulability: linear, angular", f"{r.peak_linear:.4g}, {r.peak_angular:.4g} rad^3/m^3"),
-    )
+        ("largest manipulability: linear, angular", f"{r.peak_linear:.4g}, {r.peak_angular:.4g} rad^3/m^3"))
     note = ("The paper gives a picture only. Postures beyond a joint's stop are left out: the highest are beyond that of the "
         "ankle's pitch (see the squat). The motors of hip roll and pitch and of the leg's length are sampled, as in the "
         "paper; all six motors of the leg count as moving in the Jacobian, which the paper leaves open.")

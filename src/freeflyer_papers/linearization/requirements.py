@@ -132,8 +132,7 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
          counts.eidamb + counts.derivatives),
         ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), _total(count("rnea_gradient", robot))),
         ("geometric finite differences", geometric_differences, differences),
-        ("finite differences of roll, pitch, yaw", angle_differences, differences),
-    )
+        ("finite differences of roll, pitch, yaw", angle_differences, differences))
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
     exact = [by_complex_steps("rnea", model, q, state.v, state.a)[:2] for q in attitudes]
     return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)

@@ -27,8 +27,7 @@ def _approaches(r: LinearizationResult) -> Table:
         yes = ("no", "yes")
         rows.append((
             a.name, paper, f"{yes[a.singularity_free]}: {number(a.worst, 2)}", f"{yes[a.moving_base]}: {number(a.base, 2)}",
-            number(a.operations, 3), f"{yes[a.exact]}: {number(a.typical, 2)}",
-        ))  # fmt: skip
+            number(a.operations, 3), f"{yes[a.exact]}: {number(a.typical, 2)}"))  # fmt: skip
     columns = ("approach", "paper claims", "SF: worst error over pitches", "MB: error of base rows",
         "RF: operations an entry", "ED: typical error")  # fmt: skip
     return Table(f"Table 1, for the approaches that run here: {'; '.join(f'{k} {v}' for k, v in MEANING.items())}", columns, rows,
@@ -51,8 +50,7 @@ def _differences(r: LinearizationResult) -> Table:
     rows = [
         (f"{d.kind} differences", number(float(d.delta[d.best]), 2), number(float(d.maximal[d.best]), 2),
          number(float(d.average[d.best]), 2), number(d.fall, 3), number(d.rise, 3), str(d.evaluations))
-        for d in r.differences
-    ]  # fmt: skip
+        for d in r.differences]  # fmt: skip
     rows.append(("geometric linearisation paper, Tables 5-9", "-", number(r.exact_error, 2), "-", "-", "-", "1"))
     columns = ("linearisation by", "best step", "maximal error", "average error", "slope falling", "rising", "evaluations")
     return Table("Fig 5: error of geometric finite differences over steps from 1e-1 to 1e-12", columns, rows, range(1, 7),

@@ -8,7 +8,7 @@ from typing import Any, Literal
 
 import sympy as sp
 
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value, unknown_name
 from freeflyer.model import choice, public, whole_number
 from freeflyer.symbolic.routines import formula
 from freeflyer.symbolic.variables import Variables
@@ -118,16 +118,14 @@ def robot(variables: Variables, frames: Iterable[Frame | Sequence[object]], mass
         _refuse(moving, f"frame {frame.name!r}", frame.x, frame.y, frame.angle)
         if frame.name in known:
             raise InputError(f"two frames are named {frame.name!r}", frame=frame.name)
-        if frame.parent not in known:
-            raise unknown_name("frame above this row", frame.parent, known)
+        check_name("frame above this row", frame.parent, known)
         rows.append(frame)
         known.append(frame.name)
     weights = []
     for row in masses:
         mass = _mass(row)
         _refuse({*moving, *variables.position}, f"a mass of frame {mass.frame!r}", mass.mass, mass.x, mass.y, mass.inertia)
-        if mass.frame not in known:
-            raise unknown_name("frame", mass.frame, known)
+        check_name("frame", mass.frame, known)
         weights.append(mass)
     if sp.Add(*(m.mass for m in weights)) == 0:
         raise InputError("a robot needs masses: there are none, or their sum is zero")

@@ -52,8 +52,7 @@ class DecoupledController:
         if wrong:
             raise InputError(
                 f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
-                f"{', '.join(ONE_COORDINATE)}", joint=wrong[0],
-            )  # fmt: skip
+                f"{', '.join(ONE_COORDINATE)}", joint=wrong[0])  # fmt: skip
         set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
         set_fields(self, spin=shaped("spin", self.spin, (3,)))
         q, v = self.model.neutral, self.model._zero
@@ -78,8 +77,7 @@ class DecoupledController:
         acceleration = np.concatenate([
             _answer(self.center(t), center_of_mass(self.model, q), y[:3], self.external_bandwidth),
             2.0 * self.external_bandwidth * (np.asarray(self.spin) - y[3:6]),
-            _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth),
-        ])  # fmt: skip
+            _answer(self.posture(t), q[self._places], y[6:], self.internal_bandwidth)])  # fmt: skip
         return T.T @ (d.mass_matrix @ acceleration + d.coriolis_matrix @ y) + gravity_forces(self.model, q)
 
 

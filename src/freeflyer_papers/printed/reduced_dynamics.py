@@ -71,8 +71,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
             raise InputError(
                 f"the branch that hangs from {branch.link!r} ({', '.join(joints)}) cannot move in all six directions of momentum "
                 f"in this posture, as an arm that hangs straight: the least is {size[-1] / size[0]:.1g} of the largest, at least "
-                f"{BRANCH_MOMENTUM_RATIO:g} is needed: bend it, or leave it out of compressed=[...]"
-            )
+                f"{BRANCH_MOMENTUM_RATIO:g} is needed: bend it, or leave it out of compressed=[...]")
         rows.append(branch.J @ own if wide else own)
         rates.append(branch.rate @ own if wide else np.zeros(own.shape))
     J, slope = np.concatenate(rows), np.concatenate(rates)
@@ -83,8 +82,7 @@ def reduced_dynamics(model: Model, q: ArrayLike, v: ArrayLike, *, contacts: Cons
     inverse = share @ M_r
     return ReducedDynamics(
         chains, branches, J, slope, inverse, M_r, inverse.T @ (bias_forces(model, q, v) - gravity) - M_r @ (slope @ v),
-        inverse.T @ gravity, contacts.jacobian(q) @ inverse, np.eye(model.nv) - inverse @ J,
-    )  # fmt: skip
+        inverse.T @ gravity, contacts.jacobian(q) @ inverse, np.eye(model.nv) - inverse @ J)  # fmt: skip
 
 
 class CentroidalJacobian(namedtuple("CentroidalJacobian", "link coordinates mass center inertia J rate")):
@@ -147,8 +145,7 @@ def _of_branch(model: Model, q: np.ndarray, v: np.ndarray, branch: np.ndarray) -
     I[:3, :3], I[3:, 3:], I_rate[3:, 3:] = mass * np.eye(3), R.T @ inertia @ R, R.T @ inertia_rate @ R
     J = np.linalg.solve(I, momentum)
     return CentroidalJacobian(
-        carrier, branch, mass, R.T @ (center - origin), I, J, np.linalg.solve(I, momentum_rate - I_rate @ J)
-    )  # fmt: skip
+        carrier, branch, mass, R.T @ (center - origin), I, J, np.linalg.solve(I, momentum_rate - I_rate @ J))  # fmt: skip
 
 
 def _mass_properties(model: Model, q: np.ndarray, v: np.ndarray,

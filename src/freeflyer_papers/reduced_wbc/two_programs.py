@@ -171,17 +171,14 @@ PAPER = {
     "conventional": {
         "dynamics": (1, "6"), "torque limits": (1, "2 n"), "contacts": (2, "6 c"), "cones": (2, "10 c"),
         "acceleration limits": (2, "2 n"), "centre of mass": (3, "3"), "pelvis orientation": (3, "3"), "end effectors": (4, "6 k"),
-        VARIABLES: (0, "n + 6 + 6 c"),
-    },
+        VARIABLES: (0, "n + 6 + 6 c")},
     "LQP 1": {
         "dynamics": (1, "6"), "torque limits": (1, "2 m"), "contacts": (2, "6 c"), "cones": (2, "10 c"),
         "acceleration limits": (2, "2 m"), "centre of mass": (3, "3"), "pelvis orientation": (3, "3"),
-        VARIABLES: (0, "m + 6 + 6 c"),
-    },
+        VARIABLES: (0, "m + 6 + 6 c")},
     "LQP 2": {
         "centroidal accelerations": (1, "6"), "torque limits": (1, "2 u"), "end effectors": (2, "6 k"),
-        "acceleration limits": (2, "2 u"), VARIABLES: (0, "u"),
-    },
+        "acceleration limits": (2, "2 u"), VARIABLES: (0, "u")},
 }  # fmt: skip
 
 

@@ -16,6 +16,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer import contacts, robots
+from freeflyer.analysis.checks.inertias import links_in_tree_order
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.results import Call, StepTiming, time_interleaved
 from freeflyer.contacts.constrained_dynamics import project_velocity
@@ -125,8 +126,6 @@ def wrenches(states: int) -> np.ndarray:
 
 def outer_frames(model: Any) -> tuple[str, ...]:
     """Up to MOST_FRAMES links that move: ends of branches first, of these and of the others those that the most joints carry."""
-    from freeflyer.analysis.checks.inertias import links_in_tree_order
-
     parents = {joint.parent for joint in model.description.joints}
     moving = [row for row in links_in_tree_order(model.description) if row[2] > 0]
     moving.sort(key=lambda row: (row[0].name in parents, -row[2]))
@@ -135,8 +134,6 @@ def outer_frames(model: Any) -> tuple[str, ...]:
 
 def outermost_frame(model: Any) -> str:
     """The link that the most joints carry: the longest Jacobian of the robot."""
-    from freeflyer.analysis.checks.inertias import links_in_tree_order
-
     return max(links_in_tree_order(model.description), key=lambda row: row[2])[0].name
 
 

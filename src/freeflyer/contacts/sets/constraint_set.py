@@ -17,7 +17,7 @@ from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_
 from freeflyer.contacts.wrenches import orthogonal_pair
 from freeflyer.dynamics import difference, frame_pose, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.errors import InputError, format_value, unknown_name
+from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
@@ -185,8 +185,7 @@ class ConstraintSet:
         if name in self.loop_names:
             raise InputError(f"{name!r} is a loop or coupling of the file: they go together, ConstraintSet(..., loops=False)",
                              name=name)
-        if name not in self.names:
-            raise unknown_name("constraint", name, self.names)
+        check_name("constraint", name, self.names)
         return replace(self, contacts=tuple([c for c in self.contacts if c.name != name]),
                        locks=tuple([x for x in self.locks if x != name]),
                        rolling=tuple([x for x in self.rolling if x.name != name]))
@@ -283,8 +282,7 @@ def check_set(model: Model, constraints: Any) -> None:
     if constraints.model.tree.same_robot(model.tree):
         raise InputError(
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
-            f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)"
-        )
+            f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)")
     raise InputError(f"the set is of another model ({constraints.model.name!r}): make one of this model, "
                      "freeflyer.ConstraintSet(model, ...)")
 

@@ -42,8 +42,7 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
     parts = [(M, n * n), (f, n), (J, r * n), (b, r), (sizes, r), (energy[..., None], 1)]
     tails = [2, 1, 2, 1, 1, 1]
     packed = np.concatenate(
-        [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1
-    )
+        [np.broadcast_to(x, (*lead, *x.shape[x.ndim - t :])).reshape(prod(lead), k) for (x, k), t in zip(parts, tails)], axis=-1)
     made = np.empty((*lead, n)), np.empty((*lead, r)), np.empty((*lead, r + L.FLAGS))
     if not lead:
         status, where = state(SOLVE_SYSTEM, system_handle(n, r, free), packed[0], *made)

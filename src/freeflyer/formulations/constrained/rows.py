@@ -14,7 +14,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet, all_rows, chec
 from freeflyer.contacts.sets.systems import user_rows
 from freeflyer.dynamics import difference
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Model, finite_array, finite_row, positive, public
+from freeflyer.model import Model, check_shape, finite_array, finite_row, positive, public
 
 
 class Rows(NamedTuple):
@@ -186,6 +186,4 @@ def _values(name: str, x: ArrayLike, count: int) -> np.ndarray:
     given = finite_array(name, x)
     if count == 1 and given.shape[-1:] != (1,):
         given = given[..., None]
-    if given.ndim == 0 or given.shape[-1] != count:
-        raise InputError(f"{name} must have {count} entries, (..., {count}), got {format_value(x)}", shape=given.shape)
-    return given
+    return check_shape(name, given, ("...", count))

@@ -77,7 +77,7 @@ def are_wrenches(known, x):
 
 @inlined
 def is_model(known, x):
-    return C.word(x, L.TYPE) == known[L.CAPSULE] and C.capsule_is_valid(x, C.model_name()) != 0
+    return C.word(x, L.TYPE) == known[L.CAPSULE] and C.word(x, L.NAME) == known[L.MODEL]
 
 
 @inlined
@@ -166,7 +166,7 @@ def refused(known):
 
 
 def call(self, arguments, given):
-    entry = C.integers_at(C.capsule_pointer(self, C.entry_name()))
+    entry = C.integers_at(C.word(self, L.DATA))
     known, inputs, options, outputs = C.integers_at(entry[L.KNOWN]), entry[L.INPUTS], entry[L.OPTIONS], entry[L.OUTPUTS]
     if given != 2 + inputs + options:
         C.bad_argument()
@@ -175,7 +175,7 @@ def call(self, arguments, given):
     if states > L.MAX_STATES or not is_model(known, arguments[0]):
         return refused(known)
     function = entry[L.FUNCTION] if states == 0 else entry[L.BATCH]
-    model = C.integers_at(C.capsule_pointer(arguments[0], C.model_name()))
+    model = C.integers_at(C.word(arguments[0], L.POINTER))
     topology = C.integers_at(model[L.TOPOLOGY])
     if model[L.CODE] != 0:
         own = C.integers_at(model[L.CODE])[2 * entry[L.NUMBER] + (1 if states > 0 else 0)]
@@ -239,5 +239,5 @@ def call(self, arguments, given):
 
 def release(capsule):
     """The destructor of a model's handle: gives up the arrays that it kept."""
-    C.decref(C.capsule_context(capsule))
+    C.decref(C.word(capsule, L.CONTEXT))
     return 0

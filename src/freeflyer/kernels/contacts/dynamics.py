@@ -137,7 +137,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
         for i in range(rows):
             total = total + load(X, width * j + i) * load(y, i)
         store(x, j, total)
-    outward(topology, L, x)
+    outward(topology, L, x, L, load_int(topology, COLUMN_ROW) + 1)
     copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)
     put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
     return G

@@ -99,8 +99,7 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
         copy(side, 0, held, drift, 0)
         split = in_two_parts(
             part_of(topology, SPLIT_AT), n, k, tasks, squares, linear, M, h, momentum, K, drift, J, aims,
-            from_entry(weights, hard), mapped, metric, alpha, F,
-        )  # fmt: skip
+            from_entry(weights, hard), mapped, metric, alpha, F)  # fmt: skip
         if split != NOT_SPLIT:
             copy(alpha, 0, n, x, 0)
             copy(F, 0, k, x, n)
@@ -112,8 +111,7 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
         for j in range(k):
             store(B, k * i + j, -1.0 * load(A, N * i + n + j))
     unmet = solve_equations(
-        linear, M, K, side, B, metric, from_entry(weights, last), n, held, tasks, squares, d, k, alpha, F
-    )  # fmt: skip
+        linear, M, K, side, B, metric, from_entry(weights, last), n, held, tasks, squares, d, k, alpha, F)  # fmt: skip
     copy(alpha, 0, n, x, 0)
     copy(F, 0, k, x, n)
     if keeps(A, lower, upper, x, N, 0, last if unmet else rows):
@@ -216,8 +214,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
             rounds = 1.0
     if way == BY_ROUNDS:
         rounds, ran_out = solve_rounds(
-            part_of(topology, LEVELS_AT), parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held
-        )  # fmt: skip
+            part_of(topology, LEVELS_AT), parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held)  # fmt: skip
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)

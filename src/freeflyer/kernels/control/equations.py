@@ -161,8 +161,7 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     w, ratio = workspace(K, d + 8), pivot_ratio(pivots, n, 1.0)
     if d > 0:
         inside = put_sides(
-            theta, from_entry(beta, first), from_entry(inverses, first), from_entry(k, first), from_entry(share, first), d, w
-        )  # fmt: skip
+            theta, from_entry(beta, first), from_entry(inverses, first), from_entry(k, first), from_entry(share, first), d, w)
         ratio = select_less(inside, ratio, inside, ratio)
     put_accelerations(a, A, n, d, w, alpha)
     put_optimum(nothing, force_metric, B, w, r, d, 1, F, workspace(K, d + 8), workspace(K, r + 8))

@@ -114,8 +114,7 @@ def put_joint_limits(topology, parameters, q, v, gamma, G, stride, kind, row, co
         if kind == JOINTS:
             fastest, more = load(parameters, constants + 2 * count + i), constants + 3 * count
             least, most = viable_acceleration(
-                x, load(v, c), low, high, fastest, load(parameters, more), load(parameters, more + 1)
-            )  # fmt: skip
+                x, load(v, c), low, high, fastest, load(parameters, more), load(parameters, more + 1))  # fmt: skip
         drift = 0.0
         if form == CLOSED:
             drift = load(gamma, c)
@@ -186,14 +185,12 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
                 put_limits(parameters, constants, count, i, 0.0, lower, upper, row + i)
         elif JOINTS <= kind <= POSITIONS:
             put_joint_limits(
-                topology, parameters, q, v, gamma, G, row_width(u, nu), kind, row, count, places, constants, A, lower, upper
-            )  # fmt: skip
+                topology, parameters, q, v, gamma, G, row_width(u, nu), kind, row, count, places, constants, A, lower, upper)
         elif GIVEN_TORQUES <= kind <= GIVEN:
             put_given_rows(topology, numbers, kind, row, count, places, given, inertia, mapped, h, A, lower, upper)
         elif CONE <= kind <= GIVEN_FORCES:
             put_force_rows(
-                topology, parameters, numbers, kind, row, count, places, given, constants, axes, A, lower, upper
-            )  # fmt: skip
+                topology, parameters, numbers, kind, row, count, places, given, constants, axes, A, lower, upper)  # fmt: skip
         elif kind == POSTURE:
             put_posture(topology, parameters, q, row, count, places, numbers, given, v, A, lower, upper)
         else:

@@ -96,8 +96,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     rows, A, own = workspace(linear, t * N + 8), workspace(linear, r * u + 8), workspace(linear, u * u + 8)
     rest, left = workspace(linear, t * u + 8), workspace(linear, t + 8)
     clear = split_by_chains(
-        topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left
-    )
+        topology, n, k, t, squares, linear, M, momentum, contacts, tasks, metric, sloped, fixed, rows, A, own, rest, left)
     if clear == NOT_CLEAR:
         return NOT_SPLIT
     most = k + 2 * t + r + d

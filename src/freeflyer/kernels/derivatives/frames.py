@@ -10,19 +10,16 @@ using Spatial Vector Algebra (2022)). On the way inwards V itself is not known y
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, workspace, zero_entries
-from freeflyer.kernels.math.algebra import add, compose, cross, rotate, store_entries, store_strided
-from freeflyer.kernels.math.spatial import (
-    load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_subtract, store_spatial, strided_spatial,
-)
+from freeflyer.kernels.backend import inlined, kernel, load_int, workspace, zero_entries
+from freeflyer.kernels.math.algebra import ZERO, add, cross, rotate
+from freeflyer.kernels.math.spatial import load_spatial, motion_cross, spatial_add, spatial_subtract, store_spatial
 from freeflyer.kernels.model.access import body_ints
-from freeflyer.kernels.model.joints.columns import add_column, frame_columns
-from freeflyer.kernels.model.joints.placement import relative_pose
+from freeflyer.kernels.model.joints.columns import add_column, joint_columns, joint_motion
 from freeflyer.kernels.model.layout import COLUMN_COUNT, DEPTH, FIRST_V, N_V, PARENT
-from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, frame_body, path_workspace, placement
-from freeflyer.kernels.tree.kinematics import zeros
+from freeflyer.kernels.model.poses import entries, plus, vector, vector_product
+from freeflyer.kernels.tree.frames import BODY, MIXED, WORLD, along_path, frame_body
 
-STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns (6 x 6), one a column of that matrix
+STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its columns, at most six
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
 
 
@@ -32,35 +29,48 @@ def path_record(topology, q, frame):
     return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
 
 
-@kernel
-def collect_path(topology, parameters, q, v, a, frame, path):
-    """Fills `path`; returns the frame's pose (R, p) in the world, its velocity and its spatial acceleration."""
-    b = frame_body(topology, frame)
-    work, row = path_workspace(topology, parameters, q, b)
-    zero = zeros(load(work, 3 * row))
-    R, p = placement(topology, parameters, frame, load(work, 3 * row))
-    D = B = E = (zero, zero)
-    k = to = 0
-    while b > 0:
-        ints, columns = body_ints(b), to + COLUMNS
-        first, count = load_int(topology, ints + FIRST_V), load_int(topology, ints + COLUMN_COUNT)
-        store_entries(path, to, (*D[0], *D[1], *B[0], *B[1], *E[0], *E[1]))
-        for c in range(columns, columns + count):
-            store_strided(path, c, 6, (0.0,) * 6)
-        frame_columns(topology, parameters, b, R, p, path, 6, columns)
-        rate = growth = zero, zero
-        for c in range(count):
-            S = strided_spatial(path, columns + c, 6)
-            rate = spatial_add_scaled(rate, load(v, first + c), S)
-            growth = spatial_add_scaled(growth, load(a, first + c), S)
-        E = spatial_add(E, motion_cross(D, rate))
-        D, B = spatial_add(D, rate), spatial_add(B, growth)
-        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
-        R, p = compose(S, R), add(r, rotate(S, p))
-        b = load_int(topology, ints + PARENT)
-        k += 1
-        to += STEP
-    store_entries(path, to, (*D[0], *D[1], *B[0], *B[1], *E[0], *E[1]))
+@inlined
+def moved(V, d):
+    """The motion V, given at the origin, at the point d; vectors."""
+    return plus(V[0], vector_product(V[1], d)), V[1]
+
+
+@inlined
+def put_motions(path, to, motions):
+    for k, x in enumerate(motions):
+        store_spatial(path, to + 6 * k, (entries(x[0]), entries(x[1])))
+
+
+@inlined
+def put_column(to, k, l, w):
+    path, at, d = to
+    put_motions(path, at + 6 * k, (moved((l, w), d),))
+
+
+@inlined
+def add_joint(topology, parameters, b, X, Y, Z, d, given, found):
+    """(D, B, E, where the next body's record begins) with body b's joint; its record if `recorded`."""
+    v, a, path, recorded = given
+    D, B, E, to = found
+    if recorded:
+        put_motions(path, to, (D, B, E))
+        joint_columns(topology, parameters, b, X, Y, Z, put_column, (path, to + COLUMNS, d))
+    l, w = moved(joint_motion(topology, parameters, b, X, Y, Z, v), d)
+    x, y = moved(joint_motion(topology, parameters, b, X, Y, Z, a), d)
+    turning = plus(vector_product(D[1], l), vector_product(D[0], w))
+    E = plus(E[0], turning), plus(E[1], vector_product(D[1], w))
+    return (plus(D[0], l), plus(D[1], w)), (plus(B[0], x), plus(B[1], y)), E, to + STEP
+
+
+@inlined
+def collect_path(topology, parameters, q, v, a, frame, path, recorded):
+    """The frame's pose (R, p) in the world, its velocity and its spatial acceleration; fills `path` if `recorded`."""
+    zero = vector(q, ZERO)
+    start = (zero, zero), (zero, zero), (zero, zero), 0
+    R, p, (D, B, E, to) = along_path(topology, parameters, q, frame, add_joint, (v, a, path, recorded), start)
+    if recorded:
+        put_motions(path, to, (D, B, E))
+    D, B, E = tuple((entries(x[0]), entries(x[1])) for x in (D, B, E))
     return R, p, D, spatial_subtract(B, E)
 
 
@@ -78,7 +88,7 @@ def express(expressed, R, p, x):
 @kernel
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):
     """V (6,): twist of a frame in body, mixed or world expression."""
-    R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, path_record(topology, q, frame))
+    R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, v, False)
     store_spatial(V, 0, express(expressed, R, p, twist))
 
 
@@ -93,7 +103,7 @@ def frame_bias(topology, parameters, q, v, frame, expressed, A):
 @kernel
 def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
     """A (6,): J a + Jdot v, the rate of a frame's twist in body, mixed or world expression."""
-    R, p, V, rate = collect_path(topology, parameters, q, v, a, frame, path_record(topology, q, frame))
+    R, p, V, rate = collect_path(topology, parameters, q, v, a, frame, a, False)
     l, w = rate
     if expressed == MIXED:  # the classical acceleration of the origin
         l = add(l, cross(V[1], V[0]))
@@ -144,12 +154,12 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
     zero_entries(by_q, 6 * nv)
     zero_entries(by_v, 6 * nv)
-    R, p, V, _ = collect_path(topology, parameters, q, v, v, frame, path)
+    R, p, V, _ = collect_path(topology, parameters, q, v, v, frame, path, True)
     while b > 0:
         ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = strided_spatial(path, to + COLUMNS + c, 6)
+            S = load_spatial(path, to + COLUMNS + 6 * c)
             put(by_q, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
             put(by_v, nv, j + c, expressed, R, p, S)
         b = load_int(topology, ints + PARENT)
@@ -162,14 +172,14 @@ def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, express
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
     for out in (by_q, by_v, by_a):
         zero_entries(out, 6 * nv)
-    R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path)
+    R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path, True)
     while b > 0:
         ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)
         B, E = load_spatial(path, to + STEP + GROWTH), load_spatial(path, to + STEP + RATE_TERMS)
         G = spatial_subtract(spatial_add(B, motion_cross(V, D)), E)
         j = load_int(topology, ints + FIRST_V)
         for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = strided_spatial(path, to + COLUMNS + c, 6)
+            S = load_spatial(path, to + COLUMNS + 6 * c)
             put(by_q, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
             put(by_v, nv, j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
             put(by_a, nv, j + c, expressed, R, p, S)

@@ -69,8 +69,7 @@ def block_at(topology, work, i):
     step, before = row_step(work), max(end_of(topology, i) - 1, 0)
     whole, rest = before // step, before % step
     return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * step * (
-        step * whole * (whole + 1) // 2 + rest * (whole + 1)
-    )  # fmt: skip
+        step * whole * (whole + 1) // 2 + rest * (whole + 1))  # fmt: skip
 
 
 @inlined

@@ -30,8 +30,7 @@ def block_of(topology, k):
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
     return (
         load_int(topology, at + SIZE), load_int(topology, at + N_OUTSIDE),
-        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT),
-    )  # fmt: skip
+        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT))  # fmt: skip
 
 
 @inlined
@@ -62,8 +61,7 @@ def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
     return (
-        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1),
-    )
+        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1))
 
 
 @inlined

@@ -94,8 +94,7 @@ def rate_tangents(topology, work, states, directions, rates, tangents):
         dV = spatial_subtract(load_tangent(tangents, p, DV), motion_cross(own, V))
         dA = spatial_add(
             spatial_subtract(load_tangent(tangents, p, DA), motion_cross(own, A)),
-            spatial_add(motion_cross(dV, own_rate), motion_cross(V, more)),
-        )
+            spatial_add(motion_cross(dV, own_rate), motion_cross(V, more)))
         store_tangent(tangents, i, DV, spatial_add(dV, more))
         store_tangent(tangents, i, DA, dA)
 

@@ -81,8 +81,7 @@ def spin_z(R, s, c):
     return (
         c * R[0] + s * R[1], c * R[1] - s * R[0], R[2],
         c * R[3] + s * R[4], c * R[4] - s * R[3], R[5],
-        c * R[6] + s * R[7], c * R[7] - s * R[6], R[8],
-    )  # fmt: skip
+        c * R[6] + s * R[7], c * R[7] - s * R[6], R[8])  # fmt: skip
 
 
 @inlined
@@ -93,8 +92,7 @@ def quaternion_rotation(x, y, z, w):
     return (
         1.0 - (y * ys + z * zs), x * ys - w * zs, x * zs + w * ys,
         x * ys + w * zs, 1.0 - (x * xs + z * zs), y * zs - w * xs,
-        x * zs - w * ys, y * zs + w * xs, 1.0 - (x * xs + y * ys),
-    )  # fmt: skip
+        x * zs - w * ys, y * zs + w * xs, 1.0 - (x * xs + y * ys))  # fmt: skip
 
 
 @inlined
@@ -117,8 +115,7 @@ def point_inertia(a, b):
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
     return (
         yy + zz, -0.5 * (a[0] * b[1] + a[1] * b[0]), -0.5 * (a[0] * b[2] + a[2] * b[0]),
-        xx + zz, -0.5 * (a[1] * b[2] + a[2] * b[1]), xx + yy,
-    )  # fmt: skip
+        xx + zz, -0.5 * (a[1] * b[2] + a[2] * b[1]), xx + yy)  # fmt: skip
 
 
 @inlined

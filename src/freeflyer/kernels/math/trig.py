@@ -9,7 +9,7 @@ freely published fdlibm).
 import math
 
 from freeflyer.kernels.backend import (
-    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, select_less, store_row, with_lane,
+    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
 )
 
 LIMIT = 1e5
@@ -41,12 +41,7 @@ def _reduced(x):
     s = fma(r * z, p, r)
     p = fma(z2, fma(z2, fma(z, COS[5], COS[4]), fma(z, COS[3], COS[2])), fma(z, COS[1], COS[0]))
     c = fma(z2, p, fma(z, -0.5, 1.0))
-    quadrant = fma(-4.0, rint(0.25 * turns), turns)  # -2, -1, 0, 1, 2
-    squared = quadrant * quadrant
-    odd = (squared - 1.0) * (squared - 1.0)
-    sine, cosine = select_less(odd, 0.5, c, s), select_less(odd, 0.5, s, c)
-    below, above = quadrant - 0.5, quadrant + 0.5
-    return select_less(below * below, 1.0, sine, -sine), select_less(above * above, 1.0, cosine, -cosine)
+    return turned(s, c, turns)
 
 
 @inlined

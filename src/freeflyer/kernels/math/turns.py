@@ -212,8 +212,7 @@ def full_about_z(s, c, B):
     w = s * (B[0] - B[4]) + c * (B[1] + B[3])
     return (
         B[0] - s * w, c * w - B[3], c * B[2] - s * B[5], c * w - B[1], B[4] + s * w, s * B[2] + c * B[5],
-        c * B[6] - s * B[7], s * B[6] + c * B[7], B[8],
-    )  # fmt: skip
+        c * B[6] - s * B[7], s * B[6] + c * B[7], B[8])  # fmt: skip
 
 
 @inlined
@@ -221,8 +220,7 @@ def full_about_x(s, c, B):
     w = s * (B[4] - B[8]) + c * (B[5] + B[7])
     return (
         B[0], c * B[1] - s * B[2], s * B[1] + c * B[2], c * B[3] - s * B[6], B[4] - s * w, c * w - B[7],
-        s * B[3] + c * B[6], c * w - B[5], B[8] + s * w,
-    )  # fmt: skip
+        s * B[3] + c * B[6], c * w - B[5], B[8] + s * w)  # fmt: skip
 
 
 @inlined

@@ -15,7 +15,7 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed
-from freeflyer.kernels.math.algebra import accumulate_strided, load3, rows3, store3, store_rows, strided3
+from freeflyer.kernels.math.algebra import accumulate_strided, cross, load3, rows3, store3, store_rows, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
 WIDTH = 4
@@ -45,6 +45,23 @@ def plus(a: Any, b: Any) -> Any:
 @primitive
 def times(s: Any, a: Any) -> Any:
     return s * a[0], s * a[1], s * a[2]
+
+
+@primitive
+def vector_product(a: Any, b: Any) -> Any:
+    return cross(a, b)
+
+
+@primitive
+def entries(a: Any) -> Any:
+    """A vector's three numbers, or Packs."""
+    return a
+
+
+@inlined
+def turned(s, c, a, b):
+    """Two of a body's axes, from those after a turn about the third that takes the first towards the second; sine, cosine."""
+    return plus(times(c, a), times(-s, b)), plus(times(s, a), times(c, b))
 
 
 @inlined

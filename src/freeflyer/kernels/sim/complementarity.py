@@ -9,10 +9,10 @@ dissipation, |y_t| <= mu y_n, y_t = -mu y_n u_t / |u_t| where they slide. Stewar
 Newton's method (newton.py) starts from the impulses of the step before. G may be singular: a share of its diagonal is added to
 Newton's matrix, which changes the steps and not their end. If this fails, it starts again behind some iterations of Gauss-Seidel.
 If that fails, it follows a path of rounded conditions (paths.py), y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to
-small eps, and starts again from there.
+small eps, and starts again from there; then behind Gauss-Seidel from the best so far, from nothing, and from impulses at random.
 """
 
-from freeflyer.kernels.backend import copy_entries, kernel, load, release, row_width, store, taken, workspace
+from freeflyer.kernels.backend import copy_entries, integer, kernel, load, release, row_width, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
@@ -23,6 +23,8 @@ ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below a
 LEAST = 5e-9  # m/s: smaller residuals are none
 POLISHING = 1  # steps of Newton's method behind those
 SWEEPS = 20  # iterations of Gauss-Seidel
+ATTEMPTS, PATH = 16, 2  # starts of Newton's method; which of them is the end of a path
+GOLDEN = 0.6180339887498949  # fractions of its multiples are spread evenly
 
 
 @kernel
@@ -34,28 +36,26 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     put_own_gains(G, width, limits, boxes, cones, gains)
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough, inner = accuracy * size + LEAST, taken(G)
-    least = newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
-    if least > enough:
-        release(G, inner)
-        found, left = workspace(G, rows + 8), workspace(G, width + 8)
-        copy_entries(y, rows, found)
-        project(found, limits, boxes, cones, bounds)
-        put_velocities(G, width, rows, found, b, left)
-        sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
-        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
-        if missing < least:
-            copy_entries(found, rows, y)
-            least = missing
-    if least > enough:
-        count = 1
-        release(G, inner)
-        found, left = workspace(G, rows + 8), workspace(G, width + 8)
-        follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
-        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
-        if missing < least:
-            copy_entries(found, rows, y)
-            least = missing
+    enough, least, inner = accuracy * size + LEAST, 0.0, taken(G)
+    for attempt in range(ATTEMPTS):
+        if attempt == 0 or least > enough:
+            release(G, inner)
+            found, left = workspace(G, rows + 8), workspace(G, width + 8)
+            if attempt == PATH:
+                count = 1
+                follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
+            else:
+                for k in range(rows):
+                    x = GOLDEN * (k + 1) * max(attempt - PATH - 2, 0)
+                    store(found, k, load(y, k) if attempt < PATH + 2 else size / load(gains, k) * (x - 1.0 * integer(x)))
+            if attempt == 1 or attempt > PATH:
+                project(found, limits, boxes, cones, bounds)
+                put_velocities(G, width, rows, found, b, left)
+                sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
+            missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+            if attempt == 0 or missing < least:
+                copy_entries(found, rows, y)
+                least = missing
     project(y, limits, boxes, cones, bounds)  # what rounding left outside
     put_velocities(G, width, rows, y, b, u)
     least, _ = find_set(y, u, limits, boxes, cones, bounds, gains, kinds, workspace(G, rows + 8))

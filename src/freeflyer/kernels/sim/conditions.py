@@ -83,24 +83,27 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
     worst, changed, first = 0.0, False, limits + boxes
     for k in range(first):
         own, x = load(gains, k), load(y, k)
-        aim = x - load(u, k) / own
-        nearest = max(aim, 0.0) if k < limits else clamped(aim, load(bounds, k - limits))
-        worst = max(worst, own * abs(x - nearest))
+        aim, bound = own * x - load(u, k), 0.0 if k < limits else own * load(bounds, k - limits)
+        nearest = max(aim, 0.0) if k < limits else clamped(aim, bound)
+        worst = max(worst, (own * x - nearest) * (own * x - nearest))
         firm = aim > 0.0 if k < limits else nearest == aim
-        changed |= mark(kinds, aims, k, FIRM if firm else OPEN, nearest)
+        changed |= mark(kinds, aims, k, FIRM if firm else OPEN, 0.0 if k < limits else nearest / own)
     for n in range(cones):
         k, mu = first + 3 * n, load(bounds, boxes + n)
-        x, w, normal, own = load(y, k), load(y, k + 1), load(y, k + 2), load(gains, k)
-        aim, g, h = normal - load(u, k + 2) / load(gains, k + 2), x - load(u, k) / own, w - load(u, k + 1) / own
-        square, radius, most = g * g + h * h, mu * max(normal, 0.0), mu * max(aim, 0.0)
-        share = radius / sqrt(square) if square > radius * radius else 1.0
-        a, b = x - share * g, w - share * h
-        worst = max(worst, load(gains, k + 2) * abs(normal - max(aim, 0.0)), own * sqrt(a * a + b * b))
-        kind = OPEN if not aim > 0.0 else (FIRM if square <= most * most else SLIDING)
-        inverse = 1.0 / sqrt(square) if kind == SLIDING else 0.0
-        changed |= mark(kinds, aims, k, kind, inverse * g)
-        changed |= mark(kinds, aims, k + 1, kind, inverse * h)
+        own, of_normal, normal = load(gains, k), load(gains, k + 2), load(y, k + 2)
+        x, w, pushed, radius = own * load(y, k), own * load(y, k + 1), of_normal * normal, own * mu * max(normal, 0.0)
+        aim, g, h = pushed - load(u, k + 2), x - load(u, k), w - load(u, k + 1)
+        square, most = g * g + h * h, own * mu * max(aim, 0.0)
+        inverse = 1.0 / sqrt(square) if square > radius * radius or square * of_normal * of_normal > most * most else 0.0
+        share = radius * inverse if square > radius * radius else 1.0
+        a, b, miss = x - share * g, w - share * h, pushed - max(aim, 0.0)
+        worst = max(worst, miss * miss, a * a + b * b)
+        kind = OPEN if not aim > 0.0 else (FIRM if square * of_normal * of_normal <= most * most else SLIDING)
+        along = inverse if kind == SLIDING else 0.0
+        changed |= mark(kinds, aims, k, kind, along * g)
+        changed |= mark(kinds, aims, k + 1, kind, along * h)
         changed |= mark(kinds, aims, k + 2, min(kind, FIRM), 0.0)
+    worst = sqrt(worst)
     for k in range(first + 3 * cones):
         worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
     return worst, changed

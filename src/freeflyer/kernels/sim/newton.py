@@ -5,43 +5,44 @@ friction that goes with it. A matrix and its factors serve as long as the condit
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, store, store_row, taken, workspace,
+    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row,
+    workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
 STEPS, POLISHED = 40, 1e-6  # most steps of Newton's method; those that polish go on to this share of what counts as none
-PROXIMAL, FINE = 1e-4, 1e-9  # of G's diagonal, added to Newton's matrix, at first and at least
+PROXIMAL, FINE = 3e-4, 1e-9  # of G's diagonal, added to Newton's matrix, at first and at least
 SLOW, LESS = 0.1, 0.01  # residuals that shrink by less ask for a new matrix, to which that share is added
 STIFF = 1e6  # of a gain: resistance to turns of friction that is next to nothing
 
 
 @inlined
-def list_unknowns(kinds, first, cones, places, turns):
-    """places (unknowns,): rows of the unknowns of Newton's equations, those that are firm; of sliding points the first tangent, for
-    turns of friction, and the normal. turns (points,): unknowns that turn friction. Returns how many of both there are."""
+def list_unknowns(kinds, rows, width, first, firm, places, turns):
+    """firm (width,): 1 in rows that are firm, else 0; places (unknowns,): rows that have an unknown; turns (points,): the first rows
+    of sliding points. Returns how many unknowns and sliding points there are."""
     count, slid = 0, 0
-    for k in range(first + 3 * cones):
-        kind, tangent = load(kinds, k), (k - first) % 3 if k >= first else -1
-        if kind == SLIDING and tangent == 0:
-            store(turns, slid, 1.0 * count)
+    for k in range(width):
+        store(firm, k, 1.0 if k < rows and load(kinds, k) == FIRM else 0.0)
+    for k in range(rows):
+        sliding = k >= first and (k - first) % 3 == 0 and load(kinds, k) == SLIDING
+        if sliding:
+            store(turns, slid, 1.0 * k)
             slid += 1
-        if kind == FIRM or (kind == SLIDING and tangent == 0):
+        if sliding or load(kinds, k) == FIRM:
             store(places, count, 1.0 * k)
             count += 1
     return count, slid
 
 
 @inlined
-def put_unknowns(t, aims, places, count, turns, slid, out, at):
-    """Entries of velocities t (rows,) that Newton's equations make zero, one for each unknown, into `out` from `at` on: those of
-    their rows; of sliding points those across friction."""
-    for a in range(count):
-        store(out, at + a, load(t, integer(load(places, a))))
+def put_equations(t, width, aims, firm, turns, slid, out, at):
+    """Entries of velocities t (rows,) that Newton's equations make zero, into `out` from `at` on: those of firm rows; in the first
+    row of a sliding point the one across friction."""
+    for k in range(0, width, row_step(out)):
+        store_row(out, at + k, load_row(firm, k) * load_row(t, k))
     for n in range(slid):
-        a = integer(load(turns, n))
-        k = integer(load(places, a))
-        store(out, at + a, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
+        k = integer(load(turns, n))
+        store(out, at + k, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
 
 
 @inlined
@@ -53,78 +54,79 @@ def put_combined(G, width, k, r, s, t, out):
 
 
 @kernel
-def put_matrix(G, width, y, u, first, bounds, gains, kinds, aims, places, count, turns, slid, share, A):
-    """The transpose of Newton's matrix A (unknowns, width). An unknown of a sliding point turns its friction y_t = mu y_n e, the
-    other is its normal impulse with the friction that goes with it. bounds: of points."""
+def put_matrix(G, width, y, u, rows, first, bounds, gains, kinds, aims, firm, turns, slid, share, A):
+    """The transpose of Newton's matrix A (rows, width). The unknown in the first row of a sliding point turns its friction
+    y_t = mu y_n e, that in its last is its normal impulse with the friction that goes with it; rows without an unknown are those of
+    a unit matrix. bounds: of points."""
     t = workspace(G, width + 8)
-    for n in range(count):
-        k, at, resistance = integer(load(places, n)), width * n, 0.0
-        own = share * load(gains, k)
-        if k < first or (load(kinds, k) == FIRM and ((k - first) % 3 != 2 or load(kinds, k - 1) == FIRM)):
-            put_unknowns(from_entry(G, width * k), aims, places, count, turns, slid, A, at)
+    for k in range(rows):
+        point, at, kind = (k - first) // 3, width * k, load(kinds, k)
+        start, resistance = first + 3 * point, share * load(gains, k)
+        if kind == OPEN or (kind == SLIDING and k > start):
+            for i in range(0, width, row_step(A)):
+                store_row(A, at + i, unit_row(A, i, k))
+        elif k < first or load(kinds, start) == FIRM:
+            put_equations(from_entry(G, at), width, aims, firm, turns, slid, A, at)
+            store(A, at + k, load(A, at + k) + resistance)
         else:
-            point = (k - first) // 3
-            k, normal, mu = first + 3 * point, k == first + 3 * point + 2, load(bounds, point)
-            e, f, most = load(aims, k), load(aims, k + 1), mu * max(load(y, k + 2), 0.0)
-            if normal:
-                put_combined(G, width, k, mu * e, mu * f, 1.0, t)
+            mu, e, f = load(bounds, point), load(aims, start), load(aims, start + 1)
+            if k > start:
+                put_combined(G, width, start, mu * e, mu * f, 1.0, t)
             else:
                 put_combined(G, width, k, -f, e, 0.0, t)
-                slip, stiff = max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
-                resistance = min(slip, stiff * most) / most if most > 0.0 else stiff
-            put_unknowns(t, aims, places, count, turns, slid, A, at)
-        store(A, at + n, load(A, at + n) + own + resistance)
+                most, slip, stiff = mu * max(load(y, k + 2), 0.0), max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
+                resistance += min(slip, stiff * most) / most if most > 0.0 else stiff
+            put_equations(t, width, aims, firm, turns, slid, A, at)
+            store(A, at + k, load(A, at + k) + resistance)
 
 
 @kernel
-def factor_rows(A, width, n, M, inverses):
-    """A (n, width) becomes its upper factor; M (n, width): the lower one below its diagonal, zero beside it; inverses of pivots.
-    Whether A is regular."""
-    step = row_step(A)
-    end = (n + step - 1) // step * step
-    for i in range(n):
-        for k in range(n, end):
-            store(A, width * i + k, 0.0)
-        store_row(M, width * i + i - i % step, 0.0 * load_row(A, width * i))
-    for c in range(n):
-        pivot = load(A, width * c + c)
+def invert_rows(A, width, n, places, count):
+    """A (n, width) becomes its inverse, by Gauss-Jordan elimination. Whether A is regular. Rows that are not at the `count` places
+    are those of a unit matrix."""
+    pair = 2 * row_step(A)
+    for m in range(count):
+        c = integer(load(places, m))
+        pivot, own = load(A, width * c + c), c - c % pair
         if pivot == 0.0:
             return False
-        inverse, start = 1.0 / pivot, c + 1 - (c + 1) % step
-        store(inverses, c, inverse)
-        for i in range(c + 1, n):
-            store(M, width * i + c, inverse * load(A, width * i + c))
-        for k in range(start, end, step):
-            x = load_row(A, width * c + k)
-            for i in range(c + 1, n):
-                store_row(A, width * i + k, load_row(A, width * i + k) - load(M, width * i + c) * x)
+        for k in range(0, n, pair):
+            if k != own:
+                eliminate_pair(A, width, n, c, k, 1.0 / pivot)
+        eliminate_pair(A, width, n, c, own, 1.0 / pivot)  # last, as column c is needed up to then
     return True
 
 
-@kernel
-def solve_transposed(A, width, n, M, inverses, r, x):
-    """x (n,) of A^T x = r for factors of A; r is overwritten."""
-    end = (n + row_step(A) - 1) // row_step(A) * row_step(A)
-    for c in range(n):
-        f = load(inverses, c) * load(r, c)
-        store(x, c, f)
-        add_scaled_row(r, 0, -f, A, width * c, c + 1, end)
-    for k in range(n, end):
-        store(x, k, 0.0)
-    for c in range(n - 1, 0, -1):
-        add_scaled_row(x, 0, -load(x, c), M, width * c, 0, c)
+@inlined
+def eliminate_pair(A, width, n, c, k, inverse):
+    """Column c from rows of A, in their two whole rows of entries from k on."""
+    step = row_step(A)
+    if k + step < n:
+        eliminate_column(A, width, n, c, (k, k + step), inverse)
+    else:
+        eliminate_column(A, width, n, c, (k,), inverse)
 
 
 @inlined
-def subtract_unknowns(x, first, bounds, aims, places, count, turns, slid, y):
+def eliminate_column(A, width, n, c, starts, inverse):
+    units = tuple(unit_row(A, k, c) for k in starts)
+    x = tuple(inverse * ((1.0 - units[m]) * load_row(A, width * c + k) + units[m]) for m, k in enumerate(starts))
+    for i in range(n):
+        s = load(A, width * i + c)
+        for m, k in enumerate(starts):
+            store_row(A, width * i + k, (1.0 - units[m]) * load_row(A, width * i + k) - s * x[m])
+    for m, k in enumerate(starts):
+        store_row(A, width * c + k, x[m])
+
+
+@inlined
+def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
     """y (rows,) becomes less by what the unknowns x stand for."""
-    for a in range(count):
-        k = integer(load(places, a))
-        store(y, k, load(y, k) - load(x, a))
+    for k in range(rows):
+        store(y, k, load(y, k) - load(x, k))
     for n in range(slid):
-        a = integer(load(turns, n))
-        k = integer(load(places, a))
-        e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, a), load(bounds, (k - first) // 3) * load(x, a + 1)
+        k = integer(load(turns, n))
+        e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, k), load(bounds, (k - first) // 3) * load(x, k + 2)
         store(y, k, load(y, k) + turn + turn * f - push * e)
         store(y, k + 1, load(y, k + 1) - turn * e - push * f)
 
@@ -145,11 +147,11 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
     """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
     is returned. The last `polishing` steps polish what counts as none. A matrix serves as long as its conditions are those that y
     is next to, and residuals shrink."""
-    A, M, first = workspace(G, rows * width + 8), workspace(G, rows * width + 8), limits + boxes
-    kinds, aims, inverses = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8)
+    A, first, firm, none = workspace(G, rows * width + 8), limits + boxes, workspace(G, width + 8), workspace(G, rows + 8)
+    kinds, aims, places, turns = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, cones + 8)
     z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
     of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
-    places, turns = workspace(G, rows + 8), workspace(G, cones + 8)
+    zero_entries(none, rows)
     for k in range(rows):
         store(kinds, k, OPEN)
     copy_entries(y, rows, z)
@@ -164,15 +166,15 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
             polished += 1
         if fresh:
             room = taken(G)
-            count, slid = list_unknowns(kinds, first, cones, places, turns)
-            put_matrix(G, width, z, w, first, of_points, gains, kinds, aims, places, count, turns, slid, share, A)
+            count, slid = list_unknowns(kinds, rows, width, first, firm, places, turns)
+            put_matrix(G, width, z, w, rows, first, of_points, gains, kinds, aims, firm, turns, slid, share, A)
             release(G, room)
-            regular = factor_rows(A, width, count, M, inverses)
+            regular = invert_rows(A, width, rows, places, count)
         before = missing
         if regular:
-            put_unknowns(w, aims, places, count, turns, slid, r, 0)
-            solve_transposed(A, width, count, M, inverses, r, x)
-            subtract_unknowns(x, first, of_points, aims, places, count, turns, slid, z)
+            put_equations(w, width, aims, firm, turns, slid, r, 0)
+            put_velocities(A, width, rows, r, none, x)
+            subtract_unknowns(x, rows, first, of_points, aims, turns, slid, z)
             put_velocities(G, width, rows, z, b, w)
         missing, changed = find_set(z, w, limits, boxes, cones, bounds, gains, kinds, aims)
         fresh = changed or not missing < SLOW * before

@@ -18,7 +18,7 @@ RETURN = 0.2  # share of what a point has sunk in by which it comes out in one s
 
 
 @inlined
-def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, shares):
+def own_rows(topology, state, states, taking, groups, count, bounds, rows, lasts, shares):
     """The state's rows, behind those that hold, and the last coordinates of their groups; shares: dry friction, then friction.
     Returns how many rows, limits and points there are."""
     (limited, dry, _), own, limits, cones = group_counts(topology), table_int(topology, N_SET_ROWS), 0, 0
@@ -27,7 +27,7 @@ def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, 
         store(lasts, k, load_int(topology, N_V) - 1.0)
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        if load(near, states * n + state) != 0.0:
+        if load(taking, states * m + state) != 0.0:
             size = 1 if n < limited + dry else 3
             for i in range(size):
                 store(rows, own + i, 1.0 * (row + i))
@@ -44,34 +44,40 @@ def own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, 
 
 
 @inlined
-def put_gains(topology, state, states, L, X, rows, lasts, own, width, G):
-    """G (own, width) = X D^-1 X^T of the state's whitened directions, on and above the diagonal, whole rows."""
-    nv, stride, held = load_int(topology, N_V), load_int(topology, COLUMN_ROW), table_int(topology, N_SET_ROWS)
-    columns, scaled, inverses = workspace(G, nv * width + 8), workspace(G, nv + 8), workspace(G, nv + 8)
+def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
+    """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
+    nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    columns = workspace(G, nv * width + 8)
     zero_entries(columns, nv * width)
-    for j in range(nv):
-        store(inverses, j, load(L, states * (stride + 1) * j + state))
     if held > 0:
         zero_entries(G, own * width)
     for i in range(own):
-        at, j = nv * integer(load(rows, i)), integer(load(lasts, i))
-        while j >= 0:
-            store(columns, width * j + i, load(X, states * (at + j) + state))
-            j = j - 1 if i < held else coordinate_before(topology, j)
-    for i in range(own):
-        last = integer(load(lasts, i))
-        j = last
-        while j >= 0:
-            store(scaled, j, load(inverses, j) * load(columns, width * j + i))
-            j = j - 1 if i < held else coordinate_before(topology, j)
-        for k in range(i - i % row_step(G), width, row_step(G)):
-            total, end = 0.0 * load_row(columns, k), last
-            while end >= 0:
-                start = 0 if i < held else line_start(topology, end)
-                for j in range(start, end + 1):
-                    total = total + load(scaled, j) * load_row(columns, width * j + k)
-                end = -1 if i < held else coordinate_before(topology, start)
-            store_row(G, width * i + k, total)
+        at, end = states * nv * integer(load(rows, i)) + state, integer(load(lasts, i))
+        while end >= 0:
+            start = 0 if i < held else line_start(topology, end)
+            for j in range(start, end + 1):
+                store(columns, width * j + i, load(X, states * j + at))
+            end = -1 if i < held else coordinate_before(topology, start)
+    for i in range(first):
+        put_gain_rows(topology, columns, lasts, held, width, (i,), G)
+    for i in range(first, own, 3):
+        put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
+
+
+@inlined
+def put_gain_rows(topology, columns, lasts, held, width, rows, G):
+    """`rows` of G, a tuple, which have the same coordinates."""
+    for k in range(rows[0] - rows[0] % row_step(G), width, row_step(G)):
+        zero, end = 0.0 * load_row(columns, k), integer(load(lasts, rows[0]))
+        total = tuple(zero for i in rows)
+        while end >= 0:
+            start = 0 if rows[0] < held else line_start(topology, end)
+            for j in range(start, end + 1):
+                x = load_row(columns, width * j + k)
+                total = tuple(total[n] + load(columns, width * j + i) * x for n, i in enumerate(rows))
+            end = -1 if rows[0] < held else coordinate_before(topology, start)
+        for n, i in enumerate(rows):
+            store_row(G, width * i + k, total[n])
 
 
 @kernel
@@ -121,22 +127,22 @@ def add_compliance(topology, state, states, settings, first, rows, C, width):
 
 
 @kernel
-def solve_state(topology, parameters, state, states, settings, near, groups, count, most, L, X, b, gaps, bounds, y, u, out, facts):
+def solve_state(topology, parameters, state, states, settings, taking, groups, count, most, X, b, gaps, bounds, y, u, out, facts):
     """Impulses y (rows,) of a state from those to begin with, velocities u (rows,) with them, impulses out (rows,) that bring sunk
     points out of the ground, facts; zeros in rows of the others. Arrays hold `states` numbers an entry; most: rows of all."""
     held, (_, dry, points) = table_int(topology, N_SET_ROWS), group_counts(topology)
     rows, lasts = workspace(parameters, most + 8), workspace(parameters, most + 8)
     shares, inverses = workspace(parameters, dry + points + 8), workspace(parameters, held + 8)
-    own, limits, cones = own_rows(topology, state, states, near, groups, count, bounds, rows, lasts, shares)
+    own, limits, cones = own_rows(topology, state, states, taking, groups, count, bounds, rows, lasts, shares)
     n, first, all_width, width = own - held, limits + dry, row_width(parameters, own), row_width(parameters, own - held)
     G, C = workspace(parameters, own * all_width + 8), workspace(parameters, n * width + 8)
     wanted, x, left = workspace(parameters, own + 8), workspace(parameters, n + 8), workspace(parameters, width + 8)
-    put_gains(topology, state, states, L, X, rows, lasts, own, all_width, G)
+    put_gains(topology, state, states, X, rows, lasts, held + first, own, all_width, G)
     for i in range(own):
         store(wanted, i, load(b, states * integer(load(rows, i)) + state))
     eliminate_held(G, held, own, all_width, wanted, inverses)
     for i in range(n):
-        for k in range(0, width, row_step(G)):
+        for k in range(i - i % row_step(G), width, row_step(G)):
             store_row(C, width * i + k, load_row(G, all_width * (held + i) + held + k))
         for j in range(i):
             store(C, width * i + j, load(C, width * j + i))

@@ -182,20 +182,22 @@ def open_speed(gap, h):
 
 
 @kernel
-def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps):
+def put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking):
     """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
     by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
-    alone, which become whole ones."""
+    alone, which become whole ones. taking (groups,): not zero for those that pushed before, have sunk in, or would close."""
     h, gravity, (limited, dry, _) = load(settings, STEP), load3(settings, GRAVITY), group_counts(topology)
     slow = -REST * h * sqrt(dot(gravity, gravity))
     yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
     for m in range(count):
         n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
+        k, side = row, load(near, n)
+        store(taking, m, side)
         if n < limited:
             store(b, row, load(b, row) + open_speed(load(gaps, row), h))
         elif n >= limited + dry:
-            n = n - limited - dry
-            k, rate, gap, zero = row + 2, load(rates, 3 * n + 2), load(gaps, row + 2), 0.0 * h
+            n, k = n - limited - dry, row + 2
+            rate, gap, zero = load(rates, 3 * n + 2), load(gaps, k), 0.0 * h
             bounce = point_share(topology, parameters, settings, n, RESTITUTION, GROUND_RESTITUTION)
             target, back = open_speed(gap, h), bounce * rate
             back = select_less(zero, bounce, select_less(rate, slow, back, target), target)
@@ -217,25 +219,71 @@ def put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps
                 store(gaps, k, larger(gap, zero))
             else:
                 store(b, k, load(b, k) + target)
+        if not limited <= n < limited + dry:
+            pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
+            store(taking, m, select_less(0.0 * h, pushing, side, 0.0 * h))
 
 
 @kernel
-def whiten_rows(topology, L, groups, count, X):
-    """Directions X of rows become L^-T X."""
-    nv, stride, (limited, dry, _) = load_int(topology, N_V), load_int(topology, COLUMN_ROW), group_counts(topology)
-    for k in range(table_int(topology, N_SET_ROWS)):
-        inward(topology, L, from_entry(X, nv * k))
+def whiten_rows(topology, L, roots, groups, count, taking, X, white):
+    """Directions X of groups that take part in any state become D^-1/2 L^-T X. roots (nv,): D^-1/2. white (groups,): which ones did.
+    """
+    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
     for m in range(count):
-        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
-        rows = 1 if of_group(groups, m, GROUP) < limited + dry else 3
-        for k in range(row, row + rows):
-            j = last
-            while j >= 0:
-                y, end = load(X, nv * k + j), coordinate_before(topology, j)
-                while end >= 0:
-                    start = line_start(topology, end)
-                    for i in range(start, end + 1):
-                        store(X, nv * k + i, load(X, nv * k + i) - load(L, stride * j + i) * y)
-                    end = coordinate_before(topology, start)
-                j = coordinate_before(topology, j)
+        at, last = nv * of_group(groups, m, ROW), of_group(groups, m, LAST)
+        if load(white, m) == 0.0 and not all_below(load(taking, m), 0.5):
+            store(white, m, 1.0)
+            if of_group(groups, m, GROUP) < limited + dry:
+                whiten_group(topology, L, roots, X, last, (at,))
+            else:
+                whiten_group(topology, L, roots, X, last, (at, at + nv, at + 2 * nv))
 
+
+@inlined
+def whiten_group(topology, L, roots, X, last, starts):
+    """See `whiten_rows`; rows of the group begin at `starts`, a tuple."""
+    stride, j = load_int(topology, COLUMN_ROW), last
+    while j >= 0:
+        y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
+        for n, at in enumerate(starts):
+            store(X, at + j, root * y[n])
+        while end >= 0:
+            start = line_start(topology, end)
+            for i in range(start, end + 1):
+                x = load(L, stride * j + i)
+                for n, at in enumerate(starts):
+                    store(X, at + i, load(X, at + i) - x * y[n])
+            end = coordinate_before(topology, start)
+        j = coordinate_before(topology, j)
+
+
+@inlined
+def add_group(topology, X, last, starts, y, sums):
+    """sums (nv,) grow by X^T y of a group's rows, which begin at `starts`, a tuple."""
+    end = last
+    while end >= 0:
+        start = line_start(topology, end)
+        for j in range(start, end + 1):
+            total = load(sums, j)
+            for n, at in enumerate(starts):
+                total = total + load(X, at + j) * y[n]
+            store(sums, j, total)
+        end = coordinate_before(topology, start)
+
+
+@kernel
+def join_closing(topology, near, groups, count, X, white, b, sums, changes, least, taking):
+    """Groups that take no part, and close faster than `least` under the impulses, take part from then on. Returns where any does, not
+    zero. sums, changes (nv,): of the impulses, along whitened directions, and of velocities."""
+    nv, (limited, dry, _), zero, joined = load_int(topology, N_V), group_counts(topology), 0.0 * least, 0.0 * least
+    for m in range(count):
+        n, j, side = of_group(groups, m, GROUP), of_group(groups, m, LAST), load(taking, m)
+        k, motion = of_group(groups, m, ROW) + (0 if n < limited + dry else 2), changes if load(white, m) == 0.0 else sums
+        u = load(b, k) + least
+        while j >= 0:
+            u = u + load(X, nv * k + j) * load(motion, j)
+            j = coordinate_before(topology, j)
+        closes = select_less(u, zero, select_less(side * side, 0.5 + zero, load(near, n), zero), zero)
+        store(taking, m, side + closes)
+        joined = joined + closes * closes
+    return joined

@@ -12,10 +12,10 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    as_numbers, copy_entries, from_entry, inlined, kernel, load, load_int, pack_lanes, release, row_width, select_less, store,
-    taken, workspace, zero_entries,
+    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
+    sqrt, store, taken, workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import items_workspace, outward, put_factored_mass
+from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.math.spatial import accumulate_spatial
@@ -24,17 +24,17 @@ from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V
 from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
 from freeflyer.kernels.sim.layout import (
-    DAMPING, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
+    DAMPING, ENOUGH, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
     VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, choose_rows, group_counts, kept_at, of_group, put_point_rates, put_rows, put_targets,
+    GROUP, GROUP_NUMBERS, LAST, ROW, add_group, choose_rows, group_counts, join_closing, kept_at, of_group, put_point_rates, put_rows, put_targets,
     whiten_rows,
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import coordinate_before, solve, zeros_workspace
+from freeflyer.kernels.tree.factor import solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
@@ -91,21 +91,22 @@ def put_held_rows(topology, parameters, q, v, work, X):
 
 
 @kernel
-def put_changes(topology, L, X, groups, count, y, changes):
-    """changes (nv,) = M^-1 J^T y of the impulses y of all rows. X: whitened directions."""
+def put_changes(topology, L, roots, X, groups, count, white, y, sums, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows; sums (nv,) = X^T y of their whitened directions X."""
     nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
-    zero_entries(changes, nv)
+    zero_entries(sums, nv)
     for k in range(table_int(topology, N_SET_ROWS)):
         for j in range(nv):
-            store(changes, j, load(changes, j) + load(X, nv * k + j) * load(y, k))
+            store(sums, j, load(sums, j) + load(X, nv * k + j) * load(y, k))
     for m in range(count):
-        row = of_group(groups, m, ROW)
-        for k in range(row, row + (1 if of_group(groups, m, GROUP) < limited + dry else 3)):
-            f, j = load(y, k), of_group(groups, m, LAST)
-            while j >= 0:
-                store(changes, j, load(changes, j) + load(X, nv * k + j) * f)
-                j = coordinate_before(topology, j)
-    outward(topology, L, changes)
+        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
+        at = nv * row
+        if load(white, m) != 0.0 and of_group(groups, m, GROUP) < limited + dry:
+            add_group(topology, X, last, (at,), (load(y, row),), sums)
+        elif load(white, m) != 0.0:
+            add_group(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), sums)
+    copy_entries(sums, nv, changes)
+    outward(topology, L, changes, roots, 1)
 
 
 @kernel
@@ -146,7 +147,8 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     count, rows = choose_rows(topology, parameters, q, v, settings, record, rates, near, groups)
 
     X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    bounds, asked, u, out = workspace(q, count + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    asked, u, out = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    bounds, taking, roots = workspace(q, count + 8), workspace(q, count + 8), workspace(q, nv + 8)
     put_held_rows(topology, parameters, q, v, work, X)
     for k in range(held):
         total = 0.0 * h
@@ -155,25 +157,35 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
         store(b, k, total)
     put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
     copy_entries(b, rows, asked)
-    put_targets(topology, parameters, settings, groups, count, rates, y, b, gaps)
+    put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking)
     for k in range(rows):
         store(asked, k, load(b, k) - load(asked, k))
         store(u, k, 0.0)
         store(out, k, 0.0)
-    whiten_rows(topology, L, groups, count, X)
+    for j in range(nv):
+        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
+    for k in range(held):
+        inward(topology, L, from_entry(X, nv * k))
+        for j in range(nv):
+            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
 
-    states, deepest, w = pack_lanes(q), 0.0, workspace(q, nv + 8)
-    for k in range(states):
-        room = taken(q)
-        solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(near), groups, count, rows, as_numbers(L),
-                    as_numbers(X), as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u),
-                    as_numbers(out), as_numbers(facts))  # fmt: skip
-        release(q, room)
-        deepest = max(deepest, load(as_numbers(facts), states * PENETRATION + k))
-    put_changes(topology, L, X, groups, count, y, v_next)
+    states, closing, white, sums, w = pack_lanes(q), workspace(q, 8), workspace(parameters, count + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    zero_entries(white, count)
+    store(closing, 0, like(h, 1.0))
+    room = taken(q)
+    while release(q, room) and not all_below(load(closing, 0), 0.5):
+        whiten_rows(topology, L, roots, groups, count, taking, X, white)
+        for k in range(states):
+            if load(as_numbers(closing), k) != 0.0:
+                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), groups, count, rows, as_numbers(X),
+                            as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
+                            as_numbers(facts))  # fmt: skip
+            release(q, room)
+        put_changes(topology, L, roots, X, groups, count, white, y, sums, v_next)
+        store(closing, 0, join_closing(topology, near, groups, count, X, white, b, sums, v_next, load(facts, ENOUGH), taking))
     zero_entries(w, nv)
-    if deepest > SUNK:
-        put_changes(topology, L, X, groups, count, out, w)
+    if not all_below(load(facts, PENETRATION), SUNK):
+        put_changes(topology, L, roots, X, groups, count, white, out, sums, w)
     for j in range(nv):
         store(v_next, j, load(free, j) + load(v_next, j))
         store(w, j, h * (load(v_next, j) + load(w, j)))

@@ -50,8 +50,7 @@ def particle_rates(m, h, I, V):
     return add_scaled(cross(w, h), m, l), (
         s - l[0] * h[0] - x[0], -(l[0] * h[1]) - y[0], -(l[0] * h[2]) - z[0],
         -(l[1] * h[0]) - x[1], s - l[1] * h[1] - y[1], -(l[1] * h[2]) - z[1],
-        -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2],
-    )  # fmt: skip
+        -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2])  # fmt: skip
 
 
 @inlined

@@ -92,11 +92,11 @@ def inward(topology, L, x):
 
 
 @inlined
-def outward(topology, L, x):
-    """x (nv,) becomes L^-1 D^-1 x."""
+def outward(topology, L, x, scales, step):
+    """x (nv,) becomes L^-1 S x, S diagonal; its entries lie `step` apart in scales."""
     stride = load_int(topology, COLUMN_ROW)
     for j in range(load_int(topology, N_V)):
-        y, end = load(L, stride * j + j) * load(x, j), coordinate_before(topology, j)
+        y, end = load(scales, step * j) * load(x, j), coordinate_before(topology, j)
         while end >= 0:
             start = line_start(topology, end)
             for i in range(start, end + 1):
@@ -109,7 +109,7 @@ def outward(topology, L, x):
 def solve(topology, L, x):
     """x (nv,) becomes M^-1 x."""
     inward(topology, L, x)
-    outward(topology, L, x)
+    outward(topology, L, x, L, load_int(topology, COLUMN_ROW) + 1)
 
 
 @kernel

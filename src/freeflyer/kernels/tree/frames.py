@@ -8,13 +8,13 @@ from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, ro
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
 from freeflyer.kernels.model.access import body_floats, body_ints, like3
-from freeflyer.kernels.model.joints.columns import frame_columns
-from freeflyer.kernels.model.joints.placement import relative_pose
+from freeflyer.kernels.model.joints.columns import add_column, joint_columns
+from freeflyer.kernels.model.joints.placement import axes_of_parent
 from freeflyer.kernels.model.layout import (
     DEPTH, FIRST_Q, FIRST_V, FRAMES_AT, FREE_AT, N_BODIES, N_COLUMNS, N_V, PARENT, PLACEMENT_FLOATS, PLACEMENTS_AT, TURN,
     TURN_OFFSET,
 )
-from freeflyer.kernels.model.poses import offset, pose_at, position, rotation
+from freeflyer.kernels.model.poses import along, entries, offset, plus, pose_at, position, rotation, vector, vector_product
 from freeflyer.kernels.tree.columns import put_column
 from freeflyer.kernels.tree.kinematics import add_joint_motion, direction_at, kinematics_workspace, parent_of, zeros
 
@@ -66,36 +66,55 @@ def put_pose(X, at, R, p):
     store_entries(X, at, (*R[:3], p[0], *R[3:6], p[1], *R[6:], p[2], 0.0, 0.0, 0.0, 1.0))
 
 
+@inlined
+def along_path(topology, parameters, q, frame, visit, given, found):
+    """(rotation and position of a frame in the world, what was found on the way there). At each joint, visit(topology, parameters,
+    body, X, Y, Z, d, given, found) gives what is found now; X, Y, Z, d: the body's axes, and the frame's origin from the body's,
+    vectors in the frame's axes."""
+    b, at = frame_body(topology, frame), load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
+    work, row = path_workspace(topology, parameters, q, b)
+    X, Y, Z = tuple(vector(work, load3(parameters, at + 3 * n)) for n in range(3))
+    d, k = along(X, Y, Z, load3(parameters, at + 9)), 0
+    while b > 0:
+        found = visit(topology, parameters, b, X, Y, Z, d, given, found)
+        s, c = load(work, row + k), load(work, 2 * row + k)
+        X, Y, Z, d = axes_of_parent(topology, parameters, q, b, s, c, X, Y, Z, d)
+        b, k = load_int(topology, body_ints(b) + PARENT), k + 1
+    R = like3(load(work, 3 * row), (*entries(X), *entries(Y), *entries(Z)))
+    return R, rotate(R, entries(d)), found
+
+
+@inlined
+def nothing(topology, parameters, b, X, Y, Z, d, given, found):
+    return found
+
+
+@inlined
+def add_to_jacobian(to, k, l, w):
+    J, nv, j, d = to
+    add_column(J, nv, j + k, entries(plus(l, vector_product(w, d))), entries(w))
+
+
+@inlined
+def add_joint(topology, parameters, b, X, Y, Z, d, J, nv):
+    j = load_int(topology, body_ints(b) + FIRST_V)
+    joint_columns(topology, parameters, b, X, Y, Z, add_to_jacobian, (J, nv, j, d))
+    return nv
+
+
 @kernel
 def frame_pose(topology, parameters, q, frame, X):
     """X (4, 4): rotation and position of a frame in the world."""
-    b = frame_body(topology, frame)
-    work, row = path_workspace(topology, parameters, q, b)
-    R, p = placement(topology, parameters, frame, load(work, 3 * row))
-    k = 0
-    while b > 0:
-        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
-        R, p = compose(S, R), add(r, rotate(S, p))
-        b = load_int(topology, body_ints(b) + PARENT)
-        k += 1
+    R, p, _ = along_path(topology, parameters, q, frame, nothing, (), ())
     put_pose(X, 0, R, p)
 
 
 @kernel
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
-    nv, b = load_int(topology, N_V), frame_body(topology, frame)
+    nv = load_int(topology, N_V)
     zero_entries(J, 6 * nv)
-    work, row = path_workspace(topology, parameters, q, b)
-    R, p = placement(topology, parameters, frame, load(work, 3 * row))
-    k = 0
-    while b > 0:
-        ints = body_ints(b)
-        frame_columns(topology, parameters, b, R, p, J, nv, load_int(topology, ints + FIRST_V))
-        S, r = relative_pose(topology, parameters, q, b, load(work, row + k), load(work, 2 * row + k))
-        R, p = compose(S, R), add(r, rotate(S, p))
-        b = load_int(topology, ints + PARENT)
-        k += 1
+    R, p, _ = along_path(topology, parameters, q, frame, add_joint, J, nv)
     if expressed != BODY:
         for j in range(nv):
             w, l = rotate(R, strided3(J, 3 * nv + j, nv)), rotate(R, strided3(J, j, nv))

@@ -16,7 +16,7 @@ from freeflyer.kernels.math.algebra import (
 )
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.columns import world_columns
+from freeflyer.kernels.model.joints.columns import joint_columns
 from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
 from freeflyer.kernels.model.layout import (
     COLUMN_BODY, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, COM, COORDINATE, DIRECTION, DIRECTIONS_AT, FIRST_COLUMN, FREE_AT, INERTIA,
@@ -190,6 +190,13 @@ def put_world(topology, work):
         put_pose_vectors(work, pose_vectors_at(topology, work, i), (zero,) * 6)
 
 
+@inlined
+def put_direction(to, k, l, w):
+    work, at = to
+    store_vector(work, at + DIRECTION * k, l)
+    store_vector(work, at + DIRECTION * k + 3, w)
+
+
 @kernel
 def kinematics(topology, parameters, q, work):
     """Fills the poses and columns of `work` from the configuration q."""
@@ -215,7 +222,7 @@ def kinematics(topology, parameters, q, work):
         if load_int(topology, ints + IS_REFERENCE) == 1:
             put_references(topology, work, i)
         to = columns + DIRECTION * load_int(topology, ints + FIRST_COLUMN)
-        world_columns(topology, parameters, i, X, Y, Z, work, to)
+        joint_columns(topology, parameters, i, X, Y, Z, put_direction, (work, to))
     transpose_poses(topology, work)
 
 

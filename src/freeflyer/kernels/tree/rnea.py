@@ -155,8 +155,7 @@ def newton_euler(parameters, at, T, acc):
     return force, add(cross(h, acc), (
         (T[6] * J[1] + T[7] * J[3] + T[8] * J[4]) - (T[3] * J[2] + T[4] * J[4] + T[5] * J[5]),
         (T[0] * J[2] + T[1] * J[4] + T[2] * J[5]) - (T[6] * J[0] + T[7] * J[1] + T[8] * J[2]),
-        (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4]),
-    ))  # fmt: skip
+        (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4])))  # fmt: skip
 
 
 @inlined

@@ -74,8 +74,7 @@ def _with_links(loops: list[Loop], description: Description, where: str) -> tupl
             if name in frames and children.get(name, name) != name:
                 notes.append(
                     f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
-                    "of that name is tied"
-                )
+                    "of that name is tied")
         a, b = (name if name in frames else children[name] for name in ends)
         found.append(replace(loop, frame_a=a, frame_b=b))
     return tuple(found), tuple(notes)

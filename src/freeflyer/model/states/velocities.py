@@ -14,8 +14,6 @@ from typing import Any, NamedTuple
 
 import numpy as np
 
-from freeflyer.errors import InputError
-from freeflyer.model.inputs import finite_array, real_array
 
 
 class State(NamedTuple):
@@ -61,13 +59,6 @@ class PinocchioState(NamedTuple):
     bias: Any = None
 
 
-def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
-    array = real_array(name, x)
-    if array.ndim == 0 or array.shape[-1] != n:
-        raise InputError(f"{name} has shape {array.shape}, expected (..., {n}), {whose}", name=name, shape=array.shape, expected=n)
-    return finite_array(name, array, np.finfo(float).max)
-
-
 Function = Callable[[np.ndarray], np.ndarray]
 
 
@@ -83,11 +74,11 @@ class Block:
     inverse: Function | None = None
     rate: Function | None = None
 
-    @property
+    @cached_property
     def here(self) -> slice:
         return slice(self.ours, self.ours + self.n)
 
-    @property
+    @cached_property
     def there(self) -> slice:
         return slice(self.theirs, self.theirs + self.n)
 
@@ -153,7 +144,8 @@ def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndar
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
     theirs = gather(ours, c.owners)
     for b in c.blocks:
-        theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), ours[..., b.here])
+        if np.count_nonzero(given := ours[..., b.here]):  # motors do not act on floating bases
+            theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), given)
     return theirs
 
 
@@ -176,7 +168,7 @@ def cross(a: np.ndarray, b: np.ndarray) -> np.ndarray:
 
 
 def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.matmul(B, x[..., None])[..., 0]
+    return B @ x if x.ndim == 1 == B.ndim - 1 else np.matmul(B, x[..., None])[..., 0]
 
 
 def gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
@@ -185,6 +177,6 @@ def gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
         return np.zeros((*x.shape[:-1], len(source)))
     found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
     absent = source < 0
-    if absent.any():
+    if np.count_nonzero(absent):
         found[..., absent] = 0.0
     return found

@@ -303,8 +303,7 @@ def _add_equalities(root: _Element, description: Description, tree: Tree) -> Non
     joints = description.joint_by_name
     couplings = [
         Coupling(f"{j.name}/mimic", j.name, j.mimic.joint, (j.mimic.offset, j.mimic.ratio)) for j in description.joints
-        if j.mimic is not None
-    ]
+        if j.mimic is not None]
     for c in (*couplings, *description.couplings):
         ref1, ref2 = ((joints[n].initial or (0.0,))[0] if n else 0.0 for n in (c.joint1, c.joint2))
         a = [sum(comb(n, k) * f * ref2 ** (n - k) for n, f in enumerate(c.coefficients) if n >= k) for k in range(5)]

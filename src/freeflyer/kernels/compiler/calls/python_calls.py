@@ -47,12 +47,18 @@ def layouts_are_known() -> bool:
     if sysconfig.get_config_var("Py_GIL_DISABLED") or ctypes.sizeof(ctypes.c_void_p) != 8:
         return False
     sample = np.zeros((2, 3))
+    at = sample.ctypes.data
     try:
-        word, half = (lambda at: ctypes.c_int64.from_address(id(sample) + at).value), ctypes.c_int32.from_address
-        shape = (ctypes.c_int64 * 2).from_address(word(L.SHAPE))
-        flags = half(id(sample) + L.FLAGS).value & L.WRITABLE
-        found = (word(L.TYPE), word(L.DATA), half(id(sample) + L.AXES).value, *shape, word(L.DESCR), flags)
-        return found == (id(np.ndarray), sample.ctypes.data, 2, 2, 3, id(np.dtype(np.float64)), L.WRITABLE) and bool(_new_array())
+        made = _api.PyCapsule_New(at, L.MODEL_NAME, None)
+        words = [_word(id(sample) + k).value for k in (L.TYPE, L.DATA, L.DESCR)]
+        axes, flags = (ctypes.c_int32.from_address(id(sample) + k).value for k in (L.AXES, L.FLAGS))
+        shape = (ctypes.c_int64 * 2).from_address(_word(id(sample) + L.SHAPE).value)
+        kept = [_word(id(made) + k).value for k in (L.TYPE, L.POINTER, L.NAME, L.CONTEXT)]
+        return (
+            words == [id(np.ndarray), at, id(np.dtype(np.float64))]
+            and (axes, *shape, flags & L.WRITABLE) == (2, 2, 3, L.WRITABLE)
+            and kept == [id(CAPSULE_TYPE), at, known()[L.MODEL], 0] and bool(known()[L.NEW_ARRAY])
+        )  # fmt: skip
     except (ValueError, AttributeError):
         return False
 
@@ -125,7 +131,8 @@ def grow_scratch(numbers: int) -> None:
 @cache
 def known() -> np.ndarray:
     _known[: L.NEW_ARRAY + 1] = [
-        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE), _new_array(),
+        id(np.ndarray), id(np.dtype(np.float64)), id(int), id(tuple), id(None), id(CAPSULE_TYPE),
+        ctypes.cast(L.MODEL_NAME, ctypes.c_void_p).value, _new_array(),
     ]  # fmt: skip
     _known[L.SHORT_WORK] = SMALL_WORK
     return _known
@@ -160,4 +167,4 @@ def builtin(name: str, adapter: int, words: np.ndarray) -> Callable[..., Any]:
     does not take (anything but plain arrays, long batches, functions yet to be compiled) and for states that are refused."""
     method = MethodDef(name.encode(), adapter, L.METH_FASTCALL, None)
     _kept.append((words, method))
-    return _api.PyCFunction_NewEx(ctypes.addressof(method), capsule(words, L.ENTRY_NAME), None)
+    return _api.PyCFunction_NewEx(ctypes.addressof(method), words, None)

@@ -29,7 +29,6 @@ class Scalar:
 
 BOOL, INT, FLOAT = Scalar("bool", "i1"), Scalar("int", "i64"), Scalar("float", "double")
 INTEGERS = Scalar("buffer of integers", "ptr")
-VECTOR4 = Scalar("Vector4", "<4 x double>")
 NUMBERS = (BOOL, INT, FLOAT)  # each holds the values of those before
 OF_PYTHON = {bool: BOOL, int: INT, float: FLOAT}
 

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import Any
 
-from freeflyer.kernels.compiler.call_layout import ARRAY, ENTRY_NAME, MODEL_NAME, NEW_ARRAY, NPY_DOUBLE
+from freeflyer.kernels.compiler.call_layout import ARRAY, NEW_ARRAY, NPY_DOUBLE
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS, Register
 from freeflyer.kernels.compiler.meanings.arguments import compiled_only
@@ -62,16 +62,6 @@ def c_function(name: str, result: str, *parameters: str) -> Callable[..., Any]:
     return call
 
 
-def constant_text(content: bytes) -> Callable[..., Any]:
-    """f() -> the address of a constant text."""
-    array = f'[{len(content) + 1} x i8] c"{content.decode()}\\00"'
-    return compiled_only(lambda e: e.write(INT, f"ptrtoint ptr {e.array(array)} to i64"))
-
-
-entry_name, model_name = constant_text(ENTRY_NAME), constant_text(MODEL_NAME)
-capsule_pointer = c_function("PyCapsule_GetPointer", "ptr", "ptr", "ptr")
-capsule_context = c_function("PyCapsule_GetContext", "ptr", "ptr")
-capsule_is_valid = c_function("PyCapsule_IsValid", "i32", "ptr", "ptr")
 as_integer = c_function("PyLong_AsSsize_t", "i64", "ptr")
 error_occurred = c_function("PyErr_Occurred", "ptr")
 error_clear = c_function("PyErr_Clear", "void")

@@ -15,6 +15,7 @@ from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.functions import Functions, means
 from freeflyer.kernels.compiler.frontend.operators import scalar_kind
 from freeflyer.kernels.compiler.meanings.memory import lanes_that, load, packs, plus, pointer, selected, store, times
+from freeflyer.kernels.math import algebra
 from freeflyer.kernels.model import poses
 
 
@@ -60,6 +61,26 @@ def all_below(e: Functions, a: Any, limit: Any) -> K.Register:
 def times_zero(e: Functions, a: Any) -> K.Register:
     kind = common_kind(e, a)
     return e.write(kind, f"fmul {e.flags}{kind.llvm} {e.name(a, kind)}, {e.name(0.0, kind)}")
+
+
+def turned(e: Functions, sine: Any, cosine: Any, turns: Any) -> tuple[K.Register, ...]:
+    """By the bits of the whole number: the last one exchanges sine and cosine, the one before it is the sign."""
+    kind, n = turns.kind, turns.kind.lanes
+    bits, tests = (f"<{n} x i64>", f"<{n} x i1>") if n else ("i64", "i1")
+
+    def repeated(x: int) -> str:
+        return f"<{', '.join([f'i64 {x}'] * n)}>" if n else str(x)
+
+    shifted = e.address(f"fadd {kind.llvm} {turns.name}, {e.name(1.5 * 2.0**52, kind)}")  # whole numbers end its bits
+    whole = e.address(f"bitcast {kind.llvm} {shifted} to {bits}")
+    odd, made = e.address(f"trunc {bits} {whole} to {tests}"), []
+    for first, (x, y) in enumerate(((sine, cosine), (cosine, sine))):  # cosines are sines a quarter turn later
+        swapped = e.address(f"select {tests} {odd}, {kind.llvm} {e.name(y, kind)}, {kind.llvm} {e.name(x, kind)}")
+        later = e.address(f"add {bits} {whole}, {repeated(first)}")
+        sign = e.address(f"and {bits} {e.address(f'shl {bits} {later}, {repeated(62)}')}, {repeated(-(2**63))}")
+        flipped = e.address(f"xor {bits} {e.address(f'bitcast {kind.llvm} {swapped} to {bits}')}, {sign}")
+        made.append(e.write(kind, f"bitcast {bits} {flipped} to {kind.llvm}"))
+    return tuple(made)
 
 
 def lanes_of(x: Any) -> int:
@@ -126,7 +147,7 @@ means({
     backend.like: lambda e, a, x: K.Register(a.kind, e.name(x, a.kind)) if lanes_of(a) else x,
     backend.lanes: lambda e, a: lanes_of(a) or 1,
     backend.select_less: select_less, backend.all_below: all_below, backend.times_zero: times_zero, backend.lane: lane,
-    backend.with_lane: with_lane,
+    backend.with_lane: with_lane, backend.turned: turned,
     math.sin: lambda e, x: c_library(e, "sin", x),
     math.cos: lambda e, x: c_library(e, "cos", x),
     math.atan2: lambda e, y, x: c_library(e, "atan2", y, x),
@@ -134,9 +155,6 @@ means({
     max: lambda e, *xs: extreme(e, max, "sgt", "ogt", xs),
     abs: absolute, **{python: of_tuples(python) for python in (len, zip, enumerate, range)},
 })  # fmt: skip
-
-
-VECTOR4 = K.VECTOR4
 
 
 def transposed_rows(e: Functions, rows: list[str], n: int) -> list[str]:
@@ -173,11 +191,13 @@ def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stri
     pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
     origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
     vectors = [load(e, kind, place).name for place in origin]
-    out, total = transposed_rows(e, vectors, n), K.Register(kind, e.name(0.0, kind))
-    for x in out if reading else vectors:  # lanes of Packs are states
-        total = intrinsic(e, "fma", K.Register(kind, x), 0.0, total)  # large numbers must not be added first
+    out, flags, e.flags = transposed_rows(e, vectors, n), e.flags, ""  # sums in other orders become one long chain
+    totals = [K.Register(kind, e.name(0.0, kind))] * 2
+    for k, x in enumerate(out if reading else vectors):  # lanes of Packs are states
+        totals[k % 2] = intrinsic(e, "fma", K.Register(kind, x), 0.0, totals[k % 2])  # large numbers must not be added first
     for x, place in zip(out, target):
         store(e, kind, K.Register(kind, x), place)
+    total, e.flags = plus(e, *totals), flags
     return total
 
 
@@ -198,8 +218,11 @@ means({
 # 3-vectors
 
 
+VECTOR4 = K.pack(poses.WIDTH)
+
+
 def in_register(x: Any) -> bool:
-    return isinstance(x, K.Register) and x.kind is VECTOR4
+    return isinstance(x, K.Register)
 
 
 def load_vector(e: Functions, work: K.Buffer, at: Any) -> Any:
@@ -219,28 +242,39 @@ def store_vector(e: Functions, work: K.Buffer, at: Any, a: Any) -> None:
 def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
     if packs(e, work):
         return a
-    made = "zeroinitializer"
+    made = K.Register(VECTOR4, "zeroinitializer")
     for k in range(3):
-        made = e.address(f"insertelement {VECTOR4.llvm} {made}, double {e.name(e.entry(a, k), K.FLOAT)}, i32 {k}")
-    return K.Register(VECTOR4, made)
+        made = with_lane(e, made, k, e.entry(a, k))
+    return made
+
+
+def entries(e: Functions, a: Any) -> Any:
+    return tuple(lane(e, a, k) for k in range(3)) if in_register(a) else a
 
 
 def vector_sum(e: Functions, a: Any, b: Any) -> Any:
-    if in_register(a) and in_register(b):
-        return e.write(VECTOR4, f"fadd {e.flags}{VECTOR4.llvm} {a.name}, {b.name}")
-    return tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
+    return plus(e, a, b) if in_register(a) else tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
 
 
 def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
-    if in_register(a):
-        factor = e.repeated(e.name(s, K.FLOAT), VECTOR4.llvm, poses.WIDTH, "double")
-        return e.write(VECTOR4, f"fmul {e.flags}{VECTOR4.llvm} {factor}, {a.name}")
-    return tuple(times(e, s, e.entry(a, k)) for k in range(3))
+    return times(e, s, a) if in_register(a) else tuple(times(e, s, e.entry(a, k)) for k in range(3))
+
+
+def vector_product(e: Functions, a: Any, b: Any) -> Any:
+    """In registers: a b' - a' b, whose entries are y, z, x of a x b turned once; a', b': entries y, z, x."""
+    if not in_register(a):
+        return e.call(algebra.cross, [a, b])
+
+    def turned(x: Any) -> K.Register:
+        places = "<4 x i32> <i32 1, i32 2, i32 0, i32 3>"
+        return e.write(VECTOR4, f"shufflevector {VECTOR4.llvm} {x.name}, {VECTOR4.llvm} poison, {places}")
+
+    return turned(e.binary(ast.Sub, times(e, a, turned(b)), times(e, turned(a), b)))
 
 
 means({
     poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.plus: vector_sum,
-    poses.times: scaled_vector,
+    poses.times: scaled_vector, poses.vector_product: vector_product, poses.entries: entries,
     poses.vector_step: lambda e, work: 3 if packs(e, work) else poses.WIDTH,
     poses.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(poses.transpose_vectors, [tree, work]),
 })  # fmt: skip

@@ -19,6 +19,7 @@ from freeflyer.kernels.compiler.one_robot.expressions import (
     select_less,
     sincos,
 )
+from freeflyer.kernels.compiler.one_robot.fewer_terms import OF_ACCELERATIONS, OF_SHAPE, move_axial_masses, place_at_origin
 from freeflyer.kernels.entry import Entry, kernel_function
 from freeflyer.kernels.math import trig
 
@@ -62,6 +63,10 @@ def formulas(
     for i, place in free:
         numbers[i] = graph.made("input", PARAMETERS, place)
     inputs = [[graph.made("input", k, i) for i in range(prod(s))] for k, s in enumerate(shapes[: entry.input_count])]
+    if entry.source in OF_ACCELERATIONS:
+        move_axial_masses(topology, numbers)
+    if entry.source in OF_SHAPE:
+        place_at_origin(topology, inputs[0])
     outputs: list[list[Any]] = [[None] * prod(s) for s in shapes[entry.input_count :]]
     try:
         plain.rebuilt(kernel_function(entry.source), MEANINGS)(list(topology), numbers, *inputs, *options, *outputs)

@@ -54,7 +54,7 @@ class Writer:
         turns = angles(found.expressions)
         together = [z for x in turns for z in (x, pairs.second.get(x)) if pairs.second.get(x) in turns]
         self.angles = {x: k for k, x in enumerate(dict.fromkeys([*together, *turns]))}
-        self.row = -(-len(self.angles) // K.LANES) * K.LANES
+        self.row = -(-len(self.angles) // (step := K.LANES if self.lanes == 1 else 1)) * step
 
     def write(self) -> None:
         body = [unit for unit in self.pairs.ordered(self.found.expressions) if unit[0].operation not in LOADED]

@@ -1,12 +1,12 @@
-"""The columns of joints (linear, angular) in body axes, in world axes and in a frame's; inertias times columns."""
+"""The columns of joints (linear, angular) in body axes and in others; inertias times columns."""
 
 from freeflyer.kernels.backend import inlined, load, load_int, load_row, row_step, store, store_row
-from freeflyer.kernels.math.algebra import add, add_scaled, dot, scale, subtract
+from freeflyer.kernels.math.algebra import add_scaled, dot
 from freeflyer.kernels.math.spatial import articulated_apply, force_cross, motion_cross, spatial_of
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist, kind_of, twist_column
-from freeflyer.kernels.model.layout import COLUMN_COUNT, DIRECTION, FIRST_V, SLIDE, TURN
-from freeflyer.kernels.model.poses import store_vector, times
+from freeflyer.kernels.model.layout import COLUMN_COUNT, FIRST_V, SLIDE, TURN
+from freeflyer.kernels.model.poses import along, times
 
 
 @inlined
@@ -30,41 +30,28 @@ def column_products(joint, parameters, k, A, B, C):
 
 
 @inlined
-def world_columns(topology, parameters, i, X, Y, Z, work, to):
-    """Writes the columns of body i's joint in world axes, at the body's origin; X, Y, Z are the body's axes."""
+def joint_columns(topology, parameters, i, X, Y, Z, put, to):
+    """put(to, k, l, w) for each column k of body i's joint, at the body's origin, as vectors; X, Y, Z: the body's axes."""
     kind, at = kind_of(topology, i), body_floats(i)
     if is_screw(kind):
-        put_direction(work, to, 0, times(load(parameters, at + SLIDE), Z), times(load(parameters, at + TURN), Z))
+        put(to, 0, times(load(parameters, at + SLIDE), Z), times(load(parameters, at + TURN), Z))
         return
     zero = times(0.0, X)
     for n, axis in enumerate((X, Y, Z, X, Y, Z)):
-        put_direction(work, to, twist_column(kind, n), *((axis, zero) if n < 3 else (zero, axis)))
-
-
-@inlined
-def put_direction(work, to, k, l, w):
-    """Writes column k, if there is one."""
-    if k >= 0:
-        store_vector(work, to + DIRECTION * k, l)
-        store_vector(work, to + DIRECTION * k + 3, w)
-
-
-@inlined
-def frame_columns(topology, parameters, i, R, p, J, nv, j):
-    """Adds the columns of body i's joint to columns of J from j on, relative to a frame at pose (R, p) in body i, in its axes."""
-    kind, at = kind_of(topology, i), body_floats(i)
-    x, y, z = (R[0], R[1], R[2]), (R[3], R[4], R[5]), (R[6], R[7], R[8])  # the body's axes in the frame
-    if is_screw(kind):
-        turn, slide = load(parameters, at + TURN), load(parameters, at + SLIDE)
-        l = subtract(scale(p[0], y), scale(p[1], x))  # z x p, in the frame
-        add_column(J, nv, j, add(scale(turn, l), scale(slide, z)), scale(turn, z))
-        return
-    zero, axes = scale(0.0, x), (x, y, z)
-    for n, axis in enumerate((x, y, z, x, y, z)):
-        a, b, k = (n + 1) % 3, (n + 2) % 3, twist_column(kind, n)
-        l, w = (axis, zero) if n < 3 else (subtract(scale(p[a], axes[b]), scale(p[b], axes[a])), axis)
+        k = twist_column(kind, n)
         if k >= 0:
-            add_column(J, nv, j + k, l, w)
+            put(to, k, *((axis, zero) if n < 3 else (zero, axis)))
+
+
+@inlined
+def joint_motion(topology, parameters, i, X, Y, Z, rates):
+    """(l, w): the sum of these columns times their rates."""
+    kind, at, j = kind_of(topology, i), body_floats(i), load_int(topology, body_ints(i) + FIRST_V)
+    if is_screw(kind):
+        rate = load(rates, j)
+        return times(load(parameters, at + SLIDE) * rate, Z), times(load(parameters, at + TURN) * rate, Z)
+    l, w = joint_twist(kind, rates, j, 1)
+    return along(X, Y, Z, l), along(X, Y, Z, w)
 
 
 @inlined

@@ -87,7 +87,6 @@ def add_cross_joint_twist(joint, parameters, v, h, rate):
     if is_screw(kind):
         turn, slide = load(parameters, at + TURN) * load(v, j), load(parameters, at + SLIDE) * load(v, j)
         return (dw[0] + turn * w[1], dw[1] - turn * w[0], dw[2]), (
-            dl[0] + (slide * w[1] + turn * l[1]), dl[1] - (slide * w[0] + turn * l[0]), dl[2],
-        )  # fmt: skip
+            dl[0] + (slide * w[1] + turn * l[1]), dl[1] - (slide * w[0] + turn * l[0]), dl[2])  # fmt: skip
     linear, angular = joint_twist(kind, v, j, 1)
     return add(dw, cross(w, angular)), add(dl, add(cross(w, linear), cross(l, angular)))

@@ -15,6 +15,7 @@ from freeflyer.kernels.model.joints.kinds import is_screw, joint_rotation, kind_
 from freeflyer.kernels.model.layout import (
     FIRST_Q, FIRST_V, N_BODIES, ROTATION, SCREW, SLIDE, SLIDE_OFFSET, TRANSLATION, TURN, TURN_OFFSET,
 )
+from freeflyer.kernels.model.poses import along, plus, times, turned
 
 COS_AZIMUTH, SIN_AZIMUTH, SIN_TWIST, COS_TWIST = ROTATION, ROTATION + 3, ROTATION + 7, ROTATION + 8
 
@@ -62,6 +63,23 @@ def relative_pose(topology, parameters, q, i, s, c):
         slide = load(parameters, at + SLIDE) * load(q, first) + load(parameters, at + SLIDE_OFFSET)
         return spin_z(R, s, c), add_scaled(r, slide, column(R, 2))
     return compose(R, joint_rotation(kind, q, first)), translated(kind, q, first, R, r)
+
+
+@inlined
+def axes_of_parent(topology, parameters, q, i, s, c, X, Y, Z, d):
+    """(axes of body i's parent, vector from its origin to a point) from the body's axes and the vector d from its own origin."""
+    at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
+    if is_screw(kind):
+        r, (sine, cosine, y, x) = load3(parameters, at + TRANSLATION), azimuth_and_twist(parameters, at)
+        d = plus(d, times(load(parameters, at + SLIDE) * load(q, first) + load(parameters, at + SLIDE_OFFSET), Z))
+        X, Y = turned(s, c, X, Y)
+        Y, Z = turned(y, x, Y, Z)
+        if sine != 0.0:
+            X, Y = turned(sine, cosine, X, Y)
+    else:
+        R, r = relative_pose(topology, parameters, q, i, s, c)
+        X, Y, Z = along(X, Y, Z, R[:3]), along(X, Y, Z, R[3:6]), along(X, Y, Z, R[6:])
+    return X, Y, Z, plus(d, along(X, Y, Z, r))
 
 
 @inlined

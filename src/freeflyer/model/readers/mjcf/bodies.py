@@ -45,8 +45,7 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
     return Description(
         name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot", links=tuple(links),
         joints=tuple(joints), sites=_sites(m, bodies), actuated=actuated, gravity=_gravity(m, notes),
-        mujoco=N.layout(m, compiled.bodies, compiled.joints)
-    )
+        mujoco=N.layout(m, compiled.bodies, compiled.joints))
 
 
 def _inertia(m: Any, b: int) -> Inertia:

@@ -58,13 +58,11 @@ def list_ignored(compiled: Compiled) -> list[str]:
     helped = [bodies[b] for b in range(m.nbody) if m.body_gravcomp[b]]
     found = {
         "the springs of these joints are no part of the equations of motion (see freeflyer.passive_forces)": [
-            joints[j] for j in range(m.njnt) if m.jnt_stiffness[j]
-        ],
+            joints[j] for j in range(m.njnt) if m.jnt_stiffness[j]],
         "the nonlinear part of the springs of these joints is ignored": [joints[j] for j in range(m.njnt) if bent[j].any()],
         "the nonlinear damping of these joints is ignored": [joints[j] for j in nonlinear],
         "these mocap bodies are fixed to the world": [bodies[b] for b in range(m.nbody) if m.body_mocapid[b] >= 0],
-        "the gravity compensation of these bodies is ignored": helped,
-    }
+        "the gravity compensation of these bodies is ignored": helped}
     notes = [f"{what}: {listed(names)}" for what, names in found.items() if names]
     if m.opt.density or m.opt.viscosity:
         notes.append("the forces of the surrounding fluid are ignored")
