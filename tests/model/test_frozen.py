@@ -177,7 +177,7 @@ def test_positions_in_our_order() -> None:
     model = ff.build(replace(d, keyframes=(ff.Keyframe("bent", ((one, (0.5,)),)),)))
     assert model.keyframes["bent"].tolist() == [0.5, 0.0, 0.0, 0.0, 1.0]
     for bad, words in (((ff.Keyframe("k", (("nobody", (0.5,)),)),), "no joint is named 'nobody'"),
-                       ((ff.Keyframe("k", ((one, (0.5, 1.0)),)),), r"has shape \(2,\); expected \(1,\)"),
+                       ((ff.Keyframe("k", ((one, (0.5, 1.0)),)),), r"has shape \(2,\), expected \(1,\)"),
                        ((ff.Keyframe("k", ((two, (0.5, 0.0, 0.0, 0.0)),)),), "quaternion of length 0.5"),
                        ((ff.Keyframe("k"), ff.Keyframe("k")), "two keyframes are named 'k'"),
                        (("k",), r"keyframes\[0\] of robot .* must be a freeflyer.Keyframe")):  # fmt: skip

@@ -1,21 +1,14 @@
-"""Rigid ground: motions that are known in closed form, and the laws of each step."""
+"""Rigid ground: motions that are known in closed form, laws of each step, closed robots, bad input."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import refused
+from dataclasses import replace
 from freeflyer_papers import hopping
+from ground_samples import DT, G, UPRIGHT, body, corners, simulate
 from scipy.integrate import solve_ivp
 from seeds import fresh
-
-G, DT = 9.81, 1e-3
-UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
-
-
-def body(mass: float = 1.0, inertia: tuple[float, float, float] = (0.1, 0.1, 0.1)) -> ff.Model:
-    """A body that floats."""
-    link = ff.Link("body", ff.Inertia(mass, rotational=np.diag(inertia)))
-    return ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
-
 
 def slider(**of_joint) -> ff.Model:
     """1 kg that slides along x, and up and down."""
@@ -23,19 +16,6 @@ def slider(**of_joint) -> ff.Model:
     joints = (ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
         ff.Joint("up", "prismatic", "cart", "block"))  # fmt: skip
     return ff.build(ff.Description("slider", links, joints))
-
-
-def corners(x: float, y: float, z: float) -> list[ff.contacts.Contact]:
-    return [ff.contacts.point("body", (i * x, j * y, z), name=f"{i} {j}") for i in (-1, 1) for j in (-1, 1)]
-
-
-def simulate(model, q, v, contacts, inputs=None, dt=DT, duration=1.0, **ground):
-    options = {"gravity": ground.pop("gravity", None), "constraints": ground.pop("constraints", None)}
-    options |= {"ground": ff.sim.Ground(**ground), "contacts": contacts}
-    run = ff.sim.simulate(model, q, v, inputs, dt=dt, duration=duration, **options)
-    assert run.failure is None
-    assert run.ground["residual"].max() < 1e-8
-    return run
 
 
 def world_velocity(model, q, v):
@@ -157,52 +137,6 @@ def test_a_rod_near_the_configuration_of_painleve_keeps_its_conditions(mu):
         assert np.diff(energy).max() < 1e-5
 
 
-def swept(v: np.ndarray) -> np.ndarray:
-    """The rate of a base's velocity along axes that do not turn, less that along its own."""
-    return np.r_[np.cross(v[3:6], v[:3]), np.zeros(len(v) - 3)]
-
-
-@pytest.mark.parametrize("mu", [0.05, 0.9])
-def test_steps_obey_newton_and_coulomb(mu):
-    """Momenta of all steps with the recorded forces; forces within cones and against sliding; none where gaps stay open."""
-    rng, model = fresh("ground steps"), ff.robots.quadruped()
-    names = [n for n in model.frame_names if n.endswith("_foot")]
-    feet = [ff.contacts.point(n) for n in names]
-    q = ff.neutral(model)
-    q[2] -= min(ff.frame_pose(model, q, n)[2, 3] for n in names) - 0.05
-    v = np.r_[1.5, 0.5, 0.0, rng.normal(0.0, 0.2, 3), rng.normal(0.0, 1.0, model.nv - 6)]
-    run = simulate(model, q, v, feet, rng.normal(0.0, 0.5, model.nv) * (np.arange(model.nv) > 5), duration=0.3, friction=mu)
-    slid = stuck = checked = 0
-    for k in range(len(run.t) - 1):
-        p, u, w = run.q[k], run.v[k], run.v[k + 1].copy()
-        turn = ff.frame_pose(model, p, "trunk")[:3, :3].T @ ff.frame_pose(model, run.q[k + 1], "trunk")[:3, :3]
-        w[:3] = turn @ w[:3]  # along the axes of the base before the step
-        room = np.minimum(p[7:] - model.position_lower[6:], model.position_upper[6:] - p[7:])
-        limited = (room < 0.01 + 10.0 * DT * np.abs(u[6:])).any()
-        forces = {n: run.forces[n][k] for n in names}
-        if not limited:
-            checked += 1
-            middle = u + 0.5 * DT * (ff.forward_dynamics(model, p, u, run.tau[k]) + swept(u))
-            found = ff.inverse_dynamics(model, p, middle, (w - u) / DT - swept(middle), external=forces)
-            assert np.abs(found - run.tau[k]).max() < 1e-9 * (1.0 + max(np.abs(f).max() for f in forces.values()))
-        for n in names:
-            R = ff.frame_pose(model, p, n)[:3, :3]
-            f, velocity = R @ forces[n][:3], ff.frame_velocity(model, p, w, n, "mixed")[:3]
-            gap = ff.frame_pose(model, p, n)[2, 3]
-            assert f[2] >= 0.0
-            assert np.hypot(*f[:2]) <= mu * f[2] * (1.0 + 1e-7) + 1e-9
-            if f[2] > 1e-6:
-                assert abs(gap + DT * velocity[2]) < 1e-6 or gap < 0.0
-                if np.hypot(*f[:2]) < 0.99 * mu * f[2]:
-                    stuck += 1
-                    assert np.hypot(*velocity[:2]) < 1e-9
-                elif np.hypot(*velocity[:2]) > 1e-6:
-                    slid += 1
-                    assert np.allclose(f[:2] / np.hypot(*f[:2]), -velocity[:2] / np.hypot(*velocity[:2]), atol=1e-5)
-    assert checked > 20
-    assert (slid if mu < 0.5 else stuck) > 5
-
-
 def test_free_flight_is_straight_and_spins_keep_their_energy():
     rng, model = fresh("ground flight"), body(1.0, (0.1, 0.2, 0.25))
     q, v = UPRIGHT + np.eye(7)[2] * 50.0, rng.normal(0.0, 3.0, 6)
@@ -310,18 +244,138 @@ def test_joints_stop_at_their_limits():
     assert (run.v[-1, 0], run.q[-1, 0]) == (pytest.approx(0.0, abs=1e-14), pytest.approx(0.1, abs=1e-12))
 
 
-@pytest.mark.parametrize("mu", [0.05, 0.3, 1.0])
-def test_thrown_boxes_lose_energy_alone(mu):
-    """They tumble on eight corners, slide and come to rest: steps are solved, and contacts give no energy."""
-    rng, model = fresh("boxes", round(100 * mu)), body(2.0, (0.02, 0.03, 0.035))
-    turns = rng.standard_normal((30, 4))
-    q = np.c_[np.zeros((30, 2)), np.full(30, 0.4), turns / np.linalg.norm(turns, axis=1)[:, None]]
-    points = [ff.contacts.point("body", (i * 0.2, j * 0.15, k * 0.1), name=f"{i} {j} {k}") for i in (-1, 1) for j in (-1, 1)
-              for k in (-1, 1)]  # fmt: skip
-    run = ff.sim.simulate(model, q, rng.normal(0.0, 2.0, (30, 6)), dt=DT, duration=0.7, ground=ff.sim.Ground(friction=mu),
-                          contacts=points)  # fmt: skip
-    assert np.sort(run.ground["residual"], axis=None)[-3] < 1e-8  # of 21 000 steps
-    assert run.ground["residual"].max() < 1e-4
-    energy = ff.kinetic_energy(model, run.q, run.v) + 2.0 * G * run.q[..., 2]
-    assert np.diff(energy, axis=0).max() < 1e-6
-    assert run.ground["penetration"].max() < 1e-4
+def test_closed_linkages_stay_closed_and_what_holds_is_held():
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    standing = ff.control.stand_on_feet(model)
+    q = standing.q.copy()
+    q[2] += 0.005
+    run = simulate(model, q, np.zeros(model.nv), standing.feet, duration=0.06)
+    settled = np.flatnonzero(run.ground["touching"] == 8)[1]
+    for foot in standing.feet:  # all corners stick: the next velocity moves no sole
+        assert np.abs(ff.frame_velocity(model, run.q[settled], run.v[settled + 1], foot.frame)).max() < 1e-4
+    assert run.ground["touching"].max() >= 4
+    assert np.abs(ff.linkages.constraint_residual(model.tree, run.q)[..., ff.linkages.partition(model.tree).rows]).max() < 1e-10
+    free = body(2.0)
+    held = ff.ConstraintSet(free, contacts=[ff.contacts.point("body", (0.2, 0.15, -0.1))])
+    run = simulate(free, UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1)[:1], constraints=held, duration=0.2,
+                   gravity=(3.0, 0.0, -9.0))
+    assert np.abs(held.anchored(run.q[0]).residual(run.q[-1])).max() < 1e-9
+
+
+def test_a_controller_stands_on_the_ground_and_the_run_is_kept(tmp_path):
+    model = ff.robots.humanoid()
+    robot = ff.control.stand_on_feet(model)
+    tasks = [ff.control.CenterOfMassTask(ff.center_of_mass(model, robot.q)), ff.control.PostureTask(robot.q)]
+    problem = ff.control.WholeBodyProblem(model, tasks, contacts=robot.feet)
+    run = simulate(model, robot.q, np.zeros(model.nv), robot.feet, problem.controller(), duration=0.2)
+    assert np.abs(run.q[-1] - robot.q).max() < 1e-3
+    run.save(tmp_path / "run.npz")
+    again = ff.sim.load(tmp_path / "run.npz")
+    assert np.array_equal(again.ground["residual"], run.ground["residual"])
+    assert again.forces.keys() == run.forces.keys()
+
+
+def test_events_on_the_ground():
+    """A block that slides: seen where it passes, turned back, held, and let go; what never happens changes no bit."""
+    model, q, v, feet = body(2.0), UPRIGHT + np.eye(7)[2] * 0.1, np.array([1.0, 0.2, 0.0, 0.0, 0.0, 0.3]), corners(0.2, 0.15, -0.1)
+    ground, rng = ff.sim.Ground(friction=0.2), fresh("events on ground")
+    options = {"dt": DT, "duration": 0.3, "ground": ground, "contacts": feet}
+    plain = ff.sim.simulate(model, q, v, **options)
+    place = rng.uniform(0.05, 0.2)
+    never, passes = ff.sim.Event("never", lambda s: s.q[0] + 1.0), ff.sim.Event("passes", lambda s: s.q[0] - place)
+    watched = ff.sim.simulate(model, q, v, events=never, **options)
+    assert np.array_equal(watched.q, plain.q)
+    assert np.array_equal(watched.v, plain.v)
+    run = ff.sim.simulate(model, q, v, events=replace(passes, terminal=True), **options)
+    assert abs(run.q[-1, 0] - place) < 1e-12
+    assert run.t[-1] == run.events[0].t
+    k = len(run.t) - 2
+    assert np.array_equal(run.q[: k + 1], plain.q[: k + 1])
+    assert abs(run.q[-1, 0] - np.interp(run.t[-1], plain.t, plain.q[:, 0])) < 1e-6
+    assert run.events[0].v[0] < plain.v[k, 0]
+    back = replace(passes, action=lambda s: ff.sim.Change(v=-s.v), direction=1)
+    run = ff.sim.simulate(model, q, v, events=back, **options)
+    assert np.array_equal(run.events[0].v_after, -run.events[0].v)
+    assert len(run.events) == 1
+    assert np.allclose(np.linalg.norm(run.v[-1, :2]), np.linalg.norm(plain.v[-1, :2]), atol=2e-3)  # friction takes as much
+    hand = ff.ConstraintSet(model, contacts=[ff.contacts.point("body", (0.0, 0.0, 0.1), name="hand")])
+
+    def grip(s):
+        held = hand.anchored(s.q)
+        return ff.sim.Change(v=ff.impact(model, s.q, s.v, constraints=held).v, constraints=held)
+
+    run = ff.sim.simulate(model, q, v, events=replace(passes, action=grip), **options)
+    top = np.array([ff.frame_pose(model, x, "body") @ (0.0, 0.0, 0.1, 1.0) for x in run.q[k + 2 :]])
+    assert np.ptp(top, axis=0).max() < 1e-9
+    both = ff.sim.simulate(model, np.stack([q, q]), np.stack([v, 0.5 * v]), events=passes, **options)
+    assert np.array_equal(both.q[:, 0], ff.sim.simulate(model, q, v, events=passes, **options).q)
+
+
+def test_ctrl_c_keeps_the_run():
+    def inputs(t, q, v):
+        if t > 0.05:
+            raise KeyboardInterrupt
+        return np.zeros(6)
+
+    for options in ({}, {"ground": ff.sim.Ground(), "contacts": ff.contacts.point("body")}):
+        run = ff.sim.simulate(body(), UPRIGHT, np.zeros(6), inputs, dt=DT, duration=0.1, **options)
+        assert run.failure.endswith("interrupted")
+        assert len(run.t) > 40
+
+
+def test_bad_input_is_a_sentence():
+    model, tip = body(), ff.contacts.point("body")
+    rest = np.zeros(6)
+
+    def no_run(words, **changes):
+        arguments = {"dt": DT, "duration": 0.1, "ground": ff.sim.Ground(), "contacts": tip} | changes
+        refused(ff.InputError, words, ff.sim.simulate, model, arguments.pop("q", UPRIGHT), arguments.pop("v", rest), **arguments)
+
+    no_run("0.5 m below the ground", q=UPRIGHT - np.eye(7)[2] * 0.5)
+    no_run("give ground=", ground=None)
+    no_run("needs contacts=", contacts=())
+    no_run("names of their own", contacts=(tip, tip))
+    no_run("inputs are held", hold=False)
+    no_run("ground must be", ground=0.0)
+    refused(ff.InputError, "restitution", ff.sim.Ground, restitution=1.5)
+    refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
+    refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
+    no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
+    run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
+                          ground=ff.sim.Ground(), contacts=tip)
+    assert run.failure is not None
+    assert len(run.t) > 40
+
+
+def test_contacts_that_constraints_hold_are_refused():
+    model = body(2.0)
+    q, tip = UPRIGHT + np.eye(7)[2] * 0.1, (0.2, 0.15, -0.1)
+
+    def start(*held):
+        constraints = ff.ConstraintSet(model, contacts=held).anchored(q)
+        return ff.sim.simulate(model, q, np.zeros(6), dt=DT, duration=3.0 * DT, ground=ff.sim.Ground(), contacts=corners(*tip),
+                               constraints=constraints)  # fmt: skip
+
+    edge = ff.contacts.line("body", ((0.2, 0.0, -0.1), (0.2, 0.1, -0.1)), name="edge")
+    for held in (ff.contacts.point("body", tip, name="held"), edge, ff.contacts.surface("body", name="held")):
+        with pytest.raises(ff.InputError, match=f"may touch the ground, and '{held.name}' of constraints= holds it in place"):
+            start(held)
+    assert start(ff.contacts.point("body", (0.0, 0.0, 0.1), name="hinge")).failure is None
+
+
+def test_steps_under_held_forces_are_those_one_by_one():
+    """Robots that bounce, slide and lie, each with its own share: a function is called before every step, fixed forces take many in
+    one call. Samples at a longer period are those of all."""
+    rng, n = fresh("steps at once"), 11
+    model, q = body(1.5, (0.02, 0.03, 0.04)), np.tile(UPRIGHT, (11, 1))
+    q[:, 2], v, tau = rng.uniform(0.2, 0.4, n), rng.normal(0.0, 2.0, (n, 6)), rng.normal(0.0, 1.0, 6)
+    options = {"dt": DT, "ground": ff.sim.Ground(friction=rng.uniform(0.1, 1.0, n), restitution=0.3),
+               "contacts": corners(0.2, 0.15, -0.1), "duration": 0.3517}  # fmt: skip
+    for every in (1, 7, 100):
+        run = ff.sim.simulate(model, q, v, tau, every=every * DT, **options)
+        one = ff.sim.simulate(model, q, v, lambda t, q, v: tau, every=every * DT, **options)
+        for name in ("t", "q", "v", "tau"):
+            assert np.array_equal(getattr(run, name), getattr(one, name)), name
+        assert all(np.array_equal(x, one.forces[name]) for name, x in run.forces.items())
+        assert all(np.array_equal(x, one.ground[name]) for name, x in run.ground.items())
+    assert run.ground["touching"].max() > 1.0

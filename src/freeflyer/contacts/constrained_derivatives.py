@@ -11,13 +11,13 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
+from freeflyer.contacts.constrained_dynamics import accelerations, constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ROLLING_ROWS, ConstraintSet, check_set, run_set, tree_rows
 from freeflyer.contacts.sets.derivatives import needs_complex_steps, row_changes, row_derivatives
 from freeflyer.contacts.sets.forces import HeldWrench, forces_by_name, held_loop_wrenches, lock_force_changes, turning_locks
@@ -256,14 +256,11 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
 
 def constrained_solvers(constraints: ConstraintSet) -> lines.Solvers:
     """Forward dynamics and its derivatives under constraints, with the arguments of the free ones."""
-    def accelerations(*state: Any, **loads: Any) -> np.ndarray:
-        return constrained_dynamics(*state, constraints=constraints, **loads).a
-
     def derivatives(*state: Any, **loads: Any) -> ForwardDynamicsDerivatives:
         d = constrained_dynamics_derivatives(*state, constraints=constraints, **loads)
         return ForwardDynamicsDerivatives(d.dq.a, d.dv.a, d.dtau.a)
 
-    return accelerations, derivatives
+    return partial(accelerations, constraints), derivatives
 
 
 def admissible(constraints: ConstraintSet, q: ArrayLike, v: ArrayLike, lead: tuple[int, ...] = ()) -> np.ndarray:

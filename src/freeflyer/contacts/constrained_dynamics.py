@@ -16,10 +16,10 @@ from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.dynamics import (
     Expressed, Wrenches, add_forces, bias_forces, inverse_dynamics, leading_axes, load_forces, velocity_map,
 )
-from freeflyer.errors import AssemblyError, InputError, format_value
+from freeflyer.errors import AssemblyError, InputError
 from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_PROJECTION
 from freeflyer.kernels.model.layout import CONTRADICTION
-from freeflyer.model import Model, explain, finite_row, public, real_array, row
+from freeflyer.model import Model, explain, finite_row, number, public, row
 from freeflyer.shown import notebook_html
 from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 
@@ -98,6 +98,11 @@ def constrained_dynamics(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLik
     except Exception as error:
         explain(error, constrained_dynamics, locals())
         raise
+
+
+def accelerations(constraints: ConstraintSet, *state: Any, **loads: Any) -> np.ndarray:
+    """Those of constrained_dynamics alone, with the arguments of forward_dynamics."""
+    return constrained_dynamics(*state, constraints=constraints, **loads).a
 
 
 def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any, external: Any, expressed: Expressed,
@@ -240,17 +245,14 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     Args:
         constraints: As in constrained_dynamics; of a pair (A, b) A alone counts, J = A.
         restitution: 0 (plastic, the default) to 1 (elastic), the same for all constraints."""
-    e = real_array("restitution", restitution)
-    if e.shape != () or not 0.0 <= float(e) <= 1.0:
-        raise InputError(f"restitution must be one number from 0 (plastic) to 1 (elastic), got {format_value(restitution)}")
+    factor = 1.0 + number("restitution", restitution, 0.0, 1.0)
     if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
         after, F, y, _, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
     else:
         after, F, y, verdict = _impact_by_matrices(model, q, v, constraints)
     known = constraints if isinstance(constraints, ConstraintSet) else None
     refuse_contradictions(known, verdict, "velocity")
-    if float(e) > 0.0:  # the answer is linear in the rates that change
-        factor = 1.0 + float(e)
+    if factor > 1.0:  # the answer is linear in the rates that change
         before = row(model, "v", v, "u")
         after, F, y = before + factor * (after - before), factor * F, factor * y
     impulses = {} if known is None else forces_by_name(known, q, F, y)
@@ -270,7 +272,7 @@ def _impact_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple
 @public
 def project_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintSet) -> np.ndarray:
     """Velocity nearest to v, in the kinetic metric, with J v = 0: that after a plastic impact; (..., nv), m/s, rad/s."""
-    _check(model, constraints)
+    check_set(model, constraints)
     return impact(model, q, v, constraints=constraints).v
 
 
@@ -284,7 +286,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
         constraints: Held somewhere: `constraints.anchored(q)`, or `at=` a pose of each contact.
     Returns: (..., nq) array; rows are held within 1e-10 m and rad.
     Raises: AssemblyError if no such configuration is found near q."""
-    _check(model, constraints)
+    check_set(model, constraints)
     refuse_rolling(constraints)
     return project_state(model, q, model._zero, constraints)[0]
 
@@ -310,9 +312,3 @@ def _refuse_gaps(constraints: ConstraintSet, q: np.ndarray, gap: np.ndarray) -> 
     raise AssemblyError(
         f"no configuration near q{where} keeps all constraints: row {name!r} stays off by {r.max():.3g} (m or rad). Start nearer, "
         "or take constraints away", row=name, gap=float(r.max()))
-
-
-def _check(model: Model, constraints: object) -> None:
-    if not isinstance(constraints, ConstraintSet):
-        raise InputError(f"constraints must be a ConstraintSet, got {format_value(constraints)}")
-    check_set(model, constraints)

@@ -9,7 +9,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Record, frozen_array, number, positive, real_array
+from freeflyer.model import Record, frozen_array, number, positive, shaped
+from freeflyer.spatial import _check as ck
 from freeflyer.tolerances import COLLINEAR_RATIO
 
 VERTICAL = frozen_array(np.array([0.0, 0.0, 1.0]))
@@ -63,7 +64,7 @@ def point(frame: str, point: ArrayLike = (0.0, 0.0, 0.0), friction: float | None
 
     Args:
         point: (3,) array, in the frame's axes, m; by default the origin."""
-    return _contact("point", frame, _vectors("point", point, (3,))[None], friction, name, at, normal)
+    return _contact("point", frame, shaped("point", point, (3,))[None], friction, name, at, normal)
 
 
 def line(frame: str, points: ArrayLike, friction: float | None = None, name: str | None = None, *,
@@ -72,7 +73,7 @@ def line(frame: str, points: ArrayLike, friction: float | None = None, name: str
 
     Args:
         points: (2, 3) array, in the frame's axes, m."""
-    ends = _vectors("points", points, (2, 3))
+    ends = shaped("points", points, (2, 3))
     if np.linalg.norm(ends[1] - ends[0]) <= COLLINEAR_RATIO * max(1.0, float(np.abs(ends).max())):
         raise InputError(
             f"the two points of a line must differ, got {ends.tolist()}: a point is freeflyer.contacts.point(frame, point)")
@@ -89,10 +90,10 @@ def surface(frame: str, points: ArrayLike | None = None, size: ArrayLike = (0.2,
     Args:
         points: (c, 3) array, where the forces act, in the frame's axes, m; at least three that do not lie on a line.
         size: (2,) array, sides of a rectangle along x and y, centred at the frame's origin, m."""
-    given = None if points is None else _vectors("points", points, (-1, 3))
+    given = None if points is None else shaped("points", points, ("c", 3))
     if given is not None:
         check_spread(given, frame)
-    sides = _vectors("size", size, (2,))
+    sides = shaped("size", size, (2,))
     if not (sides > 0.0).all():
         raise InputError(f"size must be the two positive sides of a rectangle in m, got {format_value(size)}")
     return _contact("surface", frame, given, friction, name, at, normal, (float(sides[0]), float(sides[1])))
@@ -120,19 +121,8 @@ def check_spread(points: np.ndarray, frame: str) -> None:
             "freeflyer.contacts.line(frame, points), one is freeflyer.contacts.point(frame, point)", frame=frame)
 
 
-def check_points(what: str, points: ArrayLike) -> np.ndarray:
-    given = _vectors(what, points, (-1, 3))
-    if not len(given):
-        raise InputError(f"{what} must be at least one point (c, 3), got none")
-    return given
-
-
 def pose(X: ArrayLike) -> np.ndarray:
-    given = _vectors("at", X, (4, 4))
-    R = given[:3, :3]
-    if np.abs(R @ R.T - np.eye(3)).max() > 1e-6 or np.linalg.det(R) < 0.0 or np.abs(given[3] - (0.0, 0.0, 0.0, 1.0)).max() > 1e-9:
-        raise InputError("at must be a pose (4, 4), as freeflyer.frame_pose returns it: its rotation part is no rotation matrix")
-    return given
+    return ck.pose("at", shaped("at", X, (4, 4), ", a pose as freeflyer.frame_pose returns it"))
 
 
 def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, name: str | None, at: ArrayLike | None,
@@ -154,17 +144,8 @@ def _check_name(what: str, name: Any) -> None:
         raise InputError(f"{what} must be a name, got {format_value(name)}")
 
 
-def _vectors(what: str, x: ArrayLike, shape: tuple[int, ...]) -> np.ndarray:
-    given = real_array(what, x)
-    fits = given.ndim == len(shape) and all(n in (m, -1) for n, m in zip(shape, given.shape))
-    if not fits or not np.isfinite(given).all():
-        words = "(c, 3)" if shape == (-1, 3) else str(shape)
-        raise InputError(f"{what} must be finite numbers of shape {words}, got {format_value(x)}", shape=given.shape)
-    return given
-
-
 def _unit(what: str, x: ArrayLike) -> np.ndarray:
-    given = _vectors(what, x, (3,))
+    given = shaped(what, x, (3,))
     length = float(np.linalg.norm(given))
     if not length > 1e-9:
         raise InputError(f"{what} must have a direction, got {format_value(x)}")

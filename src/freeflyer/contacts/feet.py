@@ -14,13 +14,13 @@ import numpy as np
 from numpy.typing import ArrayLike
 from scipy.spatial import ConvexHull, QhullError
 
-from freeflyer.contacts.description import VERTICAL, Contact, check_points, line, point, surface
+from freeflyer.contacts.description import VERTICAL, Contact, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.model import (
     WORLD, Model, Solid, collada_axes, compile_model, geom_solid, mesh_path, named, numbers, one_row, parse_xml, public,
-    read_bytes, read_xml, reference_posture, rigid_groups, spec_with_shapes, urdf_solid,
+    read_bytes, read_xml, reference_posture, rigid_groups, shaped, spec_with_shapes, urdf_solid,
 )
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
@@ -35,7 +35,7 @@ def contact_from_points(frame: str, points: ArrayLike, friction: float | None = 
 
     Args:
         points: (c, 3) array, in the frame's axes, m."""
-    given = check_points("points", points)
+    given = shaped("points", points, ("c", 3))
     spread = np.linalg.svd(given - given.mean(axis=0), compute_uv=False) if len(given) > 1 else np.zeros(2)
     extent = COLLINEAR_RATIO * max(1.0, float(np.abs(given).max()))
     if spread[0] <= extent:

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
+from freeflyer.contacts.constrained_dynamics import accelerations, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.sets.forces import forces_by_name
 from freeflyer.dynamics.equations import forward_dynamics
@@ -22,7 +22,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.entries import CLOSED_SET_STEPS, SET_STEPS
 from freeflyer.kernels.model.layout import ANCHOR_STEP, N_STEPS, SETS, TABLE_AT
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, gravity_vector, instance, row
+from freeflyer.model.inputs import finite_row, gravity_vector, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 from freeflyer.tolerances import CONTRADICTION_RATIO, ROW_TOLERANCE
@@ -69,9 +69,9 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
         under = None if gravity is None else gravity_vector(gravity)
         solve: Any = forward_dynamics
         if constraints is not None:
-            check_set(model, instance("constraints", constraints, ConstraintSet))
+            check_set(model, constraints)
             constraints = anchor(constraints, finite_row(model, "q", q, "q"))
-            solve = partial(_accelerations, constraints)
+            solve = partial(accelerations, constraints)
         if external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under, constraints)):
             found = steps.advance(q, v, tau, h, 1)
             if found is not None:
@@ -96,10 +96,6 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     except Exception as error:
         explain(error, step, locals())
         raise
-
-
-def _accelerations(constraints: ConstraintSet, *state: Any, **loads: Any) -> np.ndarray:
-    return constrained_dynamics(*state, constraints=constraints, **loads).a
 
 
 def anchor(constraints: ConstraintSet, q: np.ndarray) -> ConstraintSet:

@@ -19,6 +19,7 @@ from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
 
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.layout import N_INDEPENDENT
 from freeflyer.kernels.sim.layout import GROUND
@@ -51,11 +52,12 @@ def formula(dimension: Dimension) -> Formula:
     return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
 
 
-def value(of: Formula, topology: Any) -> int:
+@inlined
+def value(of, topology):
     factor, at, addend = of
     if at < 0:
-        at = int(topology[L.TABLE_AT]) - 1 - at
-    return factor * int(topology[at]) + addend
+        at = topology[L.TABLE_AT] - 1 - at
+    return factor * topology[at] + addend
 
 
 def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
@@ -155,11 +157,11 @@ class Entry:
 
     def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's inputs and outputs on a model."""
-        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.rows)
+        return tuple(tuple(int(value(formula(n), topology)) for n in shape) for shape in self.rows)
 
     def output_shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's outputs on a model."""
-        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.outputs)
+        return self.shapes(topology)[self.input_count :]
 
     def sizes(self, topology: Any) -> tuple[int, ...]:
         return tuple(map(prod, self.shapes(topology)))

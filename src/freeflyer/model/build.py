@@ -46,10 +46,6 @@ def recompile(model: Model, made_by: tuple[Callable[..., Model], tuple[Any, ...]
 class _Builder:
     def __init__(self, description: Description) -> None:
         self.description = description
-        self.links = {link.name: link for link in description.links}
-        self.below: dict[str, list[Joint]] = {}
-        for joint in description.joints:
-            self.below.setdefault(joint.parent, []).append(joint)
         self.bodies = [Body(-1, L.SCREW, 0, (), np.eye(4))]
         self.starts = [WORLD, *description.roots]
         self.where: dict[str, tuple[int, np.ndarray]] = {start: (0, np.eye(4)) for start in self.starts}  # link: body, pose there
@@ -73,12 +69,13 @@ class _Builder:
             self._attach(joint, owners)
 
     def _depth_first(self) -> list[Joint]:
-        stack = [j for s in reversed(self.starts) for j in reversed(self.below.get(s, []))]
+        below = self.description.joints_below
+        stack = [j for s in reversed(self.starts) for j in reversed(below.get(s, ()))]
         order = []
         while stack:
             joint = stack.pop()
             order.append(joint)
-            stack += reversed(self.below.get(joint.child, []))
+            stack += reversed(below.get(joint.child, ()))
         return order
 
     def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:
@@ -95,8 +92,8 @@ class _Builder:
             info = JointInfo(joint.name, joint.kind, joint.parent, joint.child, iq, iv, *sizes, joint.mimic)
             self.joints.append(info)
             self.data.append((joint, info, ratio))
-        if body > 0 and joint.child in self.links:
-            self.bodies[body].carry(self.links[joint.child].inertia, X)
+        if body > 0 and joint.child in self.description.link_by_name:
+            self.bodies[body].carry(self.description.link(joint.child).inertia, X)
 
     def _coupling(self, name: str) -> Coupled:
         """Where a coupling finds the position and rate of a joint; a joint without name is none."""
@@ -124,7 +121,7 @@ class _Builder:
 
     def model(self) -> Model:
         description, nv = self.description, self.nv
-        names = [WORLD] if WORLD not in self.links else []
+        names = [WORLD] if WORLD not in description.link_by_name else []
         frames = [(n, *self.where[n]) for n in names + [link.name for link in description.links]]
         frames += [(s.name, self.where[s.link][0], self.where[s.link][1] @ s.placement) for s in description.sites]
         arrays = _coordinate_data(self.data, nv)

@@ -251,9 +251,14 @@ class Description(Record):
             for k, part in enumerate(parts):
                 _check_type(part, kind, f"{name}[{k}] of robot {self.name!r}")
 
+    @cached_property
+    def link_by_name(self) -> Mapping[str, Link]:
+        """The links by their names."""
+        return MappingProxyType({link.name: link for link in self.links})
+
     def link(self, name: str) -> Link:
         """The link of that name."""
-        return next(x for x in self.links if x.name == name)
+        return self.link_by_name[name]
 
     @cached_property
     def joint_by_name(self) -> Mapping[str, Joint]:
@@ -263,6 +268,14 @@ class Description(Record):
     def joint(self, name: str) -> Joint:
         """The joint of that name."""
         return self.joint_by_name[name]
+
+    @cached_property
+    def joints_below(self) -> Mapping[str, tuple[Joint, ...]]:
+        """The joints that start at each link, in file order."""
+        below: dict[str, list[Joint]] = {}
+        for joint in self.joints:
+            below.setdefault(joint.parent, []).append(joint)
+        return MappingProxyType({link: tuple(joints) for link, joints in below.items()})
 
     def with_joint(self, joint: Joint) -> Description:
         """The same with this joint in place of the one of its name."""

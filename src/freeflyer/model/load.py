@@ -13,7 +13,7 @@ import numpy as np
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Joint, without_joints
 from freeflyer.model.inputs import gravity_vector
-from freeflyer.model.placements import placement, quaternion
+from freeflyer.model.placements import joint_transform, quaternion
 from freeflyer.model.readers.safe_file import read_xml
 from freeflyer.model.validate import validate
 from freeflyer.text import listed
@@ -134,8 +134,7 @@ def _with_base(description: Description, base: str) -> Description:
         raise DescriptionError(f'base="planar" needs one base that can be moved, but {kept}')
     X = tie.placement
     if tie.initial:  # where the file draws the child of a free joint
-        x, y, z, w = tie.initial[3:]
-        X = X @ placement(np.array(tie.initial[:3]), np.array([w, x, y, z]))
+        X = X @ joint_transform(tie, np.array(tie.initial))
     joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
     return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
 
@@ -167,20 +166,18 @@ def _moving_ties(description: Description) -> list[Joint]:
     """The joints from the world, without those of scenery: fixed links that carry nothing that moves.
 
     Where nothing moves at all, the joints of all parts."""
-    below: dict[str, list[Joint]] = {}
-    for j in description.joints:
-        below.setdefault(j.parent, []).append(j)
-    ties = below.get(WORLD, [])
+    below = description.joints_below
+    ties = below.get(WORLD, ())
     moving = []
     for tie in ties:
         stack, moves = [tie], False
         while stack and not moves:
             joint = stack.pop()
             moves = joint.kind != "fixed"
-            stack += below.get(joint.child, [])
+            stack += below.get(joint.child, ())
         if moves:
             moving.append(tie)
-    return moving or ties
+    return moving or list(ties)
 
 
 TAGS = {  # entries of an error's data, and the elements that they name; the first that is there counts

@@ -9,10 +9,9 @@ from dataclasses import replace
 import numpy as np
 
 from freeflyer import tolerances as T
-from freeflyer.errors import DescriptionError, unknown_name
+from freeflyer.errors import DescriptionError, InputError, unknown_name
 from freeflyer.model.description import JOINT_KINDS, WORLD, Description, Inertia, Joint, joint_sizes
-from freeflyer.model.frozen import is_masked
-from freeflyer.model.inputs import choice, explain_gravity
+from freeflyer.model.inputs import check_shape, choice, explain_gravity, finite_array
 from freeflyer.model.placements import join, rigid_groups, transform
 from freeflyer.text import listed
 
@@ -221,20 +220,10 @@ QUATERNION_AT = {"spherical": 0, "free": 3}
 
 def check_vector(value: object, shape: tuple[int, ...], what: str) -> np.ndarray:
     """The value as an array of finite numbers of that shape."""
-    if is_masked(value):
-        raise DescriptionError(f"{what} is a masked array with masked entries: give a number for each of them")
     try:
-        array = np.asarray(value)
-    except ValueError:  # rows of different lengths
-        raise DescriptionError(f"{what} is {value!r}: expected numbers of shape {shape}") from None
-    if array.dtype.kind not in "iuf":
-        raise DescriptionError(f"{what} is {value!r}: expected numbers of shape {shape}")
-    if array.shape != shape:
-        raise DescriptionError(f"{what} has shape {array.shape}; expected {shape}")
-    array = array.astype(float)
-    if not np.abs(array).max(initial=0.0) <= T.LARGEST_NUMBER:  # written so that NaN fails
-        raise DescriptionError(f"{what} is {array.tolist()}: expected finite numbers up to {T.LARGEST_NUMBER:g} in SI units")
-    return array
+        return check_shape(what, finite_array(what, value, T.LARGEST_NUMBER), shape)
+    except InputError as error:
+        raise DescriptionError(str(error)) from None
 
 
 def check_placement(X: object, what: str) -> None:

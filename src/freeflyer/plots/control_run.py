@@ -10,9 +10,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model.inputs import check_shape, real_array
-from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
+from freeflyer.plots.style import BESIDE, BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
-LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 MOST_LINES = 5  # named torques of a panel; the others are grey
 LEAST_ERROR = 1e-9  # of an error on the logarithmic axis
 
@@ -126,7 +125,7 @@ def _draw_errors(axes: Any, t: np.ndarray, errors: Mapping[str, np.ndarray]) -> 
         size = np.abs(e) if e.ndim == 1 else np.linalg.norm(e, axis=1)
         axes.semilogy(t, np.maximum(size, LEAST_ERROR), **_look(k), lw=1.1, label=label(name, 34))
     axes.set_ylabel("error (m, rad)")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> None:
@@ -134,7 +133,7 @@ def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> 
         axes.plot(t, f[:, 2], **_look(k), lw=1.1, label=label(name, 24))
     axes.axhline(0.0, color=GREY, lw=0.6)
     axes.set_ylabel("normal force (N)")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
@@ -151,7 +150,7 @@ def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
         axes.axhline(end, color="#c0392b", lw=0.9, ls="--")
     axes.set_ylim(-1.15, 1.15)
     axes.set_ylabel("torque / limit")
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)
 
 
 def _draw_solve_times(axes: Any, t: np.ndarray, data: Mapping[str, Any]) -> None:
@@ -161,7 +160,7 @@ def _draw_solve_times(axes: Any, t: np.ndarray, data: Mapping[str, Any]) -> None
         axes.axhline(1e3 * period, color="#c0392b", lw=0.9, ls="--", label=f"period {1e3 * period:g} ms")
     axes.set_yscale("log")
     axes.set_ylabel("solve time (ms)")
-    axes.legend(**LEGENDS, markerscale=3.0)
+    axes.legend(**BESIDE, markerscale=3.0)
 
 
 def _draw_soles(figure: Any, t: np.ndarray, feet: Mapping[str, np.ndarray], corners: Mapping[str, np.ndarray]) -> None:

@@ -12,6 +12,7 @@ from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.contacts.wrenches import express_wrenches, normal_forces
 from freeflyer.control.inputs import actuated_coordinates
 from freeflyer.errors import InputError
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.model.inputs import finite_array, shaped
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip
@@ -41,7 +42,8 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
     pressure, soles = {}, {}
     for foot in result.stance.feet:
         if foot.kind != "point" and foot.name in run.forces:
-            pressure[foot.name] = pressure_points(run.forces[foot.name][:n], LOADED * weight)
+            w = run.forces[foot.name][:n]
+            pressure[foot.name] = np.where(w[:, 2:3] > LOADED * weight, pressure_center(w)[:, :2], np.nan)
             points = surface_points(model.tree, foot)[:, :2]
             middle = points.mean(axis=0)
             around = np.argsort(np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0]))
@@ -81,12 +83,6 @@ def strip_times(run: Run, model: Model, feet: Sequence[Contact], count: int) -> 
     middles = 0.5 * (kept[:-1] + kept[1:])
     begin = max(0, (len(middles) - (count - 2)) // 2)
     return np.array([first, *middles[begin : begin + count - 2], last])
-
-
-def pressure_points(wrenches: np.ndarray, least: float) -> np.ndarray:
-    """Centres of pressure (T, 2) of wrenches (T, 6) in their frame, m; NaN where the normal force is below `least`, N."""
-    normal = np.where(wrenches[:, 2] > least, wrenches[:, 2], np.nan)
-    return np.column_stack([-wrenches[:, 4] / normal, wrenches[:, 3] / normal])
 
 
 def _nearest(result: ControlRun) -> tuple[list[str], dict[str, float], list[int]]:

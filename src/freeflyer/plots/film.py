@@ -12,7 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
 from freeflyer.plots.film_scene import FORCE_SHARE, Posture, postures
-from freeflyer.plots.style import new_figure, styled
+from freeflyer.plots.style import new_figure, round_below, styled
 from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
 
@@ -177,9 +177,7 @@ def _draw_times(axes: Any, shown: Sequence[Posture], strip: _Strip) -> None:
 
 def _draw_scale(axes: Any, largest: float, length: float, strip: _Strip) -> None:
     """The arrow of a round force, with its size, at the bottom."""
-    half = 0.5 * largest * (1.0 + 1e-9)  # forces of 100 N may be rounded
-    decade = 10.0 ** np.floor(np.log10(half))
-    size = float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= half) * decade)
+    size = round_below(0.5 * largest)
     at = np.array([strip.left + 0.1 * strip.inch, strip.low - 0.36 * strip.inch])
     draw_arrow(axes, at, np.array([1.0, 0.0]), size * length, strip.inch, fc=ORANGE_INK, zorder=1)
     axes.annotate(f"{size:g} N", at + (size * length + 0.08 * strip.inch, 0.0), va="center", fontsize=8)

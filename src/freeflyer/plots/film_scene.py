@@ -16,7 +16,8 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.estimation.contact import pressure_center
 from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
-from freeflyer.plots.view import Body, View, bodies, outline, world_points
+from freeflyer.plots.view import Body, View, bodies, outline
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.run import Run, check_run
 from freeflyer.spatial.polygons import convex_polygon
 
@@ -91,7 +92,7 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
     depth = np.array([view.depth(x.points).mean() for x in shown])
     nearness = (depth - depth.min()) / max(float(np.ptp(depth)), 1e-9)
     links = [Outline(outline(view, shown[i]), float(nearness[i])) for i in np.argsort(depth)]
-    grounds = [world_points(model, q, foot) for foot in feet]
+    grounds = [foot_points(model, q, [foot]) for foot in feet]
     if grounds:
         place = np.mean([p.mean(axis=0) for p in grounds], axis=0)
     else:

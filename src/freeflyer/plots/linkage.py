@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.linkage import Linkages, Transmission
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, label, new_figure, styled
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, label, new_figure, round_below, styled
 from freeflyer.plots.view import Body, View, outline
 
 COLUMNS = 3
@@ -122,8 +122,7 @@ def _fit(sizes: np.ndarray, rows: int) -> tuple[float, np.ndarray, np.ndarray]:
 
 def _draw_scale(axes: Any, tall: float) -> None:
     """A line of a round length at the bottom left."""
-    decade = 10.0 ** np.floor(np.log10(0.3 * tall))
-    size = float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= 0.3 * tall) * decade)
+    size = round_below(0.3 * tall)
     x, y = axes.get_xlim()[0], axes.get_ylim()[0]
     axes.plot((x, x + size), (y, y), color=GREY, lw=2.0, clip_on=False)
     axes.annotate(f"{size:g} m", (x, y), xytext=(0, -9), textcoords="offset points", fontsize=7, color=GREY, annotation_clip=False)

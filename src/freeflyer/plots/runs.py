@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.model.inputs import whole_number
-from freeflyer.plots.style import GREY, SERIES, label, new_figure, styled
+from freeflyer.plots.style import BESIDE, GREY, SERIES, label, new_figure, styled
 from freeflyer.sim.run_table import RecordedRun
 
 MOST_NAMED, MOST_GREY = 5, 60  # curves with names: those that move most; others of a panel
@@ -18,7 +18,6 @@ PANELS = (
     ("tau ", "input (N, N m)"),
     ("force ", "contact force (N)"),
 )
-LEGENDS = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}
 
 
 def signal_groups(columns: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:
@@ -68,4 +67,4 @@ def _draw(axes: Any, t: np.ndarray, curves: Mapping[str, np.ndarray]) -> None:
         axes.plot([], [], color=GREY, lw=0.8, label=f"{len(order) - MOST_NAMED} others")
     axes.grid(True)
     axes.margins(x=0.0)
-    axes.legend(**LEGENDS)
+    axes.legend(**BESIDE)

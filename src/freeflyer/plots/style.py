@@ -7,6 +7,8 @@ from contextlib import AbstractContextManager
 from functools import wraps
 from typing import Any, ParamSpec, TypeVar
 
+import numpy as np
+
 from freeflyer.text import visible
 
 P = ParamSpec("P")
@@ -15,6 +17,7 @@ BLUE, ORANGE, GREEN, GREY = "#3b82c4", "#dd7a33", "#3a9d6a", "#8a8f98"
 SERIES = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c")
 INK = "#010203"  # text and axes; pages turn it into their own text colour
 PRINT_INK = "#1d232b"
+BESIDE = {"fontsize": 7, "loc": "center left", "bbox_to_anchor": (1.005, 0.5), "handlelength": 1.4, "borderaxespad": 0.0}  # legends
 WHITE: dict[str, Any] = {"figure.facecolor": "white", "savefig.facecolor": "white"}
 
 STYLE = {
@@ -65,6 +68,12 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **o
     """(blank_figure, its axes, as `Figure.subplots` gives them)."""
     figure = blank_figure(width, height)
     return figure, figure.subplots(rows, columns, **options)
+
+
+def round_below(x: float) -> float:
+    """The largest of 1, 2 and 5 times a power of ten up to x > 0: for a scale."""
+    decade = 10.0 ** np.floor(np.log10(x))
+    return float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= x) * decade)
 
 
 def label(name: object, longest: int) -> str:

@@ -8,10 +8,10 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import contact_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.model.description import WORLD
 from freeflyer.model.model import Model
+from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.spatial.polygons import convex_polygon
 
 
@@ -81,7 +81,7 @@ def bodies(model: Model, q: np.ndarray, feet: Sequence[Contact] = ()) -> list[Bo
             points[link_of.get(frame, frame)].append(frame_pose(model, q, frame)[:3, 3])
     soles: dict[str, list[np.ndarray]] = {}
     for foot in feet:
-        soles.setdefault(link_of.get(foot.frame, foot.frame), []).append(world_points(model, q, foot))
+        soles.setdefault(link_of.get(foot.frame, foot.frame), []).append(foot_points(model, q, [foot]))
     found = []
     for link in d.links:
         if not link.inertia.mass > 0.0:
@@ -118,12 +118,6 @@ def _shortened(ways: np.ndarray, length: float) -> np.ndarray:
     """The first `length` of each way (c, 3), or all of it."""
     size = np.linalg.norm(ways, axis=1, keepdims=True)
     return ways * np.minimum(1.0, length / np.maximum(size, 1e-12))
-
-
-def world_points(model: Model, q: np.ndarray, foot: Contact) -> np.ndarray:
-    """Points (c, 3) of a contact in the world at q (nq,), m."""
-    X = frame_pose(model, q, foot.frame)
-    return np.asarray(contact_points(foot) @ X[:3, :3].T + X[:3, 3])
 
 
 def _radii(mass: float, points: np.ndarray) -> tuple[float, float]:

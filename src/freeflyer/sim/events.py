@@ -216,5 +216,5 @@ def _check_row(state: EventState, name: str, x: Any, letter: str) -> np.ndarray:
 def _check_held(constraints: Any, state: EventState, q: np.ndarray) -> ConstraintSet | None:
     if constraints is None:
         return None
-    check_set(state.model, instance("constraints", constraints, ConstraintSet))
+    check_set(state.model, constraints)
     return anchor(constraints, q)

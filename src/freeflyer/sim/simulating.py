@@ -17,7 +17,7 @@ from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import States, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instance, instances, row
+from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instances, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -230,7 +230,7 @@ def _start(equations: Equations, q: np.ndarray, v: np.ndarray) -> Equations:
     constraints = equations.constraints
     if constraints is None:
         return equations
-    check_set(equations.model, instance("constraints", constraints, ConstraintSet))
+    check_set(equations.model, constraints)
     equations = equations.with_constraints(anchor(constraints, q))
     gap = np.abs(equations.without_rolling.residual(q)) if equations.without_rolling.names else np.zeros(0)
     rate = np.abs((constraints.jacobian(q) @ v[..., None])[..., 0])

@@ -48,13 +48,12 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
     row: list[Any] = model.parameters.tolist()
     if gravity is not None:
         row[L.GRAVITY : L.GRAVITY + 3] = _vector("gravity", gravity)
-    links = {link.name for link in model.description.links}
     changed: dict[str, dict[str, Any]] = {
         "mass": {name: scalar(f"the mass of {name!r}", x) for name, x in (masses or {}).items()},
         "com": {name: _vector(f"the centre of {name!r}", x) for name, x in (centers or {}).items()},
         "inertia": {name: _symmetric(name, x) for name, x in (inertias or {}).items()}}
     for name in set().union(*changed.values()):
-        check_name("link", name, links)
+        check_name("link", name, model.description.link_by_name)
     for body in {_place(model, name)[0] for name in set().union(*changed.values())}:
         _put_inertia(model, row, body, changed)
     for name, x in (positions or {}).items():

@@ -127,10 +127,8 @@ class RobotNodes:
             self._place(self.ellipsoids, X.reshape(-1, 4, 4), half)
 
     def _update_arrows(self, q: np.ndarray, forces: Sequence[Forces]) -> None:
-        poses, scales = (
-            np.tile(np.eye(4), (max(1, len(q) * len(self.feet)), 1, 1)),
-            np.zeros((max(1, len(q) * len(self.feet)), 3)))
-        n = 0
+        count, n = max(1, len(q) * len(self.feet)), 0
+        poses, scales = np.tile(np.eye(4), (count, 1, 1)), np.zeros((count, 3))
         for x, given, offset in zip(q, forces, self.offsets):
             for begin, end in force_arrows(self.model, x, given, self.feet, self.size):
                 length = float(np.linalg.norm(end - begin))

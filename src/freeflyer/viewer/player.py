@@ -144,8 +144,7 @@ class RunPage(Viewer):
         if event.client is not None and not self._setting:
             frame = int(np.abs(self.motion.t[self._samples] - self._timeline.value).argmin())
             with self._lock:
-                self._playing.clear()
-                self._play.label = "play"
+                self.pause()
                 self.frame = frame
                 self._draw()
 

@@ -93,8 +93,7 @@ def _excess(moments: np.ndarray) -> tuple[str, float]:
 
 def _welded_inertias(description: Description) -> Callable[[str], Inertia]:
     """The inertia of all links that fixed joints weld to a link, by its name."""
-    groups = rigid_groups(description)
-    links = {link.name: link for link in description.links}
+    groups, links = rigid_groups(description), description.link_by_name
 
     def of(name: str) -> Inertia:
         top = groups[name][0]
@@ -133,12 +132,12 @@ def _far_centre(link: Link, scale: float) -> Iterator[Finding]:
 def _massless(description: Description) -> Iterator[Finding]:
     """Links that carry no mass at all: frames when fixed, trouble when they move freely at the end of a branch."""
     carried = _carried_mass(description)
-    above, below = {joint.child: joint for joint in description.joints}, joints_below(description)
+    above, below = {joint.child: joint for joint in description.joints}, description.joints_below
     for link in description.links:
         joint = above.get(link.name)
         if carried[link.name] > 0 or link.name == WORLD or joint is None or joint.kind == "fixed":
             continue
-        outermost = not any(j.kind != "fixed" for j in below.get(link.name, []))
+        outermost = not any(j.kind != "fixed" for j in below.get(link.name, ()))
         if joint.mimic is not None or not outermost:
             continue
         if joint.armature and min(joint.armature) > 0:
@@ -160,17 +159,9 @@ def _carried_mass(description: Description) -> dict[str, float]:
     return carried
 
 
-def joints_below(description: Description) -> dict[str, list[Joint]]:
-    """The joints that start at each link, in file order."""
-    below: dict[str, list[Joint]] = {}
-    for joint in description.joints:
-        below.setdefault(joint.parent, []).append(joint)
-    return below
-
-
 def links_in_tree_order(description: Description) -> Iterator[tuple[Link, Joint | None, int]]:
     """(link, the joint that carries it or None, depth), depth first in file order, without recursion."""
-    below, links = joints_below(description), {link.name: link for link in description.links}
+    below, links = description.joints_below, description.link_by_name
     roots = [links[name] for name in description.roots]
     if WORLD in links or WORLD in below:
         roots.insert(0, links.get(WORLD, Link(WORLD)))
@@ -178,7 +169,7 @@ def links_in_tree_order(description: Description) -> Iterator[tuple[Link, Joint 
     while stack:
         link, joint, depth = stack.pop()
         yield link, joint, depth
-        stack.extend((links[j.child], j, depth + 1) for j in reversed(below.get(link.name, [])))
+        stack.extend((links[j.child], j, depth + 1) for j in reversed(below.get(link.name, ())))
 
 
 def reach(description: Description) -> float:

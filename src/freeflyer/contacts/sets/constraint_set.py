@@ -21,7 +21,7 @@ from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
-from freeflyer.model import Model, finite_row, frozen_array, instances, public, row, true_or_false
+from freeflyer.model import Model, finite_row, frozen_array, instance, instances, public, row, true_or_false
 from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 
@@ -276,7 +276,8 @@ def refuse_rolling(constraints: ConstraintSet) -> None:
 
 
 def check_set(model: Model, constraints: Any) -> None:
-    """InputError for a set of another model, or for one of the same model with its loops open in place of closed."""
+    """InputError for what is no set, one of another model, or one of the same model with its loops open in place of closed."""
+    instance("constraints", constraints, ConstraintSet)
     if constraints.model.same_robot(model):
         return
     if constraints.model.tree.same_robot(model.tree):

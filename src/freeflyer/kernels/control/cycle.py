@@ -5,8 +5,6 @@ rows, it is the answer. Limits that were active in the cycle before are equation
 of the right sign prove the answer. Else rounds of an active set begin.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import item_int, table_int
 from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations

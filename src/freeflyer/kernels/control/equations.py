@@ -7,8 +7,6 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO

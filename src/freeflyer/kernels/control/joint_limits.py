@@ -5,8 +5,6 @@ those of Del Prete (IEEE RA-L 3(1), 2018): after one cycle at a constant acceler
 its limit with an acceleration of at most `brake`.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, select_less, sqrt
 
 

@@ -5,8 +5,6 @@ and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot moti
 a control program at rest, without dynamics.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import kernel, load, load_int, release, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds

@@ -1,7 +1,5 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration

@@ -6,8 +6,6 @@ in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^
 pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE

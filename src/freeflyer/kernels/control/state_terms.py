@@ -5,8 +5,6 @@ J gamma, its equations of motion G^T (M a + h). If the accelerations of all join
 ("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29)).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (

@@ -5,8 +5,6 @@
 ("Inverse dynamics of ... Kangaroo" and "Reduced whole-body control"). A row is one of the program's, over (alpha, F).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (

@@ -8,8 +8,6 @@ Errors of the last level, such as a posture's, that branches cannot reduce once 
 are not clearly able to do what else is left for them are not split off: then all is solved at once.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.equations import CLEAR, add_squares, copy, copy_rows, pivot_ratio, solve_equations

@@ -6,8 +6,6 @@ Every coefficient has a power series below the switch and a closed form above it
 lanes of a Pack may differ.
 """
 
-from __future__ import annotations
-
 import math
 
 from freeflyer.kernels.backend import inlined, load, select_less, sqrt, store

@@ -10,8 +10,6 @@ tree is then a quarter of the instructions for one state. A Pack fills a registe
 three. The primitives here take either. Compiled meanings: compiler/meanings/vectors.py.
 """
 
-from __future__ import annotations
-
 from typing import Any
 
 from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed

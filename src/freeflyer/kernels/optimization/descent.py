@@ -6,8 +6,6 @@ sign, prove that the level is optimal; they are equations for the levels below. 
 level improves, whichever limits were held before.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import (
     from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace,
 )

@@ -7,8 +7,6 @@ its multipliers are corrected by the same factors: first from zero, or from limi
 singular, as proximal steps, with R of a slightly larger matrix.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row

@@ -11,8 +11,6 @@ point, rounds may make no step. Then the projected slope proves the optimum, or 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import (
     from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
     workspace,

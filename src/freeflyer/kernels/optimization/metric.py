@@ -3,8 +3,6 @@
 Least 1/2 x^T H x + g^T x is least norm of y.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, kernel, load, load_row, row_step, sqrt, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products

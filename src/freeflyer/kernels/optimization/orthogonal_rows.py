@@ -8,8 +8,6 @@ solution. If one row is held or released, Q and L are turned (Givens): rows behi
 on those before it or no longer does.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row,
 )

@@ -9,8 +9,6 @@ are exceeded than there are unknowns, they are squares of the level's matrix, as
 on from where the last one has ended (the proximal point method).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import (
     from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )

@@ -13,11 +13,11 @@ from freeflyer.model.model import JointInfo, Model, remembered
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.description import SIZES, MujocoJoint
 from freeflyer.model.states.matching import Matching, Places
-from freeflyer.model.states.velocities import Block, cross
-from freeflyer.spatial.quaternion import rotation_matrix
+from freeflyer.model.states.velocities import Block
+from freeflyer.spatial._series import cross
+from freeflyer.spatial.quaternion import rotation_matrix, turned_back
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
 
-KINDS = {"revolute": "hinge", "continuous": "hinge", "prismatic": "slide", "spherical": "ball", "free": "free"}
 ADVICE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
 
 
@@ -50,7 +50,7 @@ def written_layout(model: Model) -> tuple[MujocoJoint, ...]:
         if joint.kind == "free" and (joint.parent != "world" or not np.array_equal(placement, np.eye(4))):
             raise InputError(f"free joint {joint.name!r} of {model.name!r} does not begin in the world's own frame, as MuJoCo's "
                 "do", joint=joint.name)
-        for k, kind in enumerate(N.CHAINS.get(joint.kind) or (KINDS[joint.kind],)):
+        for k, kind in enumerate(N.MOTIONS[joint.kind]):
             name = N.group_name(joint.name, joint.kind, k) if joint.kind in N.CHAINS else joint.name
             found.append(MujocoJoint(name, kind, joint.child, (0.0,) * SIZES[kind][0]))
     return tuple(found)
@@ -79,7 +79,10 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     def rate(v: np.ndarray) -> np.ndarray:
         return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate)
+    return Block(
+        iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate,
+        one_to_ours=lambda q, x: turned_back(q[iq + 3 : iq + 7], x),
+    )  # fmt: skip
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:
@@ -90,14 +93,14 @@ def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> li
     taken = {j.name for j in by_body.values()}
     found: list[tuple[JointInfo | None, int]] = []
     for theirs in joints:
-        group = N.GROUPED.fullmatch(theirs.name)
-        if theirs.name not in ours and group and group[1] in ours and ours[group[1]].kind == group[2]:
-            found.append((ours[group[1]], int(group[3])))
+        name, first = N.joint_of(theirs.name, ours)
+        joint = ours.get(name)
+        if joint is not None and name != theirs.name:
+            found.append((joint, first))
             continue
-        joint = ours.get(theirs.name)
         if theirs.kind == "free":
             joint = by_body.get(theirs.body) or (None if joint is None or joint.name in taken else joint)
-        if joint is not None and KINDS.get(joint.kind) != theirs.kind:
+        if joint is not None and N.MOTIONS.get(joint.kind) != (theirs.kind,):
             raise InputError(f"joint {theirs.name!r} is a {theirs.kind} joint in {whose} and {joint.kind} in the model "
                 f"{model.name!r}: states of another robot, or of another base. {ADVICE}", joint=theirs.name)
         found.append((joint, 0))

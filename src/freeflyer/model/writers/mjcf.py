@@ -14,8 +14,8 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
-from freeflyer.model.placements import placement, pose_at, quaternion, screws, turn_about
-from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, TO_MUJOCO, group_name, hidden_link, link_site
+from freeflyer.model.placements import joint_transform, pose_at, quaternion, screws, turn_about
+from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
 from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
@@ -24,11 +24,6 @@ from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING
 
 if TYPE_CHECKING:
     from lxml.etree import _Element
-
-
-MOTIONS = {
-    "revolute": ("hinge",), "continuous": ("hinge",), "prismatic": ("slide",), "spherical": ("ball",),
-    "free": ("free",), **CHAINS}
 
 
 @dataclass(frozen=True)
@@ -58,10 +53,7 @@ class Tree:
     """Fills `worldbody`; `custom` collects what has no place in the bodies."""
 
     def __init__(self, description: Description, worldbody: _Element) -> None:
-        self.links = {x.name: x for x in description.links}
-        self.below: dict[str, list[Joint]] = {}
-        for joint in description.joints:
-            self.below.setdefault(joint.parent, []).append(joint)
+        self.links, self.below = description.link_by_name, description.joints_below
         self.sites: dict[str, list[tuple[str, np.ndarray]]] = {}
         for site in description.sites:
             self.sites.setdefault(site.link, []).append((site.name, site.placement))
@@ -72,17 +64,17 @@ class Tree:
         self.custom = add(None, "custom")
         self.motions: list[Motion] = []  # in the order of qpos
         self._add_sites(worldbody, WORLD)
-        stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, []))]
+        stack = [(worldbody, j) for j in reversed(self.below.get(WORLD, ()))]
         while stack:
             parent, joint = stack.pop()
             element, link = self._add_body(parent, self._chain(joint))
-            stack += [(element, j) for j in reversed(self.below.get(link, []))]
+            stack += [(element, j) for j in reversed(self.below.get(link, ()))]
 
     def _chain(self, joint: Joint) -> list[Joint]:
         """`joint` and those that follow it through massless links to which nothing else is tied."""
         chain = [joint]
         while joint.kind not in ("fixed", "free"):
-            link, after = self.links[joint.child], self.below.get(joint.child, [])
+            link, after = self.links[joint.child], self.below.get(joint.child, ())
             massless = not link.inertia.mass and not np.any(link.inertia.rotational)
             if len(after) != 1 or link.name in self.sites or not massless or after[0].kind == "free":
                 break
@@ -101,8 +93,7 @@ class Tree:
             anchors.append(se3.inverse(X))
             X = motion.before @ motion.drawn @ X
         if chain[0].kind == "free" and chain[0].initial:
-            x, y, z, w = chain[0].initial[3:]
-            X = placement(np.array(chain[0].initial[:3]), np.array([w, x, y, z]))
+            X = joint_transform(chain[0], np.array(chain[0].initial))
         body = add(parent, "body", name=link, **_pose(X))
         for motion, A in zip(motions, reversed(anchors)):
             self._add_joint(body, motion, A)
@@ -295,9 +286,8 @@ def _compile(content: str, root: _Element) -> None:
 
 def _add_equalities(root: _Element, description: Description, tree: Tree) -> None:
     block = add(None, "equality")
-    links = {x.name for x in description.links} | {WORLD}
     for loop in description.loops:
-        ends = [link_site(f) if f in links else f for f in (loop.frame_a, loop.frame_b)]
+        ends = [link_site(f) if f == WORLD or f in tree.links else f for f in (loop.frame_a, loop.frame_b)]
         tag = "connect" if tuple(loop.mask) == POINT else "weld"
         add(block, tag, name=loop.name, site1=ends[0], site2=ends[1])
     joints = description.joint_by_name

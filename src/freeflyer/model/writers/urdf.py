@@ -35,7 +35,7 @@ def to_urdf(robot: object, path: str | os.PathLike[str] | None = None, overwrite
     base = _base_joint(description)
     joints = [j for j in description.joints if j is not base]
     root = add(None, "robot", name=description.name or "robot")
-    if _uses_world(description, joints) and WORLD not in {x.name for x in description.links}:
+    if _uses_world(description, joints) and WORLD not in description.link_by_name:
         add(root, "link", name=WORLD)
     for link in description.links:
         _add_inertial(add(root, "link", name=link.name), link.inertia)
@@ -59,7 +59,7 @@ def _base_joint(description: Description) -> Joint | None:
     plain = np.array_equal(tie.placement, np.eye(4)) and not any(getattr(tie, f) for f in PER_COORDINATE)
     upright = tie.kind != "planar" or np.array_equal(tie.axis, [0.0, 0.0, 1.0])
     others = [j for j in description.joints if j is not tie]
-    alone = WORLD not in {x.name for x in description.links} and not _uses_world(description, others)
+    alone = WORLD not in description.link_by_name and not _uses_world(description, others)
     return tie if plain and upright and alone and tie.name not in description.actuated else None
 
 

@@ -4,8 +4,6 @@ A number beside a Pack is repeated in every lane. Square blocks of numbers are t
 in one register, of Packs a tuple of three.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from typing import Any

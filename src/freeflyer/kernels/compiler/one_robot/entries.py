@@ -18,7 +18,7 @@ import numpy as np
 
 from freeflyer.kernels.backend import copy_entries
 from freeflyer.kernels.compiler.frontend.functions import Functions
-from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
+from freeflyer.kernels.compiler.meanings.arguments import compiled_only
 from freeflyer.kernels.compiler.meanings.memory import plus, times
 from freeflyer.kernels.compiler.one_robot import tracing
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
@@ -26,7 +26,7 @@ from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, count_of, each_group, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
-from freeflyer.kernels.entry import OPTIONS, Entry, formula, kernel_function
+from freeflyer.kernels.entry import OPTIONS, Entry, formula, kernel_function, value
 from freeflyer.kernels.model.layout import FRAMES, N_V, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.tree.rnea import add_loads
 
@@ -122,7 +122,7 @@ def _each(e: Functions, entry: Entry, tree: Any, buffers: Sequence[Any], run: Ca
     for shape in entry.rows:
         size: Any = 1
         for n in shape:
-            size = times(e, size, value_of(e, tree, formula(n)))
+            size = times(e, size, e.call(value, [formula(n), tree]))
         sizes.append(size)
     strides = dict(zip(buffers, [*sizes, *more.values()], strict=True))
     each_group(e, strides, count_of(buffers), lambda here: run(*(here[b] for b in buffers)))

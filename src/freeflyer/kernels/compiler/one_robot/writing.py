@@ -4,8 +4,6 @@ Sines and cosines come first, by the kernel that computes them everywhere. The r
 handles well; what one of them leaves for others lies in memory on the stack.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from itertools import starmap

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from math import comb
 
@@ -12,7 +11,7 @@ from freeflyer.model.description import POINT, WELD, Coupling, Description, Join
 from freeflyer.model.placements import placement, pose_at
 from freeflyer.model.readers.mjcf.bodies import is_link_site
 from freeflyer.model.readers.mjcf.compiling import Compiled
-from freeflyer.model.readers.mjcf.names import GROUPED, TO_OURS, unique_name
+from freeflyer.model.readers.mjcf.names import TO_OURS, joint_of, unique_name
 from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.validate import ONE_DOF
@@ -140,16 +139,6 @@ def read_keyframes(description: Description, extras: Extras, where: str, notes: 
         qpos = numbers(text, (nq,), f"{where}, keyframe {name[:80]!r}")
         found.append(Keyframe(name, _keyframe_positions(description, qpos)))
     return replace(description, keyframes=tuple(found))
-
-
-def joint_of(name: str, joints: Mapping[str, Joint]) -> tuple[str, int]:
-    """Our joint that MuJoCo's joint `name` is, or is a part of, and its first coordinate there; "" where there is none."""
-    if name in joints:
-        return name, 0
-    part = GROUPED.fullmatch(name)
-    if part and part[1] in joints and joints[part[1]].kind == part[2]:
-        return part[1], int(part[3])
-    return "", 0
 
 
 def _keyframe_positions(description: Description, qpos: tuple[float, ...]) -> tuple[tuple[str, tuple[float, ...]], ...]:

@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
 from freeflyer.model.description import MujocoJoint
 
 # Kinds that MuJoCo lacks: the joints that make them up, outermost first, named "joint/kind/0" and so on.
 CHAINS = {"cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"), "planar": ("slide", "slide", "hinge")}
+MOTIONS = {"revolute": ("hinge",), "continuous": ("hinge",), "prismatic": ("slide",), "spherical": ("ball",), "free": ("free",),
+           **CHAINS}
 GROUPED = re.compile(r"(.+)/(cylindrical|universal|planar)/([012])", re.DOTALL)
 # A custom numeric "freeflyer:velocity:joint" holds a field of Joint; a custom text "freeflyer:fixed:body" names the
 # fixed joint that carries the body, "freeflyer:link:body/joint" the massless link between two joints of a body.
@@ -31,6 +33,16 @@ def link_site(link: str) -> str:
 def group_name(joint: str, kind: str, k: int) -> str:
     """The k-th MuJoCo joint of a joint of a kind of CHAINS."""
     return f"{joint}/{kind}/{k}"
+
+
+def joint_of(name: str, joints: Mapping[str, Any]) -> tuple[str, int]:
+    """Our joint that MuJoCo's joint `name` is, or is a part of, and its first coordinate there; "" where there is none."""
+    if name in joints:
+        return name, 0
+    part = GROUPED.fullmatch(name)
+    if part and part[1] in joints and joints[part[1]].kind == part[2]:
+        return part[1], int(part[3])
+    return "", 0
 
 
 def unique_name(name: str, taken: set[str]) -> str:
