@@ -68,3 +68,12 @@ def _short(x: object) -> str:
     else:
         text = repr(x)
     return text if len(text) <= LONGEST else text[: LONGEST - 1] + "…"
+
+
+def unique_name(name: str, taken: set[str]) -> str:
+    """The name, with a number behind it where it is taken; from now on it is."""
+    k, free = 2, name
+    while free in taken:
+        free, k = f"{name}_{k}", k + 1
+    taken.add(free)
+    return free

@@ -25,6 +25,11 @@ class Operations:
     additions: int = 0
     functions: int = 0
 
+    @property
+    def total(self) -> int:
+        """Multiplications and additions."""
+        return self.multiplications + self.additions
+
 
 class CountingScalar:
     """A scalar without a value: each operation on it counts in `operations` and gives another one."""

@@ -40,6 +40,8 @@ def test_points_that_begin_below_the_ground_come_out_slowly():
     run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.0995, np.zeros(6), corners(0.2, 0.15, -0.1), duration=0.02)
     assert np.allclose(run.q[:, 2] - 0.1, -5e-4 * 0.8 ** np.arange(21), atol=1e-7)
     assert np.abs(run.v).max() < 1e-11
+    rising = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.0995, np.eye(6)[2] * 0.1, corners(0.2, 0.15, -0.1), duration=0.002)
+    assert np.allclose(rising.ground["penetration"][:2], (5e-4, 4e-4), atol=2e-5)
 
 
 def test_a_thrown_ball_rolls_at_five_sevenths():

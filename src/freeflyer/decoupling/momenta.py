@@ -16,6 +16,7 @@ from numpy.typing import ArrayLike
 from freeflyer.decoupling.base import (
     BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
 from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
+from freeflyer.dynamics.closed import multiply
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import Model, finite_row, name_list, public, shaped
 from freeflyer.spatial import se3
@@ -57,7 +58,7 @@ def locked_velocity(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | No
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
     locked = np.linalg.solve(M[..., b], M @ v[..., None])[..., 0]
-    return locked if frame is None else _times(se3.adjoint(_from_base(model, q, v, frame)), locked)
+    return locked if frame is None else multiply(se3.adjoint(_from_base(model, q, v, frame)), locked)
 
 
 @public
@@ -68,8 +69,8 @@ def total_momentum(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str | Non
     mass matrix."""
     check_floating(model)
     v = finite_row(model, "v", v, "u")
-    h = _times(mass_matrix(model, q)[..., b, :], v)
-    return h if frame is None else _times(se3.coadjoint(_from_base(model, q, v, frame)), h)
+    h = multiply(mass_matrix(model, q)[..., b, :], v)
+    return h if frame is None else multiply(se3.coadjoint(_from_base(model, q, v, frame)), h)
 
 
 @shown_short
@@ -108,7 +109,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
         raise InputError("frames is empty: name at least one, or leave it out for the usual ones")
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     M = mass_matrix(model, q)[..., b, :]
-    h, X_WB = _times(M, v), base_pose(model, q)
+    h, X_WB = multiply(M, v), base_pose(model, q)
     # sizes of what adds up to the momentum: rounding leaves so much of it
     parts = np.abs(M) @ np.abs(v)[..., None]
     linear, angular = (np.linalg.norm(parts[..., k, 0], axis=-1) for k in (slice(0, 3), slice(3, 6)))
@@ -116,7 +117,7 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
     for name in names:
         X_WC, twist = moving_frame(model, q, v, name)
         X_CB = se3.inverse(X_WC) @ X_WB
-        h_c = _times(se3.coadjoint(X_CB), h)
+        h_c = multiply(se3.coadjoint(X_CB), h)
         drift = np.einsum("...ji,...j->...i", se3.ad(twist), h_c)
         speed, turn = np.linalg.norm(twist[..., :3], axis=-1), np.linalg.norm(twist[..., 3:], axis=-1)
         arm = np.linalg.norm(X_CB[..., :3, 3], axis=-1) * linear + angular
@@ -126,10 +127,6 @@ def constants_of_motion(model: Model, q: ArrayLike, v: ArrayLike, *,
         drifts.append(drift)
         conserved.append(held)
     return ConstantsOfMotion(names, np.stack(momenta, -2), np.stack(drifts, -2), np.stack(conserved, -1))
-
-
-def _times(A: np.ndarray, x: np.ndarray) -> np.ndarray:
-    return np.einsum("...ij,...j->...i", A, x)
 
 
 def _from_base(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> np.ndarray:

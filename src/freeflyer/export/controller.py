@@ -11,7 +11,7 @@ from numpy.typing import ArrayLike
 from freeflyer.control.problem import Formulation, WholeBodyProblem, asked_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.export.exporting import Export, refuse_to_replace, write_library
-from freeflyer.export.header import STATUS, Identifiers, array, comment, enum, prefix_of, word
+from freeflyer.export.header import STATUS, array, comment, enum, identifier, prefix_of, word
 from freeflyer.export.library import NATIVE, code_of, filled, target_of
 from freeflyer.files import check_path
 from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
@@ -68,8 +68,8 @@ def export_controller(
     topology, parameters = program.sizes.topology, program.parameters
     need = scratch_need(topology, 1, CONTROL_CYCLE.square)  # type: ignore[no-untyped-call]
     need += sum(row_need(1, n) for n in CONTROL_CYCLE.sizes(topology))  # type: ignore[no-untyped-call]
-    P, rows, names = begin.upper(), len(program.weights), Identifiers()
-    places = [entry for piece, at in program.places() for entry in _places(names, P, piece.name, piece.kind, piece.rows, at)]
+    P, rows, taken = begin.upper(), len(program.weights), set[str]()
+    places = [entry for piece, at in program.places() for entry in _places(taken, P, piece.name, piece.kind, piece.rows, at)]
     values = {
         "NAME": comment(model.name), "PREFIX": begin, "UPPER": P, "KERNEL": symbol, "CPU": machine.cpu if cpu == NATIVE else cpu,
         "NQ": model.nq, "NV": model.nv, "MOTORS": len(problem.driven), "CONTACTS": len(problem.constraints.item_names),
@@ -87,15 +87,15 @@ def export_controller(
         "Q": array("double", "example_q", map(float, state)), "TAU": array("double", "example_tau", map(float, solution.tau))}
     progress(0.9, "writing")
     forms = {f"{begin}.h": "controller.h.txt", f"{begin}.c": "controller.c.txt", "main.c": "controller_main.c.txt"}
-    texts, functions = {name: filled(form, values) for name, form in forms.items()}, (f"{begin}_control", f"{begin}_targets")
-    files, notes = write_library(target, overwrite, begin, {"control_cycle": (symbol, code)}, texts, functions, machine.triple)
-    return Export(target, begin, str(values["CPU"]), functions[:1], files, tuple(notes))
+    texts = {name: filled(form, values) for name, form in forms.items()}
+    files, notes = write_library(target, overwrite, begin, {"control_cycle": code}, texts, machine.triple)
+    return Export(target, begin, str(values["CPU"]), (f"{begin}_control",), files, tuple(notes))
 
 
-def _places(names: Identifiers, upper: str, name: str, kind: int, rows: int, at: int) -> list[tuple[str, int, str]]:
+def _places(taken: set[str], upper: str, name: str, kind: int, rows: int, at: int) -> list[tuple[str, int, str]]:
     """Enumerators of the numbers of a task."""
     if kind == K.POSTURE:
         parts = [("STIFFNESS", 0), ("DAMPING", 1), ("VELOCITY", 2), ("ACCELERATION", 2 + rows), ("TARGET", 2 + 2 * rows)]
     else:
         parts = list(FRAME_PARTS)
-    return [(names.new(f"{upper}_{word(name)}", part), at + k, name) for part, k in parts]
+    return [(identifier(taken, f"{upper}_{word(name)}", part), at + k, name) for part, k in parts]

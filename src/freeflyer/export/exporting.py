@@ -100,26 +100,26 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
             codes[symbol] = code
             calls.append(Call(begin, function, own, lanes, symbol, model))
     library = Library(model, begin, machine.cpu if cpu == NATIVE else cpu, tuple(calls))
-    kernels = {f"{k.entry.name}{'_batch' if k.batch else ''}": (k.kernel, codes[k.kernel]) for k in library.kernels}
+    kernels = {f"{k.entry.name}{'_batch' if k.batch else ''}": codes[k.kernel] for k in library.kernels}
     progress(0.0, "writing")
     texts = {f"{begin}.h": header(library), f"{begin}.c": source(library), "main.c": main_c(library)}
     names = tuple(call.name for call in calls)
-    files, more = write_library(target, overwrite, begin, kernels, texts, names, machine.triple)
+    files, more = write_library(target, overwrite, begin, kernels, texts, machine.triple)
     return Export(target, begin, library.cpu, names, files, (*notes, *more))
 
 
-def write_library(folder: Path, overwrite: bool, prefix: str, kernels: Mapping[str, tuple[str, bytes]], texts: Mapping[str, str],
-                  functions: Sequence[str], triple: str) -> tuple[tuple[str, ...], list[str]]:
-    """Writes the object code of kernels, (symbol, bytes) by name, and texts by the names of their files, and makes the libraries of
-    these functions; (paths of all files, notes)."""
-    objects = {f"objects/{name}.o": kernel for name, kernel in kernels.items()}
+def write_library(folder: Path, overwrite: bool, prefix: str, kernels: Mapping[str, bytes], texts: Mapping[str, str],
+                  triple: str) -> tuple[tuple[str, ...], list[str]]:
+    """Writes the object code of kernels by name, and texts by the names of their files, and makes the libraries; (paths of all
+    files, notes)."""
+    objects = {f"objects/{name}.o": code for name, code in kernels.items()}
     with whole_folder(folder, overwrite) as new:
         (new / "objects").mkdir()
-        for name, (_, code) in objects.items():
+        for name, code in objects.items():
             (new / name).write_bytes(code)
         for name, text in {**texts, "CMakeLists.txt": cmake(prefix, list(objects))}.items():
             (new / name).write_text(text, encoding="ascii")
-        notes = build(new, prefix, functions, {name: symbol for name, (symbol, _) in objects.items()}, triple)
+        notes = build(new, prefix, list(objects), triple)
         return tuple(sorted(str(p.relative_to(new)) for p in new.rglob("*") if p.is_file())), notes
 
 

@@ -14,8 +14,7 @@ from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.entry_code import row_need, scratch_need
 from freeflyer.kernels.entry import LETTERS, Dimension, Entry
-from freeflyer.model import Model
-
+from freeflyer.model import Model, random_configuration
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
 ALL = "all"
@@ -284,8 +283,6 @@ class Library:
 
 def example_inputs(library: Library) -> dict[str, np.ndarray]:
     """A state for every input that a function may have, by name: always the same numbers."""
-    from freeflyer.model import random_configuration
-
     rng, model = np.random.default_rng(0), library.model
     found: dict[str, np.ndarray] = {}
     for name in ("q", "q0", "q1"):

@@ -18,6 +18,7 @@ from freeflyer.kernels import entry as status
 from freeflyer.kernels.compiler.calls.running import state
 from freeflyer.kernels.entry import OK, STATE, WHERE
 from freeflyer.kernels.model import layout
+from freeflyer.text import unique_name
 
 
 RESERVED = frozenset(  # names of libraries, of other files, and of headers of C23, POSIX, compilers and their C libraries
@@ -60,20 +61,9 @@ def comment(text: object) -> str:
     return shown.replace("*/", "* /").replace("/*", "/ *").replace("??", "? ?").rstrip("\\")
 
 
-class Identifiers:
-    """Enumerators of one header: each name once, later ones numbered."""
-
-    def __init__(self) -> None:
-        self._taken: set[str] = set()
-
-    def new(self, start: str, name: str) -> str:
-        """`start` and a name, in capitals."""
-        first = f"{start}_{word(name) or 'UNNAMED'}".upper()
-        found, k = first, 2
-        while found in self._taken:
-            found, k = f"{first}_{k}", k + 1
-        self._taken.add(found)
-        return found
+def identifier(taken: set[str], start: str, name: str) -> str:
+    """An enumerator of a header, `start` and a name in capitals; later ones of the same name are numbered."""
+    return unique_name(f"{start}_{word(name) or 'UNNAMED'}".upper(), taken)
 
 
 STATUS = (
@@ -142,11 +132,11 @@ def scratch(library: Library) -> list[str]:
 
 def enums(library: Library) -> list[str]:
     P, model = library.upper, library.model
-    names = Identifiers()
+    taken = set[str]()
     statuses = [(f"{P}_{name}", k, text) for name, k, text in STATUS]
-    frames = [(names.new(f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
-    q = [(names.new(f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in model.tree.joints if j.nv]
-    v = [(names.new(f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in model.joints if j.nv]
+    frames = [(identifier(taken, f"{P}_FRAME", x), k, x) for k, x in enumerate(model.frame_names)]
+    q = [(identifier(taken, f"{P}_Q", j.name), j.iq, f"{j.name}: {j.kind}, {j.nq} of q") for j in model.tree.joints if j.nv]
+    v = [(identifier(taken, f"{P}_V", j.name), j.iv, f"{j.name}: {j.kind}, {j.nv} of v") for j in model.joints if j.nv]
     words = [(f"{P}_{x}", k, "") for k, x in enumerate(("BODY", "MIXED", "WORLD"))]
     return [
         *enum(f"{library.prefix}_status", "", statuses), "", *enum(f"{library.prefix}_expressed", "", words), "",

@@ -9,7 +9,6 @@ import shutil
 import subprocess
 import sys
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from functools import cache
 from importlib import resources
 from pathlib import Path
@@ -20,40 +19,6 @@ from freeflyer.errors import FreeflyerError, InputError, check_name, format_valu
 from freeflyer.kernels.compiler import build as builds, cache as disk
 from freeflyer.kernels.compiler.object_code import Target, host, linked, pack_lanes
 from freeflyer.kernels.entry import Entry
-
-MAGIC = b"!<arch>\n"
-
-
-@dataclass(frozen=True)
-class Member:
-    """A file of an archive, and the symbols that it defines."""
-
-    name: str
-    symbols: tuple[str, ...]
-    content: bytes
-
-
-def archive(members: Sequence[Member]) -> bytes:
-    """The bytes of the archive: index ('/'), long names ('//'), files. Dates, owners and modes are always the same."""
-    names = "".join(f"{m.name}/\n" for m in members).encode()
-    count = sum(len(m.symbols) for m in members)
-    symbols = b"".join(x.encode() + b"\0" for m in members for x in m.symbols)
-    index_size = 4 * (1 + count) + len(symbols)
-    at = len(MAGIC) + len(_entry("/", bytes(index_size))) + len(_entry("//", names))
-    offsets, files, name_at = [], [], 0
-    for m in members:
-        offsets += [at] * len(m.symbols)
-        files.append(_entry(f"/{name_at}", m.content))
-        at += len(files[-1])
-        name_at += len(m.name) + 2
-    index = b"".join(n.to_bytes(4, "big") for n in (count, *offsets)) + symbols
-    return b"".join([MAGIC, _entry("/", index), _entry("//", names), *files])
-
-
-def _entry(name: str, content: bytes) -> bytes:
-    head = f"{name:<16}{0:<12}{0:<6}{0:<6}{644:<8}{len(content):<10}`\n".encode()
-    return head + content + b"\n" * (len(content) % 2)
-
 
 COMPILERS = ("cc", "gcc", "clang")
 ARCHIVERS = ("ar", "gcc-ar", "llvm-ar")
@@ -70,24 +35,26 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
     return None if found is None else [found, *given[1:]]
 
 
-def build(folder: Path, prefix: str, functions: Sequence[str], kernels: Mapping[str, str], triple: str = "") -> list[str]:
-    """Makes lib{prefix}.a and lib{prefix}.so in a folder that holds the source and the object code.
+def build(folder: Path, prefix: str, objects: Sequence[str], triple: str = "") -> list[str]:
+    """Makes lib{prefix}.so and lib{prefix}.a in a folder that holds the source and these files of object code.
 
-    `functions`: what the source defines; `kernels`: the symbol of each file of object code; `triple`: another kind of machine than
-    this, in ELF. A sentence for what cannot be made."""
-    compilers = (f"{triple}-gcc",) if triple else COMPILERS
+    `triple`: another kind of machine than this, in ELF. A sentence for what cannot be made."""
+    compilers, archivers = ((f"{triple}-gcc",), (f"{triple}-ar",)) if triple else (COMPILERS, ARCHIVERS)
     own, notes = f"{prefix}.o", []
-    symbols = {own: tuple(functions), **{file: (symbol,) for file, symbol in kernels.items()}}
+    files = [own, *objects]
     name = [f"-Wl,-soname,lib{prefix}.so"] if triple or sys.platform == "linux" else []
     try:
         compiler = tool("CC", compilers)
         if compiler is None:
             return [f"no C compiler was found ({', '.join(compilers)}, or $CC): build the libraries with CMakeLists.txt"]
         run(folder, [*compiler, "-std=c99", "-O2", "-fPIC", "-c", f"{prefix}.c", "-o", own])
-        if triple and len({machine(folder / file) for file in symbols}) > 1:  # $CC is often set to this machine's compiler
+        if triple and len({machine(folder / file) for file in files}) > 1:  # $CC is often set to this machine's compiler
             raise FreeflyerError(f"{shlex.join(compiler)} makes no code for {triple}: set $CC to a compiler that does")
-        make_static(folder, f"lib{prefix}.a", symbols, triple)
-        run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *symbols, "-lm"])
+        run(folder, [*compiler, "-shared", *name, "-o", f"lib{prefix}.so", *files, "-lm"])
+        archiver = tool("AR", archivers)
+        if archiver is None:
+            raise FreeflyerError(f"no archiver was found ({', '.join(archivers)}, or $AR)")
+        run(folder, [*archiver, "rcs", f"lib{prefix}.a", *files])
     except FreeflyerError as error:
         notes.append(f"{error}: what is missing can be built with CMakeLists.txt")
     (folder / own).unlink(missing_ok=True)
@@ -98,16 +65,6 @@ def machine(file: Path) -> bytes:
     """Word length, byte order and machine of object code in ELF, the format of other machines."""
     head = file.read_bytes()[:20]
     return head[4:6] + head[18:]
-
-
-def make_static(folder: Path, library: str, symbols: Mapping[str, tuple[str, ...]], triple: str = "") -> None:
-    """Archives these files, which define these symbols."""
-    archiver = tool("AR", (f"{triple}-ar",) if triple else ARCHIVERS)
-    if archiver is not None:
-        run(folder, [*archiver, "rcs", library, *symbols])
-        return
-    members = [Member(Path(file).name, found, (folder / file).read_bytes()) for file, found in symbols.items()]
-    (folder / library).write_bytes(archive(members))
 
 
 def run(folder: Path, command: list[str]) -> None:

@@ -224,11 +224,6 @@ class Pass(namedtuple("Pass", "tree rdot X X_joint v_joint v m a_r a_vp M_c b_c 
         if not self.F and self.tree.n_bodies:
             raise InputError("this pass has no wrenches F: run motion_pass or eidamb with wrenches=True")
 
-    @property
-    def base_wrench_short(self) -> Array:
-        """Line 40 without F: M^c a + b^c (6,)."""
-        return self.M_c[0] @ self.a_base[0] + self.b_c[0]
-
 
 def base_transform(H: Array) -> Array:
     """^0 X_A (6, 6) from ^A H_0 (4, 4): lines 1 to 4."""
@@ -249,7 +244,7 @@ def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_
     acceleration that a resting body appears to have.
 
     Two readings. Line 40 sums the base wrench from M^c a, F rdot and b^vp; since b^c = b^vp + F rdot at the base, it equals M^c a
-    + b^c, which costs less (`Pass.base_wrench_short`). Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as
+    + b^c, which costs less. Table 4 and Table 5 stack the result as [tau; tau_b], Tables 6 to 8 as
     [tau_b; tau], which is the library's order and the one used here throughout.
 
     As generalisations, Gamma is (6, k) (see Tree), and a base that does not move is one with zero twist and acceleration. Its

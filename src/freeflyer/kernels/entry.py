@@ -8,8 +8,7 @@ A compiled entry is a C function without reference counts, Python or allocation:
 then how many numbers one state's inputs and outputs hold; in a batch minus that number for an input of which there is one row for
 all states (not for entries that go state by state). The entry checks all of it before it computes; `where` (3) is the refused
 argument, the refused state, and how many numbers of scratch were taken. `name` takes one state; `name_batch` any number, several at
-a time.
-"""
+a time."""
 
 from __future__ import annotations
 
@@ -116,6 +115,7 @@ class Entry:
     input_axes: tuple[int, ...] = field(init=False, repr=False)  # of one state's inputs: wrenches are given as an array (k, 6)
     # no cached property: where an object has made its __dict__, Python finds `call` 8 ns later
     groups: ClassVar[int] = 1  # Packs that the function for a batch takes at a time
+    picks: ClassVar[tuple[list[int] | None, ...]] = ()  # see one_robot/entries.py
     compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
     def __post_init__(self) -> None:

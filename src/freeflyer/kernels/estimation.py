@@ -8,8 +8,7 @@ The table of a standing robot (kind STANDING) is that of the constraint set of i
 it, and behind its header how many motors and entries of the base there are, then their places in v. Unknowns are the forces of the
 set's rows as they are solved, which count as point forces do. The update of a posture writes one array: motor forces without
 contacts (n,), motor forces a unit of each unknown (n, k), the same of the base's equations (m,), (m, k), and the feet's poses (f,
-4, 4).
-"""
+4, 4)."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,

@@ -9,8 +9,7 @@ outside of its buffer, or an entry read before it was written, is an IndexError.
 
 Where a kernel selects by an undecided comparison (of symbols), the regular branch is taken: the closed form, not the series that
 replaces it near zero; no sign is flipped, no matrix is singular. With exact scalars (fractions, SymPy) the kernels' constants are
-exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double.
-"""
+exact, too, as far as they are: 0.5 is 1/2, but a series' 1/6 stays a double."""
 
 from __future__ import annotations
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import sympy as sp
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Model, public
+from freeflyer.model import Model, instance, public
 from freeflyer.symbolic.routines import formula, matrix
 
 
@@ -56,7 +56,7 @@ def time_derivative(x: sp.Expr | sp.MatrixBase, variables: Variables) -> sp.Expr
     Args:
         x: Of positions and velocities; other symbols are constants.
     Returns: expression or matrix."""
-    _check(variables)
+    instance("variables", variables, Variables, "ff.symbolic.variables")
     if isinstance(x, sp.MatrixBase):
         return matrix("x", x).applyfunc(lambda e: time_derivative(e, variables))
     e = formula("x", x)
@@ -72,7 +72,7 @@ def jacobian(y: sp.Expr | Iterable[sp.Expr], variables: Variables) -> sp.Immutab
 
     Args:
         y: expression, or row, column or iterable of k, of positions."""
-    _check(variables)
+    instance("variables", variables, Variables, "ff.symbolic.variables")
     column = matrix("y", y if isinstance(y, sp.MatrixBase | Iterable) else [y])
     if 1 not in column.shape:
         raise InputError(f"y must be one formula or a row of some, got a matrix of shape {column.shape}")
@@ -112,12 +112,6 @@ def _split(e: sp.Expr, unknowns: tuple[sp.Symbol, ...]) -> tuple[list[sp.Expr], 
             row[i] += c * others / len(involved)
         rest += sp.S.Zero if involved else c
     return row, rest
-
-
-def _check(variables: Variables) -> None:
-    if not isinstance(variables, Variables):
-        kind = type(variables).__name__
-        raise InputError(f"variables must be made by ff.symbolic.variables or freeflyer_papers.planar.variables, got {kind}")
 
 
 def _rotation(x: sp.Expr, y: sp.Expr, z: sp.Expr, w: sp.Expr) -> sp.Matrix:

@@ -18,8 +18,8 @@ SWING = 0.9  # rad, of the arm's joints, every second one the other way
 OFFSET, TURN = 0.05, 0.1  # what the run begins away from its reference: m, rad and rad/s
 
 
-class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque joint_torque base")):
-    """A run: centre of mass, locked angular velocity and joints in time; largest force, torque on the base and of the joints."""
+class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque base")):
+    """A run: centre of mass, locked angular velocity and joints in time; largest force and torque on the base."""
 
 
 def runs() -> tuple[Regulated, ...]:
@@ -52,7 +52,7 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
     return Regulated(name, case, run.t, center_of_mass(model, run.q), spin, run.q[:, 7:], float(largest[:3].max()),
-        float(largest[3:6].max()), float(largest[6:].max()), base)  # fmt: skip
+        float(largest[3:6].max()), base)  # fmt: skip
 
 
 def deviations(results: tuple[Regulated, ...], robot: str) -> dict[str, float]:

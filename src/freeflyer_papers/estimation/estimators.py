@@ -20,11 +20,9 @@ from freeflyer.estimation.stance import reach, strokes
 from freeflyer_papers.estimation.stance import random_postures
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress
 
-CHUNK = 1000  # samples at a time
 
 
 @dataclass(frozen=True)
@@ -43,12 +41,12 @@ class Encoder:
 
 class Tracking(namedtuple("Tracking", (
     "names encoder alpha beta rate t actual estimated actual_rates estimated_rates closure redundant "
-    "passive_names passive_error passive_rate_error settled"))):  # fmt: skip
+    "passive_names passive_error settled"))):  # fmt: skip
     """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
 
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
-    passive_error (n, p): estimated minus actual position of the passive joints, rad or m; passive_rate_error (n, p). settled: first
+    passive_error (n, p): estimated minus actual position of the passive joints, rad or m. settled: first
     sample of the sinusoids proper, after the way there from the drawn posture."""
 
     def errors(self) -> dict[str, Any]:
@@ -122,18 +120,14 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
     for k in range(n):
         state = update_passive_state(s, state, shown[k], shown_rates[k], dt, alpha=alpha, beta=beta)
         q[k + 1], v[k + 1] = state.q, state.v
-    true_q, true_v = q.copy(), np.zeros_like(v)
-    true_q[:, s.positions], true_v[:, s.coordinates] = actual, rates
+    true_q = q.copy()
+    true_q[:, s.positions] = actual
     true_q = keep_closed(s.model, true_q)[0]
-    for k in range(0, n + 1, CHUNK):
-        G = motion_map(s.model, s.partition, true_q[k : k + CHUNK])
-        true_v[k : k + CHUNK] = np.einsum("nij,nj->ni", G, true_v[k : k + CHUNK, s.partition.independent])
     others = np.delete(constraint_residual(s.model, q), s.partition.rows, axis=1)
     joints = [j for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
-    iq, iv = [j.iq for j in joints], [j.iv for j in joints]
     return Tracking(s.names, encoder, alpha, beta, rate, t, actual, q[:, s.positions], rates, v[:, s.coordinates],
         np.asarray(constraint_error(s, q)), np.abs(others).max(axis=1, initial=0.0), tuple(j.name for j in joints),
-        (q - true_q)[:, iq], (v - true_v)[:, iv], round(path.lead * rate) + 1)  # fmt: skip
+        (q - true_q)[:, [j.iq for j in joints]], round(path.lead * rate) + 1)  # fmt: skip
 
 
 def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,

@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.dynamics import FrameSet, frame_set
 from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model import Model, finite_array, number
+from freeflyer.model import Model, choice, finite_array, instance, number
 from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 
@@ -66,8 +66,7 @@ class HopSettings:
     apexes: int = 0
 
     def __post_init__(self) -> None:
-        if self.controller not in CONTROLLERS:
-            raise InputError(f"controller must be one of {', '.join(CONTROLLERS)}, got {format_value(self.controller)}")
+        choice("controller", self.controller, CONTROLLERS)
         for f in fields(self):
             if f.name == "controller":
                 continue
@@ -168,8 +167,7 @@ class Leg(NamedTuple):
 
 def check_hopper(model: Model) -> None:
     """InputError for a model that does not move in the plane x-z, or has no foot."""
-    if not isinstance(model, Model):
-        raise InputError(f"model must be a freeflyer Model, got {format_value(model)}")
+    instance("model", model, Model)
     planar = model.nv >= 4 and model.nq == model.nv and model.joint_names[0] == "root_joint" and FOOT in model.frame_names
     if not planar or model.reduction or model.shared_coordinates:
         raise InputError(f"model {model.name!r} is no planar hopper: it needs the joint 'root_joint' of kind planar about -y, "

@@ -126,11 +126,11 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
     n = counts.bodies
     robot = ff.robots.chain(n, base="free")
     states = 4 * robot.nv  # of central differences by q and v
-    differences = states * _total(count("rnea", robot))
+    differences = states * count("rnea", robot).total
     made: tuple[tuple[str, Derivatives, int], ...] = (
         ("geometric linearisation paper: Tables 4 to 8", by_motion(geometric.inverse_dynamics_derivatives),
          counts.eidamb + counts.derivatives),
-        ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), _total(count("rnea_gradient", robot))),
+        ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), count("rnea_gradient", robot).total),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences))
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
@@ -187,10 +187,6 @@ def _pitch(q: np.ndarray, pitch: float) -> np.ndarray:
     out = q.copy()
     out[3:7] = ff.spatial.quaternion.from_rpy([ROLL, pitch, YAW])
     return out
-
-
-def _total(operations: Operations) -> int:
-    return operations.multiplications + operations.additions
 
 
 SIZES = (5, 10, 20, 50, 100, 200, 300)
@@ -271,9 +267,9 @@ def count_operations(n: int) -> Counts:
         return np.full(shape, x, object)
 
     def spent(f: Callable[[], Any]) -> tuple[int, Any]:
-        before = operations.multiplications + operations.additions
+        before = operations.total
         made = f()
-        return operations.multiplications + operations.additions - before, made
+        return operations.total - before, made
 
     inputs = (scalars(model.nq), scalars(joints), scalars(joints), scalars(4, 4), scalars(6), scalars(6))
     eidamb, _ = spent(lambda: geometric.eidamb(tree, *inputs, wrenches=False))

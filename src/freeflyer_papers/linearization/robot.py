@@ -14,6 +14,7 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.kernels import plain
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link
+from freeflyer.robots._parts import box
 from freeflyer_papers.printed import geometric
 
 POSITION = 0.3  # of every joint, m or rad
@@ -40,7 +41,7 @@ class State(namedtuple("State", "q v a tau")):
 
 def branched_robot() -> ff.Model:
     """Ten bodies on a floating base: nv = 16."""
-    links, joints = [Link("base", _box())], [Joint("root_joint", "free", WORLD, "base")]
+    links, joints = [Link("base", box(BASE_MASS, BASE_SIZE))], [Joint("root_joint", "free", WORLD, "base")]
     for i, (kind, parent, at, axis, end) in enumerate(SHAPE, start=1):
         placement = np.eye(4)
         placement[:3, 3] = at
@@ -52,19 +53,11 @@ def branched_robot() -> ff.Model:
 
 def perturbed_state(model: ff.Model) -> State:
     """All joints at 0.3, a turned and moving base; velocities and accelerations random, but always the same."""
-    from freeflyer.dynamics import inverse_dynamics
-    from freeflyer.spatial import quaternion
-
     rng = np.random.default_rng(2)
     q = np.full(model.nq, POSITION)
-    q[:3], q[3:7] = BASE_POSITION, quaternion.exp(np.array(BASE_TURN))
+    q[:3], q[3:7] = BASE_POSITION, ff.spatial.quaternion.exp(np.array(BASE_TURN))
     v, a = rng.uniform(-1.0, 1.0, (2, model.nv))
-    return State(q, v, a, inverse_dynamics(model, q, v, a))
-
-
-def _box() -> Inertia:
-    xx, yy, zz = np.square(BASE_SIZE)
-    return Inertia(BASE_MASS, np.zeros(3), BASE_MASS / 12.0 * np.diag([yy + zz, xx + zz, xx + yy]))
+    return State(q, v, a, ff.inverse_dynamics(model, q, v, a))
 
 
 def _rod(end: np.ndarray) -> Inertia:
@@ -77,10 +70,8 @@ def _rod(end: np.ndarray) -> Inertia:
 
 def skeleton(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """(bodies + 1, 2, 3): where each body's joint and far end are in the world; the base first, as a point."""
-    from freeflyer.dynamics import frame_pose
-
     ends = [(0.0, 0.0, 0.0), *(end for *_, end in SHAPE)]
-    poses = [frame_pose(model, q, name) for name in ("base", *(f"body_{i}" for i in range(1, len(ends))))]
+    poses = [ff.frame_pose(model, q, name) for name in ("base", *(f"body_{i}" for i in range(1, len(ends))))]
     return np.array([(X[:3, 3], X[:3, :3] @ end + X[:3, 3]) for X, end in zip(poses, ends, strict=True)])
 
 

@@ -208,15 +208,6 @@ def pose_derivative_with_body_twist(by_pose: np.ndarray, by_velocity: np.ndarray
     return by_pose - by_velocity @ cross(v_body)
 
 
-def derivative_by_inertial_twist(by_velocity: np.ndarray, X_0A: np.ndarray) -> np.ndarray:
-    """The derivative df/d(^A v) from df/d(^0 v), (m, 6), by_velocity ^0 X_A.
-
-    Args:
-        by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        X_0A: (6, 6) array, ^0 X_A, `Pass.X[0]`."""
-    return by_velocity @ X_0A
-
-
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:
     """The inverse mass matrix of base and joints by IMMAmb, every joint moving by itself.
 

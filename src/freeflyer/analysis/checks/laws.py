@@ -12,6 +12,7 @@ import numpy as np
 from freeflyer import spatial, tolerances as tol
 from freeflyer.dynamics import equations as E
 from freeflyer.dynamics import centroidal_momentum, centroidal_momentum_matrix, integrate, velocity_map
+from freeflyer.dynamics.closed import multiply
 from freeflyer.errors import FreeflyerError
 from freeflyer.model import LARGEST_SEED, WORLD, Model, neutral, public, random_configuration, whole_number, with_gravity
 
@@ -84,15 +85,15 @@ def _identities(model: Model, x: States) -> Iterator[Identity]:
     torque = E.inverse_dynamics(model, x.q, x.v, x.a)
     returned = _or_nan(lambda: E.forward_dynamics(model, x.q, x.v, torque), torque)
     yield _law("FD(ID(a)) = a", "forward dynamics undoes inverse dynamics", returned, x.a, solved)
-    yield _law("M a + bias = ID(a)", "the equation of motion", _multiply(M, x.a) + bias, torque, tol.LAW_ROUNDING)
+    yield _law("M a + bias = ID(a)", "the equation of motion", multiply(M, x.a) + bias, torque, tol.LAW_ROUNDING)
     Mdot = difference.along_velocity(lambda q: E.mass_matrix(model, q))
     yield _law("Mdot = C + C^T", "Coriolis forces do no work (finite difference)", C + np.swapaxes(C, -1, -2), Mdot,
         tol.LAW_DIFFERENCED, M)  # fmt: skip
-    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", _multiply(C, x.v) + g, bias, tol.LAW_ROUNDING)
+    yield _law("C v + g = bias", "Coriolis matrix and gravity make the bias forces", multiply(C, x.v) + g, bias, tol.LAW_ROUNDING)
     slope = difference.along_each(lambda q: E.potential_energy(model, q))
     yield _law("dV/dq = g", "gravity forces are the slope of the potential energy (finite difference)", g, slope,
         tol.LAW_DIFFERENCED)  # fmt: skip
-    yield _law("A_G v = h", "momentum matrix and momentum agree", _multiply(A, x.v), centroidal_momentum(model, x.q, x.v),
+    yield _law("A_G v = h", "momentum matrix and momentum agree", multiply(A, x.v), centroidal_momentum(model, x.q, x.v),
         tol.LAW_ROUNDING)  # fmt: skip
     half = 0.5 * np.einsum("bi,bij,bj->b", x.v, M, x.v)
     yield _law("T = v^T M v / 2", "kinetic energy", kinetic, half, tol.LAW_ROUNDING)
@@ -123,12 +124,12 @@ def _straight_flight(model: Model, x: States) -> Identity:
 def floating_momentum(model: Model, q: np.ndarray, v: np.ndarray) -> np.ndarray:
     """(count, 6 n), N s and N m s, of the n free joints on the world: the joint's part h of M v, armature included, in the axes of
     its placement and about that frame's origin: force R h_l, moment R h_w + p x R h_l."""
-    h, parts = _multiply(E.mass_matrix(model, q), v), []
+    h, parts = multiply(E.mass_matrix(model, q), v), []
     for joint in model.joints:
         if joint.kind == "free" and joint.parent == WORLD:
             R = spatial.quaternion.to_matrix(q[:, joint.iq + 3 : joint.iq + 7])
-            force = _multiply(R, h[:, joint.iv : joint.iv + 3])
-            moment = _multiply(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
+            force = multiply(R, h[:, joint.iv : joint.iv + 3])
+            moment = multiply(R, h[:, joint.iv + 3 : joint.iv + 6]) + np.cross(q[:, joint.iq : joint.iq + 3], force)
             parts += [force, moment]
     return np.concatenate(parts, axis=1)
 
@@ -183,10 +184,6 @@ def scale_to_unit_diagonal(M: np.ndarray) -> np.ndarray:
     d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), 0.0))
     d = np.where(d > 0, d, 1.0)
     return M / (d[..., :, None] * d[..., None, :])
-
-
-def _multiply(matrix: np.ndarray, vector: np.ndarray) -> np.ndarray:
-    return np.einsum("bij,bj->bi", matrix, vector)
 
 
 def _or_nan(compute: Callable[[], np.ndarray], like: np.ndarray) -> np.ndarray:

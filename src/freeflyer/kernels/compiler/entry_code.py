@@ -15,6 +15,7 @@ from freeflyer.kernels.compiler.meanings.memory import CAPACITY, TAKEN
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.optimization.layout import HIERARCHIES, N_COLUMNS, N_HELD_ROWS
 from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
@@ -79,7 +80,11 @@ def scratch_need(topology, lanes, square):
     if load_int(topology, L.TABLE_KIND) == CONTROL:  # rows of a program, and their factors
         at = load_int(topology, L.TABLE_AT)
         unknowns = load_int(topology, at + N_UNKNOWNS) + 16
-        need += 16 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
+        need += 16 * (load_int(topology, at + N_ROWS) + 2 * unknowns) * unknowns
+    if load_int(topology, L.TABLE_KIND) == HIERARCHIES:
+        at = load_int(topology, L.TABLE_AT)
+        unknowns = load_int(topology, at + N_COLUMNS) + 16
+        need += 8 * (load_int(topology, at + N_HELD_ROWS) + 4 * unknowns) * unknowns
     if load_int(topology, L.TABLE_KIND) == GROUND:  # rows of points and limits, and their equations
         at = load_int(topology, L.TABLE_AT)
         most = load_int(topology, at + L.N_SET_ROWS) + load_int(topology, at + N_KEPT) + 16
@@ -134,15 +139,15 @@ def state_rows(addresses, sizes, first, own, count, state, record):
 
 
 @inlined
-def pack_rows(like, sizes, first, count, groups):
-    """Workspaces for one state's numbers of such arrays as Packs, `groups` times."""
-    return tuple(workspace(like, groups * abs(sizes[first + k])) for k in range(count))
+def pack_counts(sizes, first, known):
+    """How many Packs hold one state's numbers of such arrays: as many as are `known`, or, if that is zero, as there are numbers."""
+    return tuple(n if n > 0 else abs(sizes[first + k]) for k, n in enumerate(known))
 
 
 @inlined
-def packs_at(packs, sizes, first, g):
-    """Pack number g of each."""
-    return tuple(from_entry(x, g * abs(sizes[first + k])) for k, x in enumerate(packs))
+def packs_at(packs, counts, g):
+    """Group g of each."""
+    return tuple(from_entry(x, g * n) for x, n in zip(packs, counts))
 
 
 @inlined
@@ -254,11 +259,11 @@ def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
 
 
 @inlined
-def write_packs(made, sizes, at, outputs, first, stop, record):
+def write_packs(put, made, sizes, at, outputs, first, stop, record):
     """One Pack of each output to the rows of states from `first` on; whether all are finite."""
     fine = True
-    for k in range(len(made)):
-        fine &= scatter(made[k], sizes[at + k], numbers_at(outputs, k, record), first, stop)
+    for k, packs in enumerate(made):
+        fine &= put(k, packs, sizes[at + k], numbers_at(outputs, k, record), first, stop)
     return fine
 
 
@@ -291,7 +296,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
         if status != E.OK:
             return status
         record, stop = scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES]
-        given = pack_rows(packs(record), sizes, E.ROWS, count, groups)
+        given = tuple(workspace(packs(record), groups * n) for n in pack_counts(sizes, E.ROWS, (0,) * count))
         used = record[TAKEN]
         done = grouped(topology, numbers(parameters, record), given, inputs, options, outputs, sizes, record) if groups > 1 else 0
         for first in range(done, stop, lanes):
@@ -323,42 +328,43 @@ def vector_outputs(entry: E.Entry) -> tuple[int, ...]:
 
 def packed_batch(entry: E.Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
-    function, count, results = calls.in_entry(entry.function), len(entry.options), len(entry.outputs)
-    at = E.ROWS + len(entry.inputs)
+    function, count, counts = calls.in_entry(entry.function), len(entry.options), calls.picked_counts(entry)
+    put, at = calls.scatter_results(entry.picks), E.ROWS + len(entry.inputs)
 
     @inlined
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
-        made = pack_rows(given[0], sizes, at, results, 1)
+        made = tuple(workspace(given[0], n) for n in pack_counts(sizes, at, counts))
         function(topology, parameters, *given, *first_of(options, count), *made)
-        return write_packs(made, sizes, at, outputs, first, stop, record)
+        return write_packs(put, made, sizes, at, outputs, first, stop, record)
 
     return compute
 
 
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
-    function, count, groups, results = calls.in_entry(entry.function), len(entry.inputs), entry.groups, len(entry.outputs)
+    function, count, groups, counts = calls.in_entry(entry.function), len(entry.inputs), entry.groups, calls.picked_counts(entry)
     is_q, vectors = tuple(int(letter == "q") for letter in entry.inputs), vector_outputs(entry)
-    options_count, size, at = len(entry.options), lanes * groups, E.ROWS + count
+    options_count, size, at, put = len(entry.options), lanes * groups, E.ROWS + count, calls.scatter_results(entry.picks)
 
     @inlined
     def done(topology, parameters, given, inputs, options, outputs, sizes, record):
         ready, stop, fine, used = 0, sizes[E.STATES], True, record[TAKEN]
+        read, written = pack_counts(sizes, E.ROWS, (0,) * count), pack_counts(sizes, at, counts)
         while fine and ready < stop:
             end = min(ready + size, stop)
             for first in range(ready, end, lanes):
-                packs = packs_at(given, sizes, E.ROWS, (first - ready) // lanes)
+                packs = packs_at(given, read, (first - ready) // lanes)
                 fine &= read_packs(topology, is_q, inputs, sizes, first, stop, packs, record)
             ask_for(count, vectors, inputs, outputs, sizes, end, size, record)
             if fine:
                 record[TAKEN] = used
-                made, n = pack_rows(given[0], sizes, at, results, groups), (end - ready + lanes - 1) // lanes
+                made, g = tuple(workspace(given[0], groups * n) for n in written), (end - ready + lanes - 1) // lanes
                 function(
-                    topology, parameters, *calls.grouped(given, n), *first_of(options, options_count), *calls.grouped(made, n)
+                    topology, parameters, *calls.grouped(given, g), *first_of(options, options_count), *calls.grouped(made, g)
                 )
                 for first in range(ready, end, lanes):
-                    packs = packs_at(made, sizes, at, (first - ready) // lanes)
-                    fine &= write_packs(packs, sizes, at, outputs, first, stop, record)
+                    packs = packs_at(made, written, (first - ready) // lanes)
+                    fine &= write_packs(put, packs, sizes, at, outputs, first, stop, record)
                 fine = fine and record[TAKEN] <= record[CAPACITY]
                 if fine:
                     ready = end

@@ -2,8 +2,7 @@
 
     M a + bias = tau + J^T y,   J a + bias_J = 0          RBDA (2008), 8.2, with M = L^T D L and its sparsity (6.5)
 
-With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X.
-"""
+With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,

@@ -6,8 +6,7 @@ whitened columns X = L^-T J^T:
     (X^T D^-1 X) y_x = X^T D^-1 Y - b_x        a_x = L^-1 D^-1 (X y_x - Y)
 
 With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that it moves column j changes the acceleration by Y_j -
-V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j).
-"""
+V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j)."""
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,

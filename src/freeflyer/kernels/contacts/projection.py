@@ -3,8 +3,7 @@
 Rows of contacts are held where the poses of their frames are given, locks at a given configuration. A point's middle is itself.
 With R, p the frame's pose, S, s the one that is given, m the middle of the contact's points and e a line's direction, both in the
 frame's axes, the rows of a contact have left by R^T (p + R m - s - S m), of a surface also by the rotation vector of S^T R, of a
-line by that of the shortest turn from its given direction. What rolls is held at velocity level alone.
-"""
+line by that of the shortest turn from its given direction. What rolls is held at velocity level alone."""
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, kernel, load, load_int, release, select_less, sqrt, store, taken, workspace, zero_entries,

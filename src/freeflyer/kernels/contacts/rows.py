@@ -6,8 +6,7 @@ Columns are kept coordinate by coordinate, `width` numbers each.
 Wheels and balls roll on a plane: their unit wrenches are along, across and normal to it, at the point that touches. With n the
 normal, a the axis (unit vectors in the frame's axes): the touching point is p = -radius (n - (a . n) a) / |a x n| of a wheel and p
 = -radius n of a ball. A row is the velocity of that point of the body along g: g . (l + w x p), the unit wrench (g, p x g). A wheel
-rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane.
-"""
+rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane."""
 
 from freeflyer.kernels.backend import (
     LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,

@@ -4,8 +4,7 @@ G is eliminated in the order of its rows, symmetric, without exchanging any. A r
 rows before it: its part of b must vanish with it, else the rows contradict each other. Of the solutions the one is taken in which
 the free rows' y has the least sum of squares; other dependent rows carry nothing. With G = L P L^T, P the pivots, E = L^T reduced
 to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), refined once. Last, such equations with matrices that
-are given: closed linkages, and rows of the user's own.
-"""
+are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,

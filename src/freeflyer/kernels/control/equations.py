@@ -4,8 +4,7 @@ If equations are met, they hold the accelerations but for a few directions, and 
 without motors only. So the accelerations of least energy follow from F, and with them that energy: a sum of squares of a dozen
 unknowns is left. If the last level of tasks cannot be met, its squares are least, whatever the energy:
 |J alpha - b|^2 is least for one w = B F, the sides of the equations without motors; F is the least of the forces that give it.
-K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank.
-"""
+K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
 from freeflyer.kernels.backend import all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row

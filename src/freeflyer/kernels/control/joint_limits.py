@@ -2,8 +2,7 @@
 
 A position limit alone bounds the acceleration of one cycle; a joint that arrives fast could not stop in time. The bounds here are
 those of Del Prete (IEEE RA-L 3(1), 2018): after one cycle at a constant acceleration within them, the joint can still stop before
-its limit with an acceleration of at most `brake`.
-"""
+its limit with an acceleration of at most `brake`."""
 
 from freeflyer.kernels.backend import inlined, select_less, sqrt
 

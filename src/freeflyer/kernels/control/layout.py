@@ -1,8 +1,7 @@
 """The table of a control program: its unknowns and rows, where the tables of its parts lie, and a record of each piece of rows.
 
 Unknowns are accelerations alpha (n,) and forces F (k,) in the rows of the contacts. Rows stand level by level: dynamics and torque
-limits; contacts, loops, cones, limits of accelerations and forces; then tasks.
-"""
+limits; contacts, loops, cones, limits of accelerations and forces; then tasks."""
 
 CONTROL, SPLITS = 12, 13  # kinds of tables (see model/layout.py)
 

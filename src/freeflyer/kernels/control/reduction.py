@@ -3,8 +3,7 @@ that they do not.
 
 Of a branch with mass matrix M_b and columns A of the centroidal momentum matrix, A M_b^-1 A^T = E P E^T. Its accelerations a appear
 in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^T E^-T P^-1/2, which moves it with least energy, it
-pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes.
-"""
+pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes."""
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int

@@ -2,8 +2,7 @@
 
 In the independent velocities u of a closed model v = G u, a = G udot + gamma: rows J a + bias of the tree become J G udot + bias +
 J gamma, its equations of motion G^T (M a + h). If the accelerations of all joints are unknown, rows stay those of the tree
-("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29)).
-"""
+("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29))."""
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import set_rows, table_int

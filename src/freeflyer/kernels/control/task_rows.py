@@ -2,8 +2,7 @@
 
     J a + Jdot v = acceleration - damping (J v - velocity) - stiffness e
 
-("Inverse dynamics of ... Kangaroo" and "Reduced whole-body control"). A row is one of the program's, over (alpha, F).
-"""
+("Inverse dynamics of ... Kangaroo" and "Reduced whole-body control"). A row is one of the program's, over (alpha, F)."""
 
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.contacts.rows import table_int

@@ -5,8 +5,7 @@ branches, then these.
     then    a_u with A a_u = s, (30); a_p is known; all other tasks
 
 Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches that
-are not clearly able to do what else is left for them are not split off: then all is solved at once.
-"""
+are not clearly able to do what else is left for them are not split off: then all is solved at once."""
 
 from freeflyer.kernels.backend import kernel, load, store, workspace
 from freeflyer.kernels.contacts.rows import table_int

@@ -5,8 +5,7 @@ written from beginning to end, zeros included: memory takes one stream of stores
 
 Derivatives of forward dynamics are those of inverse dynamics at the acceleration that tau gives, times -M^-1. From M(q) a + bias(q,
 v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are solved for both matrices and
-for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
-"""
+for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,

@@ -7,8 +7,7 @@ body p that carries a joint, and S a column of that joint, a change of its coord
 
 where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics
 using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v, B of sum S a,
-and E of (V - V_i) x s_i; then A - A_p = B + V x D - E.
-"""
+and E of (V - V_i) x s_i; then A - A_p = B + V x D - E."""
 
 from freeflyer.kernels.backend import inlined, kernel, load_int, workspace, zero_entries
 from freeflyer.kernels.math.algebra import ZERO, add, cross, rotate

@@ -19,8 +19,7 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 
     MIXED: e_k = -(w_k x f, w_k x m) about the frame's origin         WORLD: e_k = -S_k x* F
 
-for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k.
-"""
+for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k."""
 
 from freeflyer.kernels.backend import (
     LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,

@@ -1,8 +1,7 @@
 """The equations of motion linearised on the group, in one piece (geometric linearisation paper).
 
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
-derivatives of forward dynamics.
-"""
+derivatives of forward dynamics."""
 
 from freeflyer.kernels.backend import inlined, kernel, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.derivatives.forward import loaded_solved_table, solved_matrices, solved_sizes, solved_table

@@ -8,8 +8,7 @@ momentum and its rate d/dt sum I V, and I, B those of what S moves, at one fixed
 
 where i is the body that S moves (after S. Singh, R. Russell, P. Wensing, Efficient Analytical Derivatives of Rigid-Body Dynamics
 using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). About the centre of mass, which moves by
-dc, moments are less by dc x force. Until that last step all is about root bodies' origins.
-"""
+dc, moments are less by dc x force. Until that last step all is about root bodies' origins."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, zero_entries
 from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store_entries, subtract

@@ -1,8 +1,7 @@
 """X = M^-1 B for matrices of all coordinates by the factor of M (tree/factor.py), a row at a time, three row scalars at once.
 
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates moves the
-other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency.
-"""
+other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
 from freeflyer.kernels.math.algebra import add_scaled, rows3, scale, store_rows

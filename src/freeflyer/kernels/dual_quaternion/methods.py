@@ -7,8 +7,7 @@ Gibbs-Appell, (53)-(56): Appell's function S(q, v, a) of all bodies, and its der
 
 Kane, (57)-(60): partial twists of the centres of mass times inertia wrenches, and times active ones. The partial twist of c_i by a
 joint's velocity is that joint's own twist in the frame c_i, and the power of a wrench and a twist does not depend on the frame in
-which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part.
-"""
+which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,

@@ -4,8 +4,7 @@ Every body i has two frames along its axes: c_i at its centre of mass, as in the
 columns are constant; j_{i-1} of the paper is b_i before the joint's motion. Twists and their rates go out at c_i, wrenches come
 back at b_i. Two rearrangements of the printed equations, both exact: Ad is an automorphism of the cross product, so the one of
 (20) is taken at b_i, where a screw's twist has two entries; and gravity is the rate -eps g of the world's twist, one vector
-in place of (24) for every body.
-"""
+in place of (24) for every body."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back

@@ -3,8 +3,7 @@
 A plan lists the coordinates that may move and the loops that they move: groups share no coordinate, so each has its own damping and
 its own decision on a step, while one kinematics pass serves all. Limits are kept by projection: a coordinate at its limit that
 would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be the gradient of
-|residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways.
-"""
+|residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways."""
 
 from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.linkages.constraints import constraints

@@ -1,8 +1,7 @@
 """Closed linkages at velocity level: the constraint rows, the blocks' inverses, and what follows from them: dependent rates from
 independent ones, multipliers of the constraints from forces.
 
-Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen.
-"""
+Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen."""
 
 from freeflyer.kernels.backend import (
     LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,

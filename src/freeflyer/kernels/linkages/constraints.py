@@ -12,8 +12,7 @@ two: rotation vector of the shortest turn that takes A's free axis to B's; row: 
 one: entry k of the rotation vector r of E; row: entry k of its rate, Jl^-1(r) w, as w_k = 0 alone closes no loop
 (two turns that are free compose to any).
 At closure a row times v is the residual's rate. Away from it that holds for linear rows and for one tied turn; for two
-and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure.
-"""
+and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate, rotate_back, scale, subtract

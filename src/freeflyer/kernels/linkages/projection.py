@@ -1,8 +1,7 @@
 """Dynamics of a closed linkage in its independent velocities u: v = G u, a = G udot + gamma. Kangaroo paper, appendix B.
 
 M_p = G^T M G, h_p = G^T (bias + M gamma), tau_p = G^T tau. Forces of a tree come from its own algorithms; where they are projected
-no map is needed: G^T tau is what remains of tau when the constraints have taken their share.
-"""
+no map is needed: G^T tau is what remains of tau when the constraints have taken their share."""
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (

@@ -8,8 +8,7 @@ vanishes at dependent coordinates, the derivative of G^T itself drops out:
 and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one recursion along the tree, carried out for eight
 directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
 
-Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution.
-"""
+Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
 from freeflyer.kernels.backend import (
     LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,

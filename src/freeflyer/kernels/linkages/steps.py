@@ -4,8 +4,7 @@ After a step the dependent joints close the loops again.
 
 Between two postures the square blocks A of the Jacobian are joined by a straight line, A0 + s (A1 - A0) = A0 (1 + s E). It passes
 no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not positive. Determinants would not do:
-two that change their signs at once leave that of the whole as it was.
-"""
+two that change their signs at once leave that of the whole as it was."""
 
 from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
 from freeflyer.kernels.linkages.blocks import (
@@ -101,6 +100,18 @@ def step_closed(topology, parameters, q, du, out, facts):
     store(facts, 1, largest_change(topology, first, J))
     invert_blocks(topology, J, inverses, 1.0)
     store(facts, 2, largest_inverse(topology, inverses, J))
+
+
+@kernel
+def posture_change(topology, parameters, q, q_next, change):
+    """change (2,): the largest |E|^2 (Frobenius) of a block between two postures; at the first the largest |D A^-1|^2, as in
+    `step_closed`."""
+    work, J, inverses = linkage(topology, parameters, q)
+    store(change, 1, largest_inverse(topology, inverses, J))
+    J, _, residual = linkage_buffers(topology, work)
+    kinematics(topology, parameters, q_next, work)
+    constraints_of(topology, parameters, q_next, work, residual, J)
+    store(change, 0, largest_change(topology, inverses, J))
 
 
 @kernel

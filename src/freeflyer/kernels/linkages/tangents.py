@@ -6,8 +6,7 @@ that A's axes, and what is given in them, stay put. States must be closed in pos
 
 Spatial motions and forces of all bodies, their input, are in world axes. A motion is (linear, angular), a force (force,
 moment), both at the origin of body 1, so that they add up along the tree. Accelerations are spatial ones, rates of these motions at
-a point at rest; gravity enters as the acceleration of the world.
-"""
+a point at rest; gravity enters as the acceleration of the world."""
 
 from freeflyer.kernels.backend import (
     inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries,

@@ -1,7 +1,6 @@
 """Small algebra on tuples of abstract scalars: 3-vectors, rotations (9, row by row), symmetric matrices.
 
-A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory.
-"""
+A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory."""
 
 from freeflyer.kernels.backend import inlined, load, load_row, store, store_row
 

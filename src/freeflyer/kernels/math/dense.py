@@ -1,8 +1,7 @@
 """Small dense systems of equations: general ones by Gauss-Jordan elimination with partial pivoting, symmetric ones by L D L^T.
 
 Matrices lie in work arrays row by row. Rows are exchanged by selection, so that the eight states of a Pack may pivot differently. A
-matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted.
-"""
+matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted."""
 
 from freeflyer.kernels.backend import (
     all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,

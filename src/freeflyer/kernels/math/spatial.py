@@ -1,8 +1,7 @@
 """Spatial vectors: operations on motions and forces, both of a formula's vectors about one point and in one set of axes.
 
 A motion (velocity, acceleration, column of a joint) is a pair (linear, angular), a force (also a momentum) a pair (force, moment),
-each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both.
-"""
+each of two 3-vectors: RBDA (2008), chapter 2, with the linear part first. Entries are numbers, row scalars or both."""
 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.math.algebra import (

@@ -3,8 +3,7 @@
 Every step of the reduction is a fused multiply-add, so neither fast-math nor a lane's neighbour can change it. Accurate to 2 ulp
 for |x| < 1e5; beyond, each lane calls the C library, which is accurate for every double. Polynomials: minimax on [-pi/4, pi/4] (W.
 J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8; the double-precision coefficients are those of the
-freely published fdlibm).
-"""
+freely published fdlibm)."""
 
 import math
 

@@ -3,8 +3,7 @@
 Between frames A and B, in A's axes: rotation vector, its rate, and the swing that takes one axis to another.
 
 Every coefficient has a power series below the switch and a closed form above it; both are computed and one is selected, so that the
-lanes of a Pack may differ.
-"""
+lanes of a Pack may differ."""
 
 import math
 

@@ -6,8 +6,7 @@ holds: header, bodies, columns, velocity coordinates, frames, quaternions, loops
 armature per velocity coordinate, frames, couplings, tiles.
 
 Behind them lie, if there are any: the structure of a closed linkage, the table of a constraint set, of equations given by their
-matrices, or of another entry of its own.
-"""
+matrices, or of another entry of its own."""
 
 # header of topology
 N_BODIES, N_Q, N_V, N_COLUMNS, N_FRAMES = 0, 1, 2, 3, 4

@@ -7,8 +7,7 @@ them.
 
 A state's numbers are floats, and a vector fills one register, a Vector4 (its fourth entry is undefined): the recursion along the
 tree is then a quarter of the instructions for one state. A Pack fills a register by itself, so a vector of Packs is a tuple of
-three. The primitives here take either. Compiled meanings: compiler/meanings/vectors.py.
-"""
+three. The primitives here take either. Compiled meanings: compiler/meanings/vectors.py."""
 
 from typing import Any
 

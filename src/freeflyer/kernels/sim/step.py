@@ -196,19 +196,19 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     move(topology, parameters, q, w, v_next, q_next)
     springs = y
     if table_int(topology, YIELDING) == VISCOELASTIC:
-        springs = put_springs(topology, settings, taking, asked, u, y)
+        springs = put_springs(topology, settings, asked, u, y)
     store(facts, TOUCHING, put_kept(topology, record, taking, y, springs, h, kept, wrenches))
 
 
 @inlined
-def put_springs(topology, settings, taking, asked, u, y):
+def put_springs(topology, settings, asked, u, y):
     """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
     groups, h, damper = count_of(topology), load(settings, STEP), load(settings, DAMPING)
     made, give = workspace(y, row_of(topology, groups) + 8), 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
     for n in range(singles(topology), groups):
         row = row_of(topology, n)
         for k in range(row, row + 2):
-            slip = load(taking, n) * (load(u, k) - load(asked, k) - give * load(y, k))
+            slip = load(u, k) - load(asked, k) - give * load(y, k)
             store(made, k, load(y, k) + h * damper * slip)
         store(made, row + 2, load(y, row + 2))
     return made

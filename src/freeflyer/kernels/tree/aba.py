@@ -1,8 +1,7 @@
 """Forward dynamics: the articulated-body algorithm (RBDA 2008, table 7.1), in body axes.
 
 Accelerations are classical ones of body origins. The inertias and wrenches that subtrees add to a body are kept by depth, and poses
-are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states.
-"""
+are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states."""
 
 from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (

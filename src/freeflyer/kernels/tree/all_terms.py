@@ -1,8 +1,7 @@
 """Mass matrix, bias and gravity forces, centroidal quantities and the motions of frames, from one pass over the tree.
 
 As the functions for each of them (mass_matrix.py, rnea.py, energies.py, centroidal.py, frames.py), but what these share is computed
-once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin.
-"""
+once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin."""
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate_back, scale, store3, subtract

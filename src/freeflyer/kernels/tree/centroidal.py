@@ -1,7 +1,6 @@
 """Centroidal momentum and its matrix, in world axes at the centre of mass [linear; angular].
 
-Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin.
-"""
+Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply

@@ -1,8 +1,7 @@
 """All motion columns and their momenta about one point, the root body's origin, as rows of numbers.
 
 Row k of S or F holds entry k (linear, angular) of every column. Columns are numbered depth-first, so what column c moves are the
-columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time.
-"""
+columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time."""
 
 from freeflyer.kernels.backend import (
     LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store,

@@ -11,8 +11,7 @@ Hamel (decoupling thesis, eqs. (3.32)-(3.39)): C = Mdot - D, D_ij = d(M u)_j / d
 velocity and half of the joints'; for the momenta j of the base, u is half of the base's velocity: (3.37). From dS_j = S_i x S_j and
 dI = S_i x* I - I S_i x, with W_i the motion under u of the body that carries joint i, H_i and I_i momentum and inertia of what it
 moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Rows of
-joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides.
-"""
+joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides."""
 
 from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (

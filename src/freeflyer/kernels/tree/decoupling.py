@@ -2,8 +2,7 @@
 
 v_x = nu_b + N qdot, N = M_bb^-1 M_bq, and v_y = qdot: the transform (3.80) of the decoupling thesis with T_x = 1, T_y = 1. The mass
 matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L D L^T and Z = D^-1/2 L^-1 M_bq, M_y = M_qq - Z^T Z
-is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back.
-"""
+is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back."""
 
 from freeflyer.kernels.backend import (
     copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,

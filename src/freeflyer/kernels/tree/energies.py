@@ -1,8 +1,7 @@
 """Centre of mass and energies in body axes: no body's pose in the world is formed. Gravity forces in world axes.
 
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
-minus the power of gravity along every column, from the first moments of mass of what the column moves.
-"""
+minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (

@@ -6,8 +6,7 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 (COLUMN_ROW long); entries behind the diagonal, in L, or behind the last coordinate are undefined.
 
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
-coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py).
-"""
+coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
 from freeflyer.kernels.math.dense import inverse_pivot

@@ -1,7 +1,6 @@
 """Pose and Jacobian of one frame along its path to the world; motions of all bodies at once.
 
-Motions: poses, velocities and the accelerations that they have while no joint accelerates.
-"""
+Motions: poses, velocities and the accelerations that they have while no joint accelerates."""
 
 from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract

@@ -5,8 +5,7 @@ rotation, and precision does not suffer far from the world's origin. Algorithms 
 and its motion columns. Joints first, as rows of bodies: the pose of every body in its parent. Then along the tree, a vector at a
 time.
 
-A record of a body or column is summed along the tree a register at a time; formulas take the same entry of eight of them.
-"""
+A record of a body or column is summed along the tree a register at a time; formulas take the same entry of eight of them."""
 
 from freeflyer.kernels.backend import (
     LANES, block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,

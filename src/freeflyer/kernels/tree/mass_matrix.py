@@ -8,8 +8,7 @@ like a chain of one-DoF joints without bodies between them: so no joint kind nee
 
 Row c of the inverse is the acceleration of column c under a unit force on each column j. Inward, F gathers the forces that the
 columns of a subtree pass on; outward, each level of the tree keeps the accelerations of its body. F and accelerations are about the
-root body's origin, so nothing is shifted and every inner loop runs along rows.
-"""
+root body's origin, so nothing is shifted and every inner loop runs along rows."""
 
 from freeflyer.kernels.backend import (
     inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,

@@ -6,8 +6,7 @@ invariance). Gravity enters as the acceleration of the world, body 0.
 External wrenches [force; torque] on frames, which the table behind the model's topology lists: how many, then each frame.
 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
-(world axes, about the world's origin).
-"""
+(world axes, about the world's origin)."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (

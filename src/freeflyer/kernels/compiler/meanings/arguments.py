@@ -4,9 +4,11 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
+from freeflyer.kernels.backend import scatter, scatter_picked
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS, Buffer, Register
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN
+from freeflyer.kernels.entry import Entry
 
 
 def compiled_only(meaning: Callable[..., Any]) -> Callable[..., Any]:
@@ -50,6 +52,24 @@ def numbers_at(e, addresses, k, record):
 def packs_of(lanes: int) -> Callable[..., Any]:
     """packs(record): an empty buffer of Packs, from which workspaces can be taken."""
     return compiled_only(lambda e, record: Buffer(lanes, "null", record.name))
+
+
+def picked_counts(entry: Entry) -> tuple[int, ...]:
+    """How many Packs a batch computes of each output; 0: as many as there are numbers."""
+    return tuple(max(x) + 1 if x else 0 for x in entry.picks or (None,) * len(entry.outputs))
+
+
+def scatter_results(picks: tuple[list[int] | None, ...]) -> Callable[..., Any]:
+    """fine(k, packs, n, rows, first, stop): as `scatter`, of output k."""
+
+    @compiled_only
+    def fine(e, k, packs, n, rows, first, stop):
+        if not picks or not picks[k]:
+            return e.call(scatter, [packs, n, rows, first, stop])
+        table = f"[{len(picks[k])} x i64] [{', '.join(f'i64 {i}' for i in picks[k])}]"
+        return e.call(scatter_picked, [packs, Register(INTEGERS, e.array(table)), n, rows, first, stop])
+
+    return fine
 
 
 @dataclass(frozen=True, eq=False)

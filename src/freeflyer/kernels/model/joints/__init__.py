@@ -17,5 +17,4 @@ own. Its velocity coordinates are the rates along these columns.
 | placement | angles, sines and cosines; poses of bodies in their parents; vectors and inertias to the child and to the parent |
 | motion | velocities and accelerations across a joint; forces along its columns; the same in dual quaternions |
 | columns | columns in world axes, in a frame's axes; articulated inertias times columns; Lie brackets of a joint's velocity |
-| kinds | the switch between kinds of several columns; moving along coordinates, differences of coordinates |
-"""
+| kinds | the switch between kinds of several columns; moving along coordinates, differences of coordinates |"""

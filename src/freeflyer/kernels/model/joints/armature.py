@@ -8,8 +8,7 @@ of motion gain. Twists and angular velocities are none; by the equations of Eule
 
 A_l and A_w being the linear and angular parts of A. With one number for all coordinates, as MuJoCo has it, a (w x l) is left: the
 acceleration of the origin in body axes. Topology lists the bodies of those joints that have armature; robots without any do nothing
-here.
-"""
+here."""
 
 from freeflyer.kernels.backend import (
     from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,

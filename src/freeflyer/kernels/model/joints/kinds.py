@@ -1,8 +1,7 @@
 """The switch between kinds of joints: a screw, or which of the six unit twists of its body a joint of several columns has.
 
 Moving on the configuration manifold, q (+) dv: coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating
-body's pose by exp of a body twist, so that q (+) dv is where a constant body velocity dv leads in one second.
-"""
+body's pose by exp of a body twist, so that q (+) dv is where a constant body velocity dv leads in one second."""
 
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import (

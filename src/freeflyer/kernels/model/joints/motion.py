@@ -1,8 +1,7 @@
 """Motions across a joint and forces along its columns, in body axes.
 
 Accelerations are classical ones of body origins. A motion is that of a body's origin (linear) and of its axes (angular). Or, last,
-pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment.
-"""
+pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment."""
 
 from freeflyer.kernels.backend import inlined, load, store
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot

@@ -1,8 +1,7 @@
 """Where joints place their bodies, and how vectors and inertias change from a body's axes to its parent's and back.
 
 A screw's axes follow from its parent's by an azimuth about z (zero but at branches), a twist about x and the joint's angle about z
-(see model/flatten.py): two or three plane rotations, which cost half of a full one.
-"""
+(see model/flatten.py): two or three plane rotations, which cost half of a full one."""
 
 from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import (

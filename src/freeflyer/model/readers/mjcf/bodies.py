@@ -13,6 +13,7 @@ from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.model.validate import PER_COORDINATE
+from freeflyer.text import unique_name
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
 KINDS = {N.FREE: "free", N.BALL: "spherical", N.SLIDE: "prismatic", N.HINGE: "continuous"}
@@ -118,7 +119,7 @@ def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Ext
     joint's anchor, and where the last anchor is not the body's origin, a fixed joint leads from it to the body."""
     if not steps:
         name = extras.names.get(("fixed", body), f"{body}_fixed")
-        return [Joint(N.unique_name(name, taken_joints), "fixed", parent, body, X)], []
+        return [Joint(unique_name(name, taken_joints), "fixed", parent, body, X)], []
     if steps[0].joint.kind == "free":
         return [replace(steps[0].joint, parent=parent, child=body)], []
     joints, hidden = [], []
@@ -126,13 +127,13 @@ def _chain(steps: list[Step], X: np.ndarray, parent: str, body: str, extras: Ext
     for k, step in enumerate(steps):
         last = k == len(steps) - 1 and not step.anchor.any()
         between = N.hidden_link(body, step.joint.name)
-        child = body if last else N.unique_name(extras.names.get(("link", between), between), taken_links)
+        child = body if last else unique_name(extras.names.get(("link", between), between), taken_links)
         P = (X if k == 0 else np.eye(4)) @ pose_at(step.anchor - at) @ step.turn
         joints.append(replace(step.joint, parent=parent, child=child, placement=P))
         hidden += [] if last else [child]
         parent, at = child, step.anchor
     if at.any():
-        joints.append(Joint(N.unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
+        joints.append(Joint(unique_name(f"{body}/anchor", taken_joints), "fixed", parent, body, pose_at(-at)))
     return joints, hidden
 
 
@@ -143,7 +144,7 @@ def _sites(m: Any, bodies: tuple[str, ...]) -> tuple[Site, ...]:
         name, body = m.site(s).name, bodies[m.site_bodyid[s]]
         if name and not is_link_site(m, s, bodies):
             X = placement(m.site_pos[s], m.site_quat[s])
-            sites.append(Site(N.unique_name(name if name not in taken else f"{name}/site", taken), body, X))
+            sites.append(Site(unique_name(name if name not in taken else f"{name}/site", taken), body, X))
     return tuple(sites)
 
 

@@ -11,10 +11,11 @@ from freeflyer.model.description import POINT, WELD, Coupling, Description, Join
 from freeflyer.model.placements import placement, pose_at
 from freeflyer.model.readers.mjcf.bodies import is_link_site
 from freeflyer.model.readers.mjcf.compiling import Compiled
-from freeflyer.model.readers.mjcf.names import TO_OURS, joint_of, unique_name
+from freeflyer.model.readers.mjcf.names import TO_OURS, joint_of
 from freeflyer.model.readers.mjcf.tree import Extras
 from freeflyer.model.readers.safe_file import numbers
 from freeflyer.model.validate import ONE_DOF
+from freeflyer.text import unique_name
 from freeflyer.tolerances import ZERO_QUATERNION_LENGTH
 
 CONNECT, WELDED, JOINT = range(3)  # mjtEq

@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from freeflyer.model.description import MujocoJoint
+from freeflyer.text import unique_name
 
 # Kinds that MuJoCo lacks: the joints that make them up, outermost first, named "joint/kind/0" and so on.
 CHAINS = {"cylindrical": ("slide", "hinge"), "universal": ("hinge", "hinge"), "planar": ("slide", "slide", "hinge")}
@@ -43,15 +44,6 @@ def joint_of(name: str, joints: Mapping[str, Any]) -> tuple[str, int]:
     if part and part[1] in joints and joints[part[1]].kind == part[2]:
         return part[1], int(part[3])
     return "", 0
-
-
-def unique_name(name: str, taken: set[str]) -> str:
-    """The name, with a number behind it where it is taken; from now on it is."""
-    k, free = 2, name
-    while free in taken:
-        free, k = f"{name}_{k}", k + 1
-    taken.add(free)
-    return free
 
 
 FREE, BALL, SLIDE, HINGE = range(4)  # mjtJoint
