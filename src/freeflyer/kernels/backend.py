@@ -108,7 +108,7 @@ def store_row(buffer: Any, i: int, x: Any) -> None:
 
 @primitive
 def row_step(buffer: Any) -> int:
-    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by themselves."""
+    """How many neighbouring entries a row stands for: eight of floats, one of Packs, which fill a register by themselves."""
     return 1
 
 
