@@ -69,7 +69,7 @@ def differences(model: ff.Model, fast: ff.Model, frames: list[str], rng: np.rand
     return {name: x for name, x in found.items() if not x < ALIKE}
 
 
-@pytest.mark.parametrize("seed", range(4))
+@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (0, 2, 3))])  # 1 has a fixed base
 def test_random_trees_agree(seed: int) -> None:
     rng = fresh(seed)
     model = random_robot(rng, 3, KINDS, BASES[seed % 4], mimics=0.3)
@@ -137,13 +137,8 @@ def test_inputs_of_all_kinds(arm: tuple[ff.Model, ff.Model]) -> None:
     rng = fresh(20)
     q, v, a = rng.standard_normal((3, 41, 3))
     wide = rng.standard_normal((41, 9))
-    for x in (
-        (q, v, a),
-        (q[::-1], v[:, ::-1], wide[:, ::3]),
-        (q[0], v, a),
-        (q, v[0], a[:1]),
-        (q[0].tolist(), v[0].tolist(), [0, 1, 2]),
-    ):
+    for x in ((q, v, a), (q[::-1], v[:, ::-1], wide[:, ::3]), (q[0], v, a), (q, v[0], a[:1]),
+            (q[0].tolist(), v[0].tolist(), [0, 1, 2])):  # fmt: skip
         assert error(ff.inverse_dynamics(fast, *x), ff.inverse_dynamics(model, *x)) < ALIKE
     out = np.empty((41, 3))
     assert ff.inverse_dynamics(fast, q, v, a, out=out) is out
@@ -203,10 +198,8 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     moved = joint.placement.copy()
     moved[:3, 3] += rng.uniform(0.01, 0.1, 3)
     heavier = ff.Inertia(2.0 * link.inertia.mass, link.inertia.com + 0.05, 3.0 * link.inertia.rotational)
-    others = {
-        "mass": replace(d, links=tuple(replace(x, inertia=heavier) if x is link else x for x in d.links)),
-        "length": replace(d, joints=tuple(replace(x, placement=moved) if x is joint else x for x in d.joints)),
-    }
+    others = {"mass": replace(d, links=tuple(replace(x, inertia=heavier) if x is link else x for x in d.links)),
+        "length": replace(d, joints=tuple(replace(x, placement=moved) if x is joint else x for x in d.joints))}  # fmt: skip
     functions = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "centroidal_momentum_matrix")
     ff.specialize(model, functions, free=[link.name, joint.name])
     monkeypatch.setattr(build, "make", None)  # nothing more can be compiled

@@ -13,10 +13,8 @@ from seeds import fresh
 def slider(**of_joint) -> ff.Model:
     """1 kg that slides along x, and up and down."""
     links = ff.Link("cart"), ff.Link("block", ff.Inertia(1.0))
-    joints = (
-        ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
-        ff.Joint("up", "prismatic", "cart", "block"),
-    )
+    joints = (ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
+        ff.Joint("up", "prismatic", "cart", "block"))  # fmt: skip
     return ff.build(ff.Description("slider", links, joints))
 
 
@@ -156,9 +154,8 @@ def test_free_flight_is_straight_and_spins_keep_their_energy():
 @pytest.mark.parametrize("shape", ["plane", "grid", "function"])
 def test_ground_of_every_kind_is_the_same_slope(shape, slope, turn):
     x, up, angle = np.linspace(-3.0, 3.0, 7), np.array([np.cos(turn), np.sin(turn)]), np.arctan(slope)
-    height = {
-        "plane": 0.0, "grid": (x, x, slope * np.add.outer(up[0] * x, up[1] * x)), "function": lambda x, y: slope * (up @ (x, y)),
-    }[shape]  # fmt: skip
+    height = {"plane": 0.0, "grid": (x, x, slope * np.add.outer(up[0] * x, up[1] * x)),
+        "function": lambda x, y: slope * (up @ (x, y))}[shape]  # fmt: skip
     q = np.r_[0.1 * np.r_[-np.sin(angle) * up, np.cos(angle)],
               np.sin(angle / 2) * np.array([up[1], -up[0], 0.0]), np.cos(angle / 2)]  # fmt: skip
     gravity = None
@@ -191,15 +188,13 @@ def test_viscoelastic_ground_swings_sideways_until_friction_gives_way():
     found = solve_ivp(lambda t, y: [y[1], (5.0 - 4.0 * (k * y[0] + d * y[1])) / 2.0], (0.0, 0.2), [0.0, 0.0], rtol=1e-10,
                       t_eval=run.t, atol=1e-14).y  # fmt: skip
     assert np.abs(run.q[:, 0] - found[0]).max() < 0.02 * found[0].max()
-    assert np.abs(np.diff(run.q[:, 0])).max() > 0.0
     run = simulate(body(2.0), rest, np.zeros(6), corners(0.2, 0.15, 0.0), 2.0 * G * np.eye(6)[0], duration=0.5, friction=0.5,
                    **ground)  # fmt: skip
     assert np.isclose(run.v[-1, 0], 0.5 * G * 0.5, rtol=0.02)
 
 
 def test_viscoelastic_ground_is_that_of_the_hopping_robots():
-    """A foot that lands at rest, so that no impact is in between, and presses on the floor in the first step. The loop of the
-    hopping robots is of order 4, a ground of order 1; "rk4" under the same floor as wrenches ends where that loop does."""
+    """A foot that lands at rest: wrenches of the same floor end where the hopping loop does, a ground to first order."""
     model, rng = ff.robots.revolute_hopper(), fresh("hopping floor")
     q, foot = np.array(model.keyframes["start"]), ff.contacts.point("foot_point")
     q[1] -= ff.frame_pose(model, q, "foot_point")[2, 3] - 1e-12
