@@ -217,3 +217,11 @@ def test_sound_limits_have_no_findings():
 ])  # fmt: skip
 def test_a_planted_defect_is_found_on_its_joint(changes, expected):
     assert limit_findings(with_joint(arm(), "elbow", **changes)) == [(*expected, "elbow")]
+
+
+def test_a_law_that_fails_is_an_error_with_its_numbers(monkeypatch):
+    failed = laws.Identity("A = B", "both sides agree", 0.25, 1e-9)
+    monkeypatch.setattr(checking, "identities", lambda model, seed: (failed, laws.Identity("C = C", "one side", 0.0, 1e-9)))
+    (found,) = [f for f in check(robots.chain(2)).findings if f.code == "identity"]
+    assert (found.severity, found.values) == ("error", {"residual": 0.25, "tolerance": 1e-9})
+    assert "residual 0.25, tolerance 1e-09" in found.sentence

@@ -1,18 +1,21 @@
 """`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`."""
 
+import freeflyer as ff
 import freeflyer_papers as papers
 import json
 import numpy as np
 import pytest
 import re
+import sys
 from command import json_of, printed, refusal, run, run_json
 from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
-from freeflyer_papers.estimation import estimators
+from freeflyer_papers.estimation import estimators, tables
 from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
+from freeflyer.sim.mujoco_spec import for_simulator
 from html.parser import HTMLParser
 
 
@@ -185,3 +188,17 @@ def test_slow_work_says_in_a_pipe_how_far_it_is(monkeypatch, capsys):
     with output.status() as progress:
         progress(np.float64(0.25), "hopping")
     assert "hopping: 25%" in capsys.readouterr().err
+
+
+def test_a_swing_takes_the_shapes_of_the_robots_own_mjcf_file(tmp_path, monkeypatch):
+    """MuJoCo reads an MJCF file itself, and what we write of other robots."""
+    file, given = tmp_path / "robot.xml", []
+    model = ff.robots.kangaroo_like()
+    file.write_text(ff.to_mjcf(for_simulator(model, ff.linkages.assemble(model).q[None]).model))
+    for name, result in (("track_all", None), ("tracking", ""), ("swing", ())):
+        monkeypatch.setattr(tables, name, lambda *a, result=result: result)
+    monkeypatch.setattr(tables, "swing_all", lambda s, path, *a: (given.append(path), None))
+    monkeypatch.setattr(sys.modules["freeflyer_papers.commands.estimate"], "_feet", lambda s, path, needed: given.append(path))
+    for robot in (file, "kangaroo_like"):
+        printed("estimate", robot, "--swing", "--starts", 0)
+    assert given == [file, file, None, None]

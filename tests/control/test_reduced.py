@@ -4,7 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from freeflyer import control, robots
 from freeflyer.kernels import plain
 from freeflyer.kernels.control.reduction import least_row
@@ -288,3 +288,39 @@ def test_loops_kept_as_rows_hold_all_velocities():
     assert not control.kinematic_chains(model, contacts=held).branches
     without = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")], loops=False)
     assert control.kinematic_chains(model, contacts=without).branches
+
+
+@dataclass(frozen=True, eq=False)
+class Row(control.Task):
+    """One given row of accelerations."""
+
+    row: np.ndarray | None = None
+
+    def error(self, model, q):
+        return np.zeros(1)
+
+    def jacobian(self, model, q):
+        return self.row[None]
+
+    def bias(self, model, q, v):
+        return np.zeros(1)
+
+
+def test_branches_that_can_do_no_more_than_their_momentum_are_not_split_off():
+    """A row that a branch moves almost by its momentum alone: the other share of it, squared and whitened by the branch's mass, is
+    4e-4 or 2.5e-3, below and above what counts as clear."""
+    rng, (model, q) = fresh(), humanoid()
+    problem = standing_problem(model, q, contacts=FEET, limits=[])
+    branch = max(problem.chains.branches, key=len)
+    L = np.linalg.cholesky(ff.mass_matrix(model, q)[np.ix_(branch, branch)])
+    momentum = np.linalg.solve(L, ff.centroidal_momentum_matrix(model, q)[:, branch].T)
+    Q = np.linalg.qr(momentum, mode="complete")[0]
+    parts = Q[:, :6] @ rng.standard_normal(6), Q[:, 6:] @ rng.standard_normal(len(branch) - 6)
+    within, beside = (x / np.linalg.norm(x) for x in parts)
+    for share, formulation in ((0.0, "reduced"), (4e-4, "full"), (2.5e-3, "reduced")):
+        row = np.zeros(model.nv)
+        row[branch] = L @ (np.sqrt(1.0 - share) * within + np.sqrt(share) * beside)
+        asked = problem.with_tasks([problem.tasks[0], Row(level=2, row=row, acceleration=[1.0])])
+        found = asked.solve(q, np.zeros(model.nv), formulation="reduced")
+        assert found.formulation == formulation
+        assert row @ found.a == pytest.approx(1.0, abs=1e-9)
