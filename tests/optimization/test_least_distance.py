@@ -8,7 +8,7 @@ from freeflyer.kernels.optimization.least_distance import add_slack_row, keep_li
 from scipy.optimize import nnls
 from seeds import fresh
 
-N, WIDTH, STRIDE, MOST = 5, 8, 24, 15
+N, WIDTH, STRIDE, MOST = 5, 8, 24, 20
 SLACK = 0.1
 
 
