@@ -244,3 +244,19 @@ def test_a_tilted_robot_is_put_on_its_lowest_point():
     heights = foot_points(model, put_on_floor(model, q, feet), feet)[:, 2]
     assert abs(heights.min()) < 1e-12 < 1e-3 < heights.max()
     assert abs(foot_points(model, put_on_floor(model, q, feet, np.mean), feet)[:, 2].mean()) < 1e-12
+
+
+@pytest.mark.parametrize("inputs", [None, lambda t, q, v: 0.0 * v])
+def test_a_linkage_that_passes_a_singular_posture_ends_the_run(inputs):
+    """Thrown with these velocities a loop of the robot folds over within a step of 1 ms; energy is kept up to then. It ends the
+    run of a batch, too."""
+    model = ff.close_loops(ff.robots.kangaroo_like())
+    thrown = np.random.default_rng(2).normal(0.0, 1.0, model.nv)
+    run = ff.sim.simulate(model, model.neutral, thrown, inputs, dt=1e-3, duration=0.02)
+    assert "singular posture" in run.failure
+    assert 0.005 < run.t[-1] < 0.015
+    energy = ff.kinetic_energy(model, run.q, run.v) + ff.potential_energy(model, run.q)
+    assert np.ptp(energy) < 1e-3
+    both = np.tile(model.neutral, (2, 1)), np.stack([0.01 * thrown, thrown])
+    assert "singular posture" in ff.sim.simulate(model, *both, inputs, dt=1e-3, duration=0.02).failure
+    assert ff.sim.simulate(model, *(x[:1] for x in both), inputs, dt=1e-3, duration=0.02).failure is None

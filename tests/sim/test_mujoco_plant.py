@@ -121,11 +121,12 @@ def test_a_closed_robot_is_driven_in_its_independent_coordinates(models_folder):
 
 
 def test_damping_does_not_soften_loops():
-    """Light damped bars of a parallelogram and a heavy coupler that falls: opposite joints turn alike, and as in our closed model."""
+    """Light damped bars of a parallelogram, its coupler heavy, falls: opposite joints turn alike, and as in our closed model."""
     rng, q, v = fresh(), np.array([1.0, -1.0, 1.0]), np.zeros(1)
     turned = np.eye(4)
     turned[:3, :3] = [[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]
-    given, heavy = planar((0.2, 0.4), (0.2,), 0.4, X=turned).description, ff.Inertia(5.0, (0.2, 0.0, 0.0), np.diag([0.01, 0.05, 0.05]))
+    given = planar((0.2, 0.4), (0.2,), 0.4, X=turned).description
+    heavy = ff.Inertia(5.0, np.array([0.2, 0.0, 0.0]), np.diag([0.01, 0.05, 0.05]))
     light = ff.Inertia(1e-3, np.array([0.1, 0.0, 0.0]), np.diag([1e-7, 1e-6, 1e-6]))
     links = tuple(replace(link, inertia=heavy if link.name == "l1_bar" else light) for link in given.links)
     joints = tuple(replace(j, damping=(rng.uniform(1.0, 2.0),)) if j.kind == "revolute" else j for j in given.joints)

@@ -116,7 +116,7 @@ def _turn(R: np.ndarray, target: np.ndarray) -> np.ndarray:
     """Rotation vector of R target^T: turning by it leads from the target to R."""
     D = R @ target.swapaxes(-1, -2)
     if D.ndim > 2:
-        return quaternion.log(quaternion.from_matrix(D))
+        return quaternion.rotation_vector(D)
     (a, b, c), (d, e, f), (g, h, i) = D.tolist()
     x, y, z, cosine = 0.5 * (h - f), 0.5 * (c - g), 0.5 * (d - b), 0.5 * (a + e + i - 1.0)
     sine = sqrt(x * x + y * y + z * z)

@@ -17,7 +17,7 @@ from freeflyer.control.references import Reference, TargetMotion
 from freeflyer.control.support import middle_of
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import SMALLEST, Record, finite_array, instance, number, positive, public, shaped
-from freeflyer.spatial.polygons import is_convex, project_into, signed_distance
+from freeflyer.spatial.polygons import encloses, is_convex, project_into, signed_distance
 
 GAIN = 3.0  # 1/s, of the feedback
 
@@ -190,6 +190,6 @@ def dcm_feedback(plan: DCMPlan, rest: np.ndarray, c: np.ndarray, speed: np.ndarr
     w = plan.omega
     dcm = c + speed / w
     vrp = rest + (1.0 + gain / w) * dcm
-    if polygon is not None:
+    if polygon is not None and not (vrp.ndim == 1 and encloses(polygon, vrp)):
         vrp[..., :2] = project_into(polygon, vrp[..., :2])
     return w**2 * (c - vrp), vrp, dcm

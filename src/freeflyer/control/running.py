@@ -32,6 +32,7 @@ from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.robots import make
 from freeflyer.sim import Ground, Run, Sensing, mujoco_plant, simulate, simulate_in_mujoco
 from freeflyer.sim.floor_contacts import foot_points
+from freeflyer.sim.inputs import InputLaw
 from freeflyer.sim.run import digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.text import short_repr
@@ -130,6 +131,7 @@ class _Loop:
         self.last: ControlSolution | None = None
         self.ahead: deque[np.ndarray] = deque(maxlen=delay)
         self.most = np.asarray(model.effort_limit)[self.places]
+        self.least = -self.most
         self.passive = any(joint_losses(model, q, k * np.ones(model.nv)).any() for k in (0.0, 1.0))
         self.commanded = np.zeros(model.nv)  # velocity: that of the accelerations asked for, led to the measured one
         # what refers to much more keeps the garbage collector busy; of problems with the same rows cycles, targets or users' tasks
@@ -149,7 +151,7 @@ class _Loop:
         if self.passive:
             self.commanded += min(1.0, stance.dt / CORRECTION) * (v - self.commanded) + stance.dt * solution.a
             wanted = wanted - joint_losses(stance.model, q, self.commanded)[self.places]
-        given = tau[self.places] = np.minimum(np.maximum(wanted, -self.most), self.most)
+        given = tau[self.places] = np.minimum(np.maximum(wanted, self.least), self.most)
         _, cycles, asked = self.asked.setdefault(id(problem.known_programs), (problem, [], []))
         cycles.append(len(self.cycles))
         asked.append(tuple([vars(task)["target"] if task.compiled else task for task in problem.tasks]))
@@ -160,8 +162,8 @@ class _Loop:
         """Errors (cycles, m) of the tasks by name at configurations q (T, nq); NaN without a task, and beyond T."""
         model, found = self.scenario.stance.model, dict[str, np.ndarray]()
         for problem, cycles, asked in self.asked.values():
-            at = [k for k in cycles if k < len(q)]
-            for task, given in zip(problem.tasks, zip(*asked[: len(at)])):
+            at = np.array(cycles)[: np.searchsorted(cycles, len(q))]
+            for task, given in {task.name: (task, x) for task, x in zip(problem.tasks, zip(*asked[: len(at)]))}.values():
                 still = all(x is given[0] for x in given)
                 e = (changed(task, (), target=given[0] if still else np.array(given)).error(model, q[at]) if task.compiled
                      else np.array([x.error(model, y) for x, y in zip(given, q[at])]))  # fmt: skip
@@ -219,12 +221,12 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
                               "progress": part_of(progress, what, share=0.95)}  # fmt: skip
     if choice("plant", plant, ("mujoco", "freeflyer")) == "mujoco":
         in_mujoco = mujoco_plant(model, stance.q, path=path, feet=stance.feet, friction=FLOOR_FRICTION, shapes=False)
-        simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), loop, **common)
+        simulated = simulate_in_mujoco(in_mujoco, stance.q, np.zeros(model.nv), InputLaw(loop, True), **common)
     else:
         feet = [replace(foot, friction=FLOOR_FRICTION) for foot in stance.feet]
         ground = Ground(float(foot_points(model, stance.q, feet)[:, 2].min()), FLOOR_FRICTION)
         # the equations of motion leave springs and damping out, but not dry friction, which is a matter of the ground's steps
-        inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, 0.0)) if loop.passive else loop
+        inputs = (lambda t, q, v: loop(t, q, v) + joint_losses(model, q, v, False)) if loop.passive else loop
         simulated = simulate(_damped(model, dt), stance.q, np.zeros(model.nv), inputs, hold=True, ground=ground, contacts=feet,
                              **common)  # fmt: skip
         simulated = replace(simulated, model=model, digest=digest(model))

@@ -264,7 +264,8 @@ def changed(value: T, derived: Sequence[str], **fields: Any) -> T:
     """A copy of a frozen value with other fields, checked already, made in a microsecond; without what was `derived` of the old."""
     found = object.__new__(type(value))
     values = vars(found)
-    values.update(vars(value), **fields)
+    values |= vars(value)
+    values |= fields
     for name in derived:
         values.pop(name, None)
     return found

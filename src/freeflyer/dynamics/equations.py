@@ -102,7 +102,7 @@ def gravity_forces(model: Model, q: ArrayLike, *, external: Wrenches = None, exp
         if gravity is None:
             tau = E.GRAVITY.call(model.handle, q, out)
             return tau if tau is not None else evaluate(E.GRAVITY, model, (q,), ("q",), out=out)
-        tau = E.GIVEN_GRAVITY.call(model.handle, q, plain_array(gravity), out)
+        tau = E.GIVEN_GRAVITY.call(model.handle, q, gravity if type(gravity) is ndarray else plain_array(gravity), out)
         if tau is not None:
             return tau
         return evaluate(E.GIVEN_GRAVITY, model, (q, gravity_rows(gravity)), ("q", "gravity"), out=out)

@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any, Literal
 
 import numpy as np
+from numpy import ndarray
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.evaluate import evaluate
@@ -36,7 +37,11 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
                expressed: Expressed, out: Any = None, nan: bool = False) -> Any:
     """The output, or a tuple of several, of an entry that takes gravity and wrenches, for one state or a batch; `name`: of the
     third input."""
-    g = model._gravity if gravity is None else plain_array(gravity)
+    g = model._gravity if gravity is None else gravity if type(gravity) is ndarray else plain_array(gravity)
+    if external is None and expressed == "body":
+        found = entry.call(model._unloaded, q, v, third, g, NO_WRENCH, 0, out)
+        if found is not None:
+            return found
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
     frames, W = split_external(model, external)
     found = entry.call(frames.handle, q, v, third, g, W, option, out)

@@ -44,13 +44,22 @@ def passive_forces(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarray:
     return _add_spring_forces(model, q, np.zeros((*lead, model.nv)) - model.damping * v - model.friction * np.sign(v))
 
 
-def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: float = 1.0) -> np.ndarray:
-    """Forces (nv,) of springs, damping and a share of dry friction, as motors make up for them: friction of joints slower than
+def joint_losses(model: Model, q: np.ndarray, v: np.ndarray, rubbing: bool = True) -> np.ndarray:
+    """Forces (nv,) of springs, damping and, if asked for, dry friction, as motors make up for them: friction of joints slower than
     SLOW_JOINT is in proportion to v."""
     tree, w = model.tree, motion(model, q, v)[0] if model.reduction else v
-    friction = rubbing * tree.friction * np.minimum(np.maximum(w / SLOW_JOINT, -1.0), 1.0)
-    lost = _add_spring_forces(tree, q, -tree.damping * w - friction)
+    damping, steep, least, most = _losses(tree)
+    lost = damping * w
+    if rubbing:
+        lost -= np.minimum(np.maximum(steep * w, least), most)
+    lost = _add_spring_forces(tree, q, lost)
     return project_forces(model, q, lost) if model.reduction else lost
+
+
+@remembered
+def _losses(model: Model) -> tuple[np.ndarray, ...]:
+    """Of a tree: minus the damping; friction over SLOW_JOINT, least and most friction."""
+    return -model.damping, model.friction / SLOW_JOINT, -model.friction, +model.friction
 
 
 def _add_spring_forces(model: Model, q: np.ndarray, tau: np.ndarray) -> np.ndarray:

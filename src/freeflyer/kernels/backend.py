@@ -108,8 +108,7 @@ def store_row(buffer: Any, i: int, x: Any) -> None:
 
 @primitive
 def row_step(buffer: Any) -> int:
-    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register by themselves.
-    """
+    """How many neighbouring entries a row stands for: eight of floats, one of Packs, which fill a register by themselves."""
     return 1
 
 
@@ -276,8 +275,8 @@ def block_to_packs(rows: Any, at: int, stride: int, packs: Any, i: int) -> Any:
 
 
 @primitive
-def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int) -> Any:
-    """The reverse of block_to_packs."""
+def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int, places: Any) -> Any:
+    """The reverse of block_to_packs. `places`: where the Packs of all numbers lie, if not one after the other."""
     rows[at] = packs[i]
     return 0.0 * rows[at]
 
@@ -295,38 +294,44 @@ def put_block(data, at, stride, rows):
 
 
 @inlined
-def transfer(rows, n, first, stop, packs, reading):
+def transfer(rows, n, first, stop, packs, reading, places, picked):
     """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they
-    are below `stop`; whether all are finite."""
+    are below `stop`; whether all are finite. If `picked`, number i of a row is Pack places[i]."""
     if n == 0:
         return True
     count, single = pack_lanes(packs), as_numbers(packs)
     total = like(load(packs, 0), 0.0)
     if n < count or first + count > stop:
         for i in range(n):
+            at = load_int(places, i) if picked else i
             if reading:
                 for k in range(count):
                     store(single, count * i + k, load(rows, n * min(first + k, stop - 1) + i))
             else:
                 for k in range(min(count, stop - first)):
-                    store(rows, n * (first + k) + i, load(single, count * i + k))
-            total = total + times_zero(load(packs, i))
+                    store(rows, n * (first + k) + i, load(single, count * at + k))
+            total = total + times_zero(load(packs, at))
         return all_below(total, 1.0)
     for i in range(0, n, count):
         j = min(i, n - count)  # the last block may overlap the one before
         at = n * first + j
-        total = total + (block_to_packs(rows, at, n, packs, j) if reading else packs_to_block(packs, j, rows, at, n))
+        total = total + (block_to_packs(rows, at, n, packs, j) if reading else packs_to_block(packs, j, rows, at, n, places))
     return all_below(total, 1.0)
 
 
 @kernel
 def gather(rows, n, first, stop, packs):
-    return transfer(rows, n, first, stop, packs, True)
+    return transfer(rows, n, first, stop, packs, True, 0, False)
 
 
 @kernel
 def scatter(packs, n, rows, first, stop):
-    return transfer(rows, n, first, stop, packs, False)
+    return transfer(rows, n, first, stop, packs, False, 0, False)
+
+
+@kernel
+def scatter_picked(packs, places, n, rows, first, stop):
+    return transfer(rows, n, first, stop, packs, False, places, True)
 
 
 @primitive

@@ -18,6 +18,7 @@ from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
 
+from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.layout import N_INDEPENDENT
 from freeflyer.kernels.sim.layout import GROUND
@@ -47,11 +48,12 @@ def formula(dimension: Dimension) -> Formula:
     return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
 
 
-def value(of: Formula, topology: Any) -> int:
+@inlined
+def value(of, topology):
     factor, at, addend = of
     if at < 0:
-        at = int(topology[L.TABLE_AT]) - 1 - at
-    return factor * int(topology[at]) + addend
+        at = topology[L.TABLE_AT] - 1 - at
+    return factor * topology[at] + addend
 
 
 def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
@@ -110,6 +112,7 @@ class Entry:
     input_axes: tuple[int, ...] = field(init=False, repr=False)  # of one state's inputs: wrenches are given as an array (k, 6)
     # no cached property: where an object has made its __dict__, Python finds `call` 8 ns later
     groups: ClassVar[int] = 1  # Packs that the function for a batch takes at a time
+    picks: ClassVar[tuple[list[int] | None, ...]] = ()  # see one_robot/entries.py
     compiled: ClassVar[Callable[[Entry], Callable[..., Any]]]  # makes `call`: set by calls/running.py, which makes handles, too
 
     def __post_init__(self) -> None:
@@ -151,11 +154,11 @@ class Entry:
 
     def shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's inputs and outputs on a model."""
-        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.rows)
+        return tuple(tuple(int(value(formula(n), topology)) for n in shape) for shape in self.rows)
 
     def output_shapes(self, topology: Any) -> tuple[tuple[int, ...], ...]:
         """Shapes of one state's outputs on a model."""
-        return tuple(tuple(value(formula(n), topology) for n in shape) for shape in self.outputs)
+        return self.shapes(topology)[self.input_count :]
 
     def sizes(self, topology: Any) -> tuple[int, ...]:
         return tuple(map(prod, self.shapes(topology)))

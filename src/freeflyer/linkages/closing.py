@@ -64,6 +64,19 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
     return moved, fine
 
 
+def meets_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> bool:
+    """Whether one of short steps between closed postures q0 and q1 (..., nq) passes a singular one, begins as near to it as no
+    posture of `step_closed`, or changes a block by more than itself from less than ten times as far."""
+    change, near = evaluate(E.POSTURE_CHANGE, p, (q0, q1), ("q", "q")), T.MIN_BLOCK_RATIO_OF_STEPS**2
+    fine = (change[..., 0] < 1.0) & (change[..., 1] * near < 1.0)
+    if fine.all():
+        return False
+    q0, q1, change = q0[~fine], q1[~fine], change[~fine]
+    short = np.abs(q1 - q0).max(axis=1) <= T.MAX_CLOSED_STEP
+    singular = ~(change[:, 1] * near < np.where(change[:, 0] < 1.0, 1.0, 0.01))
+    return bool((singular & short).any() or crosses_singularity(p, q0[short], q1[short]).any())
+
+
 def crosses_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> np.ndarray:
     """(n,): whether a block of the Jacobian is singular on the straight line between those of q0 and q1 (n, nq)."""
     found = np.zeros(len(q0), bool)

@@ -37,6 +37,8 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     forces (nv,), or of a table (t, tau)."""
     if hold is not None:
         true_or_false("hold", hold)
+    if isinstance(inputs, InputLaw):  # of ours
+        return inputs
     if inputs is None:
         zero = model._zero
         return InputLaw(lambda t, q, v: zero, True, constant=True)

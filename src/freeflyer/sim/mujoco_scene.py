@@ -25,7 +25,7 @@ from freeflyer.model.build import compile_description as compile_description
 from freeflyer.model.edits import merge_fixed
 from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
 from freeflyer.model.load import with_base
-from freeflyer.model.model import Model
+from freeflyer.model.model import Model, remembered
 from freeflyer.model.placements import rigid_groups
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
@@ -213,7 +213,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
     idle: tuple[str, ...] = ()
     if path is None:
         wide = for_simulator(model, q)
-        spec, robot = spec_with_shapes(to_mjcf(_on_the_world(merge_fixed(wide.model))))
+        spec, robot = spec_with_shapes(_written(wide.model))
         idle = wide.idle
     else:
         spec, robot = spec_with_shapes(path)
@@ -253,9 +253,11 @@ def _servos(mj: Any, joints: Sequence[str]) -> np.ndarray:
     return np.array([mj.actuator(f"servo of {name}").id for name in joints], dtype=np.int64)
 
 
-def _on_the_world(model: Model) -> Model:
-    """The robot, its root fixed to the world where the description ties it to nothing."""
-    return compile_description(with_base(model.description, "fixed")) if model.description.roots else model
+@remembered
+def _written(model: Model) -> str:
+    """The robot as an MJCF file, its root fixed to the world where the description ties it to nothing."""
+    merged = merge_fixed(model)
+    return to_mjcf(compile_description(with_base(merged.description, "fixed")) if merged.description.roots else merged)
 
 
 def _places(model: Model, mj: Any, where: str) -> Places:

@@ -135,7 +135,8 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
     """Position servos in place of the file's actuators, soft ones on idle pieces; loops, step and friction as in `servos`."""
     for old in (*spec.actuators, *spec.keys):  # keyframes hold controls of the file's own actuators
         delete(spec, old)
-    gains = [(name, servos.stiffness, servos.damping) for name in motors] + [(name, IDLE_STIFFNESS, IDLE_DAMPING * bool(motors)) for name in idle]
+    gains = [(name, servos.stiffness, servos.damping) for name in motors]
+    gains += [(name, IDLE_STIFFNESS, IDLE_DAMPING * bool(motors)) for name in idle]
     for name, stiffness, damping in gains:
         servo = spec.add_actuator()
         servo.name, servo.target, servo.trntype = f"servo of {name}", name, mujoco.mjtTrn.mjTRN_JOINT

@@ -30,7 +30,7 @@ from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
 from freeflyer.sim.run import Run, check_run, digest
 from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
-from freeflyer.sim.stretch import Stepper, Stretch, stepper_of
+from freeflyer.sim.stretch import Stepper, Stretch, meets_singular_posture, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
 OURS = "freeflyer"
@@ -194,7 +194,7 @@ def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, valu
     """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
     where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
     found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
-    if found is None:  # one step in Python tells why
+    if found is None or meets_singular_posture(state, found.q):  # one step in Python tells why
         return [state], {}, values
     found.q.flags.writeable = found.v.flags.writeable = False
     quiet = len(times)

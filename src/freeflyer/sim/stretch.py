@@ -21,6 +21,7 @@ import numpy as np
 from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, FreeflyerError, StepError
+from freeflyer.linkages.closing import meets_singularity
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import choice, number
 from freeflyer.model.model import Model
@@ -116,7 +117,14 @@ class Stretch:
         return state.equations.compiled(self.stepper.integrator) if self.held and state.ground is None else None
 
     def _advance(self, state: EventState, h: float) -> EventState:
-        """The state h later."""
+        """The state h later. StepError for a closed robot that meets a singular posture: a step cannot tell how it goes on."""
+        found = self._stepped(state, h)
+        if meets_singular_posture(state, found.q):
+            raise StepError(f"a loop meets a singular posture in a step of {h:g} s, behind which its motion is not determined: end "
+                            "the run before that, or keep away from it", t=state.t)  # fmt: skip
+        return found
+
+    def _stepped(self, state: EventState, h: float) -> EventState:
         equations, law = state.equations, self.law
         if state.ground is not None:
             found: EventState = state.ground.after(state, h)
@@ -166,6 +174,16 @@ class Stretch:
                 f"event {event.name!r} chatters at {state.t:.9g} s: it is number {len(found) + 1} within one dt, the one before "
                 f"was at {state.t if last is None else last:.9g} s. Let its action end what makes it return (a contact that holds, "
                 "say), or make the event terminal", event=event.name, t=state.t)  # fmt: skip
+
+
+def meets_singular_posture(state: EventState, after: np.ndarray) -> bool:
+    """Whether loops of a closed robot meet a singular posture up to the next one (..., nq), or the next ones (..., n, nq)."""
+    reduction = state.equations.model.reduction
+    if not reduction or not len(reduction.split.rows):
+        return False
+    several = after.ndim > state.q.ndim
+    before = np.concatenate([state.q[..., None, :], after[..., :-1, :]], axis=-2) if several else state.q
+    return meets_singularity(state.equations.model, before, after)
 
 
 Field = Callable[[float, np.ndarray, np.ndarray], np.ndarray]  # (t, q, v) -> accelerations

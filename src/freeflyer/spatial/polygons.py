@@ -34,14 +34,13 @@ def signed_distance(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
 
 def project_into(polygon: np.ndarray, points: np.ndarray) -> np.ndarray:
     """Points themselves where they lie inside, else the nearest points (..., 2) of the polygon."""
-    if points.ndim == 1 and _encloses(polygon.tolist(), *points.tolist()):  # quickly, in control loops
-        return points + 0.0
     inside = (inner_height(polygon, points) >= 0.0) & (len(polygon) > 2)
     return points + 0.0 if inside.all() else np.where(inside[..., None], points, _nearest_on_edges(polygon, points))
 
 
-def _encloses(corners: list[list[float]], x: float, y: float) -> bool:
-    """Whether a point is on the left of all edges."""
+def encloses(polygon: np.ndarray, point: np.ndarray) -> bool:
+    """Whether a point (2,) or (3,) is on the left of all edges; quickly, in control loops."""
+    corners, (x, y, *_) = polygon.tolist(), point.tolist()
     a, b = corners[-1]
     for c, d in corners:
         if (c - a) * (y - b) < (d - b) * (x - a):

@@ -11,14 +11,13 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
-from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES
-from freeflyer.kernels.model.layout import N_V, TABLE_AT, TABLE_KIND
+from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES, value
+from freeflyer.kernels.model.layout import N_V, TABLE_KIND
 
+SHAPE, AXES = 4, 3  # words of an output's shape; where the number of its axes is
 SHAPE_ROW = 3 * L.MAX_ARRAYS + ROWS + 2 * L.MAX_ARRAYS  # in the words on the stack
-PACKED_ROW = SHAPE_ROW + 3
-
-
-# words on the stack: addresses of inputs, options, addresses of outputs, MAX_ARRAYS each; sizes; a shape; MAX_ARRAYS wrenches
+PACKED_ROW = SHAPE_ROW + SHAPE * L.MAX_ARRAYS
+# words on the stack: addresses of inputs, options, addresses of outputs, MAX_ARRAYS each; sizes; shapes; MAX_ARRAYS wrenches
 WORDS = PACKED_ROW + 6 * L.MAX_ARRAYS
 
 
@@ -103,55 +102,47 @@ def fits(known, entry, arguments, states):
 
 
 @inlined
-def output_shape(topology, entry, k, states, shape):
-    """Writes the shape of an output to `shape`, and returns (how many axes it has, numbers of one state)."""
+def put_shape(topology, entry, k, states, shape):
+    """Writes the shape of output k and, behind it, how many axes it has; returns how many numbers of one state it holds."""
     at, first, size = L.LAYOUT + entry[L.INPUTS] + L.OUTPUT_WORDS * k, 1 if states > 0 else 0, 1
-    shape[0] = states
-    axes = entry[at]
-    for j in range(axes):
-        entry_at = entry[at + 3 * j + 2]
-        if entry_at < 0:
-            entry_at = topology[TABLE_AT] - 1 - entry_at
-        length = max(entry[at + 3 * j + 1] * topology[entry_at] + entry[at + 3 * j + 3], 0)
-        shape[first + j] = length
-        size *= length
-    return first + axes, size
+    shape[0], shape[AXES] = states, first + entry[at]
+    for j in range(at + 1, at + 1 + 3 * entry[at], 3):
+        shape[first] = max(value((entry[j], entry[j + 1], entry[j + 2]), topology), 0)
+        size *= shape[first]
+        first += 1
+    return size
 
 
 @inlined
-def has_shape(x, axes, shape):
+def has_shape(x, shape):
     found = C.integers_at(C.word(x, L.SHAPE))
-    for k in range(axes):
+    for k in range(shape[AXES]):
         if found[k] != shape[k]:
             return False
     return True
 
 
 @inlined
-def are_outputs(topology, known, entry, out, states, shape):
+def are_outputs(known, outputs, out, shapes):
     """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
-    outputs = entry[L.OUTPUTS]
     if outputs > 1 and (C.word(out, L.TYPE) != known[L.TUPLE] or C.tuple_size(out) != outputs):
         return False
     for k in range(outputs):
-        x = C.tuple_item(out, k) if outputs > 1 else out
-        axes, _ = output_shape(topology, entry, k, states, shape)
-        if not is_array(known, x, axes, L.WRITABLE) or not has_shape(x, axes, shape):
+        x, shape = C.tuple_item(out, k) if outputs > 1 else out, C.integers_at(shapes + 8 * SHAPE * k)
+        if not is_array(known, x, shape[AXES], L.WRITABLE) or not has_shape(x, shape):
             return False
     return True
 
 
 @inlined
-def new_outputs(topology, known, entry, states, shape):
+def new_outputs(known, outputs, shapes):
     """A new array, or a tuple of several; 0 with Python's error where there is no memory."""
-    outputs = entry[L.OUTPUTS]
-    if outputs == 1:
-        axes, _ = output_shape(topology, entry, 0, states, shape)
-        return C.new_array(known, axes, shape)
-    made = C.new_tuple(outputs)
+    made = C.new_tuple(outputs) if outputs > 1 else 1
     for k in range(outputs if made != 0 else 0):
-        axes, _ = output_shape(topology, entry, k, states, shape)
-        x = C.new_array(known, axes, shape)
+        shape = C.integers_at(shapes + 8 * SHAPE * k)
+        x = C.new_array(known, shape[AXES], shape)
+        if outputs == 1:
+            return x
         if x == 0:
             C.decref(made)
             return 0
@@ -185,10 +176,9 @@ def call(self, arguments, given):
     stack = C.stack_integers(WORDS)
     input_rows, option_row = C.integers_at(stack), C.integers_at(stack + 8 * L.MAX_ARRAYS)
     output_rows, sizes = C.integers_at(stack + 16 * L.MAX_ARRAYS), C.integers_at(stack + 24 * L.MAX_ARRAYS)
-    shape = C.integers_at(stack + 8 * SHAPE_ROW)
-    work = entry[L.OWN_INPUTS] * topology[N_V]
+    shapes, work = stack + 8 * SHAPE_ROW, entry[L.OWN_INPUTS] * topology[N_V]
     for k in range(outputs):
-        _, size = output_shape(topology, entry, k, states, shape)
+        size = put_shape(topology, entry, k, states, C.integers_at(shapes + 8 * SHAPE * k))
         sizes[ROWS + inputs + k] = size
         work += size
     if states > 0 and work * states * entry[L.WEIGHT] > known[L.SHORT_WORK]:
@@ -196,10 +186,10 @@ def call(self, arguments, given):
     out = arguments[1 + inputs + options]
     fresh = out == known[L.NONE]
     if fresh:
-        out = new_outputs(topology, known, entry, states, shape)
+        out = new_outputs(known, outputs, shapes)
         if out == 0:
             return 0
-    elif not are_outputs(topology, known, entry, out, states, shape):
+    elif not are_outputs(known, outputs, out, shapes):
         return refused(known)
     if not fits(known, entry, arguments, states):  # only now: a new tuple may have called finalizers, which may change arrays
         if fresh:

@@ -1,5 +1,5 @@
-"""Where CPython and NumPy keep what a compiled call reads (PyObject; PyCapsule; PyArrayObject_fields, stable since NumPy 1.7), and what the
-records of entries and models hold. Whether it is so is checked at start (calls/python_calls.py)."""
+"""Where CPython and NumPy keep what a compiled call reads (PyObject; PyCapsule; PyArrayObject_fields, stable since NumPy 1.7), and
+what the records of entries and models hold. Whether it is so is checked at start (calls/python_calls.py)."""
 
 HEAD = object.__basicsize__  # of every object: reference count and, last, type
 TYPE = HEAD - 8

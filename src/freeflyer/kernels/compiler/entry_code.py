@@ -3,21 +3,19 @@
 With them the checks of inputs and outputs, and the scratch that an entry needs.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
-    all_below, from_entry, gather, inlined, kernel, load, load_int, row_width, scatter, store, times_zero,
+    all_below, from_entry, gather, inlined, kernel, load, load_int, row_width, scatter, times_zero, workspace, zero_entries,
 )
-from freeflyer.kernels.compiler.meanings import arguments as calls, memory
-from freeflyer.kernels.compiler.meanings.arguments import (
-    integers, numbers, numbers_at, padded_sizes, scratch_record, table_rows, workspaces,
-)
+from freeflyer.kernels.compiler.meanings import arguments as calls
+from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record
+from freeflyer.kernels.compiler.meanings.memory import CAPACITY, TAKEN
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model import layout as L
+from freeflyer.kernels.optimization.layout import HIERARCHIES, N_COLUMNS, N_HELD_ROWS
 from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
@@ -51,19 +49,12 @@ def unit_quaternions(topology, q):
 
 
 @kernel
-def first_not_finite(rows, n, first, stop):
-    """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or `stop`."""
+def first_refused(topology, rows, n, first, stop, units):
+    """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or, with `units`, whose quaternions
+    are not of unit length; or `stop`."""
     for state in range(first, stop):
-        if not finite(from_entry(rows, n * state), n):
-            return state
-    return stop
-
-
-@kernel
-def first_not_unit(topology, rows, n, first, stop):
-    """The first of the rows from `first` to before `stop` whose quaternions do not have unit length, or `stop`."""
-    for state in range(first, stop):
-        if not unit_quaternions(topology, from_entry(rows, n * state)):
+        x = from_entry(rows, n * state)
+        if not (unit_quaternions(topology, x) if units else finite(x, n)):
             return state
     return stop
 
@@ -89,7 +80,11 @@ def scratch_need(topology, lanes, square):
     if load_int(topology, L.TABLE_KIND) == CONTROL:  # rows of a program, and their factors
         at = load_int(topology, L.TABLE_AT)
         unknowns = load_int(topology, at + N_UNKNOWNS) + 16
-        need += 16 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
+        need += 16 * (load_int(topology, at + N_ROWS) + 2 * unknowns) * unknowns
+    if load_int(topology, L.TABLE_KIND) == HIERARCHIES:
+        at = load_int(topology, L.TABLE_AT)
+        unknowns = load_int(topology, at + N_COLUMNS) + 16
+        need += 8 * (load_int(topology, at + N_HELD_ROWS) + 4 * unknowns) * unknowns
     if load_int(topology, L.TABLE_KIND) == GROUND:  # rows of points and limits, and their equations
         at = load_int(topology, L.TABLE_AT)
         most = load_int(topology, at + L.N_SET_ROWS) + load_int(topology, at + N_KEPT) + 16
@@ -97,15 +92,75 @@ def scratch_need(topology, lanes, square):
     return lanes * need + 64
 
 
-SCRATCH_TAKEN, SCRATCH_CAPACITY = memory.TAKEN, memory.CAPACITY
+@inlined
+def misfit(rows, options_of, inputs, sharable, topology, options, sizes):
+    """Number of the last input, option or output that does not fit the model, or -1. `rows`, `options_of`: shapes and ends as
+    formulas; `sharable`: of how many inputs states may share one row."""
+    found = -1
+    for k, shape in enumerate(rows):
+        size, given = 1, sizes[E.ROWS + k]
+        for of in shape:
+            size *= E.value(of, topology)
+        if size != (abs(given) if k < sharable else given):
+            found = k if k < inputs else k + len(options_of)
+    for k, of in enumerate(options_of):
+        if options[k] < 0 or options[k] >= E.value(of, topology):
+            found = max(found, inputs + k)
+    return found
+
+
+@inlined
+def overlap(own, inputs, arrays, input_addresses, output_addresses, sizes):
+    """Number, without options, of the last output that shares memory with an input or another output, or -1. The first `own` inputs
+    are rows of states, the others one row each."""
+    starts = *tuple(input_addresses[k] for k in range(inputs)), *tuple(output_addresses[k] for k in range(arrays - inputs))
+    ends = tuple(x + 8 * array_size(own, inputs, sizes, k) for k, x in enumerate(starts))
+    found = -1
+    for j, (start, end) in enumerate(zip(starts, ends)):
+        for k, other in enumerate(starts):
+            if j >= inputs and k < j:
+                found = max(found, (j + 1) * ((start < ends[k]) & (other < end)) - 1)
+    return found
+
+
+@inlined
+def array_size(own, inputs, sizes, k):
+    """How many numbers array k holds."""
+    n, states = sizes[E.ROWS + k], sizes[E.STATES]
+    if own <= k < inputs:
+        return n
+    return max(-n, n * states) if k < own else n * states
+
+
+@inlined
+def state_rows(addresses, sizes, first, own, count, state, record):
+    """One state's numbers in arrays whose sizes begin at entry `first`; those from `own` on are the same for all states."""
+    return tuple(from_entry(numbers_at(addresses, k, record), sizes[first + k] * (state if k < own else 0)) for k in range(count))
+
+
+@inlined
+def pack_counts(sizes, first, known):
+    """How many Packs hold one state's numbers of such arrays: as many as are `known`, or, if that is zero, as there are numbers."""
+    return tuple(n if n > 0 else abs(sizes[first + k]) for k, n in enumerate(known))
+
+
+@inlined
+def packs_at(packs, counts, g):
+    """Group g of each."""
+    return tuple(from_entry(x, g * n) for x, n in zip(packs, counts))
+
+
+@inlined
+def first_of(options, count):
+    return tuple(options[k] for k in range(count))
 
 
 def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
-    misfit, overlap = calls.misfit(entry, lanes > 1), calls.overlap(entry)
-    first_option, last_option = entry.input_count, entry.input_count + len(entry.options)
-    closed, table, square, arrays = entry.closed, entry.table, entry.square, len(entry.rows)
-    states = lanes * entry.groups if lanes > 1 else lanes
+    closed, table, square, count, own = entry.closed, entry.table, entry.square, entry.input_count, len(entry.inputs)
+    rows, ends = tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options)
+    states, sharable = (lanes * entry.groups, own) if lanes > 1 else (1, 0)
+    arrays, last_option = len(rows), count + len(ends)
 
     @inlined
     def status(topology, inputs, options, outputs, sizes, where):
@@ -113,55 +168,21 @@ def check_arguments(entry: E.Entry, lanes: int) -> Callable:
             return E.WRONG_MODEL
         if table != 0 and topology[TABLE_KIND] != table:
             return E.WRONG_MODEL
-        wrong = misfit(topology, options, sizes)
+        wrong = misfit(rows, ends, count, sharable, topology, options, sizes)
         if wrong >= 0:
             where[E.ARGUMENT] = wrong
-            return E.WRONG_OPTION if first_option <= wrong < last_option else E.WRONG_SIZE
-        need = scratch_need(integers(topology), lanes, square)
+            return E.WRONG_OPTION if count <= wrong < last_option else E.WRONG_SIZE
+        need = scratch_need(topology, lanes, square)
         if lanes > 1 or table != 0:
             for k in range(arrays):
                 need += row_need(states, abs(sizes[E.ROWS + k]))
         if sizes[E.SCRATCH] < need:
             where[E.TAKEN] = need
             return E.SHORT_SCRATCH
-        shared = overlap(inputs, outputs, sizes)
+        shared = overlap(own, count, arrays, inputs, outputs, sizes)
         if shared >= 0:
-            where[E.ARGUMENT] = shared
+            where[E.ARGUMENT] = shared + len(ends)
             return E.OVERLAP
-        return E.OK
-
-    return status
-
-
-def one_state(entry: E.Entry) -> Callable:
-    """status(topology, parameters, inputs, options, outputs, sizes, state, record, where): one state of several, by its number."""
-    function, own, count, results = calls.in_entry(entry.function), len(entry.inputs), entry.input_count, len(entry.outputs)
-    is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
-    input_rows, output_rows = calls.state_rows(E.ROWS, count, len(entry.shared)), calls.state_rows(E.ROWS + count, results)
-    option_values, first_output = calls.option_values(len(entry.options)), count + len(entry.options)
-    partial = entry.partial
-
-    @inlined
-    def status(topology, parameters, inputs, options, outputs, sizes, state, record, where):
-        tree = integers(topology)
-        given, made = input_rows(inputs, sizes, state, record), output_rows(outputs, sizes, state, record)
-        for k in range(count):
-            where[E.ARGUMENT] = k
-            if k < own and not finite(given[k], sizes[E.ROWS + k]):
-                return E.NOT_FINITE
-            if k >= own and not no_nan(given[k], sizes[E.ROWS + k]):
-                return E.NOT_FINITE
-            if is_q[k] and not unit_quaternions(tree, given[k]):
-                return E.NOT_UNIT
-        function(tree, numbers(parameters, record), *given, *option_values(options), *made)
-        where[E.TAKEN] = record[SCRATCH_TAKEN]
-        if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
-            return E.SHORT_SCRATCH
-        if not partial:
-            for k in range(results):
-                if not finite(made[k], sizes[E.ROWS + count + k]):
-                    where[E.ARGUMENT] = first_output + k
-                    return E.REFUSED
         return E.OK
 
     return status
@@ -169,7 +190,30 @@ def one_state(entry: E.Entry) -> Callable:
 
 def state_by_state(entry: E.Entry, many: bool) -> Callable:
     """The function for one state, or for `many`, one after the other."""
-    check, compute = check_arguments(entry, 1), one_state(entry)
+    function, own, count, results = calls.in_entry(entry.function), len(entry.inputs), entry.input_count, len(entry.outputs)
+    is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
+    check, options_count, partial = check_arguments(entry, 1), len(entry.options), entry.partial
+
+    @inlined
+    def compute(topology, parameters, inputs, options, outputs, sizes, state, record, where):
+        given = state_rows(inputs, sizes, E.ROWS, own, count, state, record)
+        made = state_rows(outputs, sizes, E.ROWS + count, results, results, state, record)
+        for k in range(count):
+            where[E.ARGUMENT] = k
+            if not (finite(given[k], sizes[E.ROWS + k]) if k < own else no_nan(given[k], sizes[E.ROWS + k])):
+                return E.NOT_FINITE
+            if is_q[k] and not unit_quaternions(topology, given[k]):
+                return E.NOT_UNIT
+        function(topology, numbers(parameters, record), *given, *first_of(options, options_count), *made)
+        where[E.TAKEN] = record[TAKEN]
+        if record[TAKEN] > record[CAPACITY]:
+            return E.SHORT_SCRATCH
+        if not partial:
+            for k in range(results):
+                if not finite(made[k], sizes[E.ROWS + count + k]):
+                    where[E.ARGUMENT] = count + options_count + k
+                    return E.REFUSED
+        return E.OK
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -187,48 +231,89 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
     return body
 
 
+@inlined
+def refused_input(topology, is_q, inputs, sizes, first, end, where, record):
+    """Why states from `first` to before `end` are refused."""
+    for k in range(len(is_q)):
+        rows, n, alike = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k]), sizes[E.ROWS + k] < 0
+        begin, last = (0, 1) if alike else (first, end)
+        where[E.ARGUMENT] = k
+        for units in range(1 + is_q[k]):
+            bad = first_refused(topology, rows, n, begin, last, units)
+            where[E.STATE] = first if alike else bad
+            if bad < last:
+                return E.NOT_UNIT if units else E.NOT_FINITE
+    return E.NOT_UNIT  # by the rounding of Packs alone
+
+
+@inlined
+def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
+    """One Pack of each input, of states from `first` on; whether all are finite, and quaternions have unit length."""
+    fine = True
+    for k in range(len(is_q)):
+        n = sizes[E.ROWS + k]  # negative: one row for all states
+        fine &= gather(numbers_at(inputs, k, record), abs(n), 0 if n < 0 else first, 1 if n < 0 else stop, given[k])
+        if is_q[k]:
+            fine &= unit_quaternions(topology, given[k])
+    return fine
+
+
+@inlined
+def write_packs(put, made, sizes, at, outputs, first, stop, record):
+    """One Pack of each output to the rows of states from `first` on; whether all are finite."""
+    fine = True
+    for k, packs in enumerate(made):
+        fine &= put(k, packs, sizes[at + k], numbers_at(outputs, k, record), first, stop)
+    return fine
+
+
+@inlined
+def ask_for(count, vectors, inputs, outputs, sizes, end, states, record):
+    """Rows of the states from `end` on are brought near while others are computed, as their memory is slow; of outputs only those
+    that are `vectors`: matrices would leave too little of the fastest memory."""
+    for k in range(count):
+        n = sizes[E.ROWS + k]
+        for i in range(n * end, n * (end + states), 8):
+            calls.prefetch(numbers_at(inputs, k, record), i, False)
+    for k in vectors:
+        n = sizes[E.ROWS + count + k]
+        for i in range(n * end, n * (end + states), 8):
+            calls.prefetch(numbers_at(outputs, k, record), i, True)
+
+
 def batch(entry: E.Entry, lanes: int) -> Callable:
     """The function for any number of states, `lanes` at a time."""
     if entry.one_by_one:
         return state_by_state(entry, True)
-    count, results = len(entry.inputs), len(entry.outputs)
-    is_q = tuple(int(letter == "q") for letter in entry.inputs)
-    check, packs = check_arguments(entry, lanes), calls.packs_of(lanes)
-    input_packs, first_output = calls.pack_rows(E.ROWS, count, entry.groups), count + len(entry.options)
-    ask_for = next_rows(count, results)
-    grouped, groups = grouped_batch(entry, lanes), entry.groups
-    compute, partial = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry), entry.partial
+    count, results, groups, partial = len(entry.inputs), len(entry.outputs), entry.groups, entry.partial
+    is_q, vectors = tuple(int(letter == "q") for letter in entry.inputs), vector_outputs(entry)
+    check, packs, first_output = check_arguments(entry, lanes), calls.packs_of(lanes), count + len(entry.options)
+    grouped = grouped_batch(entry, lanes)
+    compute = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
         if status != E.OK:
             return status
-        record, tree, stop = scratch_record(scratch, sizes[E.SCRATCH]), integers(topology), sizes[E.STATES]
-        given = input_packs(packs(record), sizes)
-        used = record[SCRATCH_TAKEN]
-        done = grouped(tree, numbers(parameters, record), given, inputs, options, outputs, sizes, record) if groups > 1 else 0
+        record, stop = scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES]
+        given = tuple(workspace(packs(record), groups * n) for n in pack_counts(sizes, E.ROWS, (0,) * count))
+        used = record[TAKEN]
+        done = grouped(topology, numbers(parameters, record), given, inputs, options, outputs, sizes, record) if groups > 1 else 0
         for first in range(done, stop, lanes):
             end = min(first + lanes, stop)
-            for k in range(count):
-                rows, n = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k])
-                alike = sizes[E.ROWS + k] < 0  # one row for all states
-                where[E.ARGUMENT] = k
-                if not gather(rows, n, 0 if alike else first, 1 if alike else stop, given[k]):
-                    where[E.STATE] = first if alike else first_not_finite(rows, n, first, end)
-                    return E.NOT_FINITE
-                if is_q[k] and not unit_quaternions(tree, given[k]):
-                    where[E.STATE] = first if alike else first_not_unit(tree, rows, n, first, end)
-                    return E.NOT_UNIT
-            ask_for(inputs, outputs, sizes, end, lanes, record)
-            record[SCRATCH_TAKEN] = used
-            fine = compute(tree, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
-            where[E.TAKEN] = record[SCRATCH_TAKEN]
-            if record[SCRATCH_TAKEN] > record[SCRATCH_CAPACITY]:
+            if not read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
+                return refused_input(topology, is_q, inputs, sizes, first, end, where, record)
+            ask_for(count, vectors, inputs, outputs, sizes, end, lanes, record)
+            record[TAKEN] = used
+            fine = compute(topology, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
+            where[E.TAKEN] = record[TAKEN]
+            if record[TAKEN] > record[CAPACITY]:
                 return E.SHORT_SCRATCH
             if not fine and not partial:
                 where[E.STATE] = end
                 for k in range(results):
-                    bad = first_not_finite(numbers_at(outputs, k, record), sizes[E.ROWS + count + k], first, end)
+                    rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
+                    bad = first_refused(topology, rows, n, first, end, False)
                     if bad < where[E.STATE]:
                         where[E.STATE], where[E.ARGUMENT] = bad, first_output + k
                 return E.REFUSED
@@ -237,70 +322,50 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     return body
 
 
-def next_rows(count: int, results: int) -> Callable:
-    """ask_for(...): has rows of the states from `end` on brought near while others are computed, as their memory is slow."""
-
-    @inlined
-    def ask_for(inputs, outputs, sizes, end, states, record):
-        for k in range(count):
-            rows, n = numbers_at(inputs, k, record), sizes[E.ROWS + k]
-            for i in range(n * end, n * (end + states), 8):
-                calls.prefetch(rows, i, False)
-        for k in range(results):
-            rows, n = numbers_at(outputs, k, record), sizes[E.ROWS + count + k]
-            for i in range(n * end, n * (end + states), 8):
-                calls.prefetch(rows, i, True)
-
-    return ask_for
+def vector_outputs(entry: E.Entry) -> tuple[int, ...]:
+    return tuple(k for k, shape in enumerate(entry.outputs) if len(shape) == 1)
 
 
 def packed_batch(entry: E.Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
-    function, count, results = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs)
-    output_packs, option_values = calls.pack_rows(E.ROWS + count, results), calls.option_values(len(entry.options))
+    function, count, counts = calls.in_entry(entry.function), len(entry.options), calls.picked_counts(entry)
+    put, at = calls.scatter_results(entry.picks), E.ROWS + len(entry.inputs)
 
     @inlined
-    def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
-        made = output_packs(given[0], sizes)
-        function(tree, parameters, *given, *option_values(options), *made)
-        fine = True
-        for k in range(results):
-            fine &= scatter(made[k], sizes[E.ROWS + count + k], numbers_at(outputs, k, record), first, stop)
-        return fine
+    def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
+        made = tuple(workspace(given[0], n) for n in pack_counts(sizes, at, counts))
+        function(topology, parameters, *given, *first_of(options, count), *made)
+        return write_packs(put, made, sizes, at, outputs, first, stop, record)
 
     return compute
 
 
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
-    function, count, results, size = calls.in_entry(entry.function), len(entry.inputs), len(entry.outputs), lanes * entry.groups
-    output_packs, ask_for = calls.pack_rows(E.ROWS + count, results, entry.groups), next_rows(count, results)
-    option_values, is_q = calls.option_values(len(entry.options)), tuple(int(letter == "q") for letter in entry.inputs)
+    function, count, groups, counts = calls.in_entry(entry.function), len(entry.inputs), entry.groups, calls.picked_counts(entry)
+    is_q, vectors = tuple(int(letter == "q") for letter in entry.inputs), vector_outputs(entry)
+    options_count, size, at, put = len(entry.options), lanes * groups, E.ROWS + count, calls.scatter_results(entry.picks)
 
     @inlined
-    def done(tree, parameters, given, inputs, options, outputs, sizes, record):
-        ready, stop, fine, used = 0, sizes[E.STATES], True, record[SCRATCH_TAKEN]
+    def done(topology, parameters, given, inputs, options, outputs, sizes, record):
+        ready, stop, fine, used = 0, sizes[E.STATES], True, record[TAKEN]
+        read, written = pack_counts(sizes, E.ROWS, (0,) * count), pack_counts(sizes, at, counts)
         while fine and ready < stop:
             end = min(ready + size, stop)
-            for k in range(count):
-                rows, n = numbers_at(inputs, k, record), abs(sizes[E.ROWS + k])
-                alike = sizes[E.ROWS + k] < 0
-                for at in range(ready, end, lanes):
-                    packs = from_entry(given[k], (at - ready) // lanes * n)
-                    fine &= gather(rows, n, 0 if alike else at, 1 if alike else stop, packs)
-                    if is_q[k]:
-                        fine &= unit_quaternions(tree, packs)
-            ask_for(inputs, outputs, sizes, end, size, record)
+            for first in range(ready, end, lanes):
+                packs = packs_at(given, read, (first - ready) // lanes)
+                fine &= read_packs(topology, is_q, inputs, sizes, first, stop, packs, record)
+            ask_for(count, vectors, inputs, outputs, sizes, end, size, record)
             if fine:
-                record[SCRATCH_TAKEN] = used
-                made, packs = output_packs(given[0], sizes), (end - ready + lanes - 1) // lanes
-                function(tree, parameters, *calls.grouped(given, packs), *option_values(options), *calls.grouped(made, packs))
-                for k in range(results):
-                    n = sizes[E.ROWS + count + k]
-                    for at in range(ready, end, lanes):
-                        packs = from_entry(made[k], (at - ready) // lanes * n)
-                        fine &= scatter(packs, n, numbers_at(outputs, k, record), at, stop)
-                fine = fine and record[SCRATCH_TAKEN] <= record[SCRATCH_CAPACITY]
+                record[TAKEN] = used
+                made, g = tuple(workspace(given[0], groups * n) for n in written), (end - ready + lanes - 1) // lanes
+                function(
+                    topology, parameters, *calls.grouped(given, g), *first_of(options, options_count), *calls.grouped(made, g)
+                )
+                for first in range(ready, end, lanes):
+                    packs = packs_at(made, written, (first - ready) // lanes)
+                    fine &= write_packs(put, packs, sizes, at, outputs, first, stop, record)
+                fine = fine and record[TAKEN] <= record[CAPACITY]
                 if fine:
                     ready = end
         return ready
@@ -312,26 +377,24 @@ def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
     first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
-    count, results = len(entry.inputs), len(entry.outputs)
-    output_rows, option_values = calls.state_rows(E.ROWS + count, results), calls.option_values(len(entry.options))
+    at, results, count = E.ROWS + len(entry.inputs), len(entry.outputs), len(entry.options)
 
     @inlined
-    def compute(tree, parameters, given, options, outputs, sizes, first, stop, record):
-        widths = table_sizes(tree)
-        packs = workspaces(given[0], padded_sizes(widths, 1))
-        for k in range(len(packs)):
-            for i in range(row_width(parameters, widths[k])):
-                store(packs[k], i, 0.0)
-        first_stage(tree, parameters, *given, *option_values(options), *packs)
-        tables = workspaces(parameters, padded_sizes(widths, lanes))
-        for k in range(len(tables)):
-            scatter(packs[k], row_width(parameters, widths[k]), tables[k], 0, lanes)
+    def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
+        widths = tuple(row_width(parameters, n) for n in table_sizes(topology))
+        packs = tuple(workspace(given[0], n) for n in widths)
+        for x, n in zip(packs, widths):
+            zero_entries(x, n)
+        first_stage(topology, parameters, *given, *first_of(options, count), *packs)
+        tables = tuple(workspace(parameters, n * lanes) for n in widths)
+        for x, n, table in zip(packs, widths, tables):
+            scatter(x, n, table, 0, lanes)
         fine = True
         for state in range(first, min(first + lanes, stop)):
-            rows = output_rows(outputs, sizes, state, record)
-            second_stage(tree, parameters, *table_rows(tables, widths, state - first), *rows)
+            made = state_rows(outputs, sizes, at, results, results, state, record)
+            second_stage(topology, parameters, *tuple(from_entry(x, n * (state - first)) for x, n in zip(tables, widths)), *made)
             for k in range(results):
-                fine &= finite(rows[k], sizes[E.ROWS + count + k])
+                fine &= finite(made[k], sizes[at + k])
         return fine
 
     return compute

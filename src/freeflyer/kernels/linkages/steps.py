@@ -103,6 +103,18 @@ def step_closed(topology, parameters, q, du, out, facts):
 
 
 @kernel
+def posture_change(topology, parameters, q, q_next, change):
+    """change (2,): the largest |E|^2 (Frobenius) of a block between two postures; at the first the largest |D A^-1|^2, as in
+    `step_closed`."""
+    work, J, inverses = linkage(topology, parameters, q)
+    store(change, 1, largest_inverse(topology, inverses, J))
+    J, _, residual = linkage_buffers(topology, work)
+    kinematics(topology, parameters, q_next, work)
+    constraints_of(topology, parameters, q_next, work, residual, J)
+    store(change, 0, largest_change(topology, inverses, J))
+
+
+@kernel
 def largest_square(topology, residual):
     """The largest square of a residual of an independent row."""
     worst = 0.0 * load(residual, 0)

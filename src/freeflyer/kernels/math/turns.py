@@ -5,8 +5,6 @@ Between frames A and B, in A's axes: rotation vector, its rate, and the swing th
 Every coefficient has a power series below the switch and a closed form above it; both are computed and one is selected, so that the
 lanes of a Pack may differ."""
 
-from __future__ import annotations
-
 import math
 
 from freeflyer.kernels.backend import inlined, load, select_less, sqrt, store

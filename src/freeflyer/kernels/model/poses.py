@@ -9,8 +9,6 @@ A state's numbers are floats, and a vector fills one register, a Vector4 (its fo
 tree is then a quarter of the instructions for one state. A Pack fills a register by itself, so a vector of Packs is a tuple of
 three. The primitives here take either. Compiled meanings: compiler/meanings/vectors.py."""
 
-from __future__ import annotations
-
 from typing import Any
 
 from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed

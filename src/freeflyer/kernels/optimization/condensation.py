@@ -8,8 +8,6 @@ vanishes depends on rows before it, and its right side must vanish with it. The 
 over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 

@@ -4,8 +4,6 @@ Lexicographic multipliers: the slope of a level that is not met is balanced by t
 "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014).
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products

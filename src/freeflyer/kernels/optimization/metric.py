@@ -3,8 +3,6 @@
 Least 1/2 x^T H x + g^T x is least norm of y.
 """
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, kernel, load, load_row, row_step, sqrt, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
@@ -63,16 +61,6 @@ def put_direction(metric, W, y, n, width, x):
             store(x, j, dot(W, width * j, y, 0, width))
     else:
         set_row(x, 0, y, 0, width)
-
-
-@inlined
-def put_coordinates(metric, R, x, center, n, width, y):
-    """y (width,) = R (x - center), without a metric x - center."""
-    for k in range(0, width, row_step(y)):
-        store_row(y, k, load_row(x, k) - load_row(center, k))
-    if metric:
-        for i in range(n):
-            store(y, i, dot(R, width * i, y, 0, width))
 
 
 @inlined

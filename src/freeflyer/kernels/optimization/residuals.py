@@ -1,7 +1,5 @@
 """By how much x and its multipliers miss the conditions of optimality of a quadratic program (Karush, Kuhn and Tucker)."""
 
-from __future__ import annotations
-
 from freeflyer.kernels.backend import inlined, kernel, load, select_less, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import NAN

@@ -9,7 +9,8 @@ dissipation, |y_t| <= mu y_n, y_t = -mu y_n u_t / |u_t| where they slide. Stewar
 Newton's method (newton.py) starts from the impulses of the step before. G may be singular: a share of its diagonal is added to
 Newton's matrix, which changes the steps and not their end. If this fails, it starts again behind some iterations of Gauss-Seidel.
 If that fails, it follows a path of rounded conditions (paths.py), y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to
-small eps, and starts again from there; then behind Gauss-Seidel from the best so far, from nothing, and from impulses at random.
+small eps, and starts again from there. Last it takes turns: from nothing and then from impulses at random, and behind more and more
+iterations of Gauss-Seidel from the best so far.
 """
 
 from freeflyer.kernels.backend import copy_entries, integer, kernel, load, release, row_width, store, taken, workspace
@@ -23,7 +24,7 @@ ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below a
 LEAST = 5e-9  # m/s: smaller residuals are none
 POLISHING = 1  # steps of Newton's method behind those
 SWEEPS = 20  # iterations of Gauss-Seidel
-ATTEMPTS, PATH = 16, 2  # starts of Newton's method; which of them is the end of a path
+ATTEMPTS, PATH = 32, 2  # starts of Newton's method; which of them is the end of a path
 GOLDEN = 0.6180339887498949  # fractions of its multiples are spread evenly
 
 
@@ -44,14 +45,16 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
             if attempt == PATH:
                 count = 1
                 follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
+            elif attempt == 0 or attempt % 2 == 1:
+                copy_entries(y, rows, found)
             else:
                 for k in range(rows):
-                    x = GOLDEN * (k + 1) * max(attempt - PATH - 2, 0)
-                    store(found, k, load(y, k) if attempt < PATH + 2 else size / load(gains, k) * (x - 1.0 * integer(x)))
+                    x = GOLDEN * (k + 1) * (attempt - PATH - 2)
+                    store(found, k, size / load(gains, k) * (x - 1.0 * integer(x)))
             if attempt == 1 or attempt > PATH:
                 project(found, limits, boxes, cones, bounds)
                 put_velocities(G, width, rows, found, b, left)
-                sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS)
+                sweep(G, width, found, left, limits, boxes, cones, bounds, gains, SWEEPS * attempt * (attempt % 2))
             missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
             if attempt == 0 or missing < least:
                 copy_entries(found, rows, y)

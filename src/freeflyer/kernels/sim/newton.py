@@ -1,7 +1,8 @@
 """Newton's method on the natural map of impulses with Coulomb friction (Alart and Curnier 1991).
 
 Unknowns are the impulses of firm rows. A sliding point has two: one turns its friction, the other is its normal impulse with the
-friction that goes with it. A matrix and its factors serve as long as the conditions stay and residuals shrink.
+friction that goes with it. A matrix and its inverse serve as long as the conditions stay and residuals shrink: many short solves
+by factors would take longer, as each entry waits for the one before.
 """
 
 from freeflyer.kernels.backend import (
@@ -18,17 +19,18 @@ STIFF = 1e6  # of a gain: resistance to turns of friction that is next to nothin
 
 @inlined
 def list_unknowns(kinds, rows, width, first, firm, places, turns):
-    """firm (width,): 1 in rows that are firm, else 0; places (unknowns,): rows that have an unknown; turns (points,): the first rows
-    of sliding points. Returns how many unknowns and sliding points there are."""
+    """firm (width,): 1 in rows that are firm, else 0; places (unknowns,): rows with an unknown; turns (points,): first rows of
+    sliding points. Returns how many unknowns and sliding points there are."""
     count, slid = 0, 0
     for k in range(width):
         store(firm, k, 1.0 if k < rows and load(kinds, k) == FIRM else 0.0)
     for k in range(rows):
-        sliding = k >= first and (k - first) % 3 == 0 and load(kinds, k) == SLIDING
-        if sliding:
+        kind = load(kinds, k)
+        turning = kind == SLIDING and (k - first) % 3 == 0
+        if turning:
             store(turns, slid, 1.0 * k)
             slid += 1
-        if sliding or load(kinds, k) == FIRM:
+        if kind == FIRM or turning:
             store(places, count, 1.0 * k)
             count += 1
     return count, slid
@@ -65,18 +67,18 @@ def put_matrix(G, width, y, u, rows, first, bounds, gains, kinds, aims, firm, tu
         if kind == OPEN or (kind == SLIDING and k > start):
             for i in range(0, width, row_step(A)):
                 store_row(A, at + i, unit_row(A, i, k))
-        elif k < first or load(kinds, start) == FIRM:
-            put_equations(from_entry(G, at), width, aims, firm, turns, slid, A, at)
-            store(A, at + k, load(A, at + k) + resistance)
         else:
-            mu, e, f = load(bounds, point), load(aims, start), load(aims, start + 1)
-            if k > start:
-                put_combined(G, width, start, mu * e, mu * f, 1.0, t)
-            else:
-                put_combined(G, width, k, -f, e, 0.0, t)
-                most, slip, stiff = mu * max(load(y, k + 2), 0.0), max(-e * load(u, k) - f * load(u, k + 1), 0.0), STIFF * load(gains, k)
-                resistance += min(slip, stiff * most) / most if most > 0.0 else stiff
-            put_equations(t, width, aims, firm, turns, slid, A, at)
+            source = from_entry(G, at)
+            if k >= first and load(kinds, start) == SLIDING:
+                source, mu, e, f = t, load(bounds, point), load(aims, start), load(aims, start + 1)
+                if k > start:
+                    put_combined(G, width, start, mu * e, mu * f, 1.0, t)
+                else:
+                    put_combined(G, width, k, -f, e, 0.0, t)
+                    most, slip = mu * max(load(y, k + 2), 0.0), max(-e * load(u, k) - f * load(u, k + 1), 0.0)
+                    stiff = STIFF * load(gains, k)
+                    resistance += min(slip, stiff * most) / most if most > 0.0 else stiff
+            put_equations(source, width, aims, firm, turns, slid, A, at)
             store(A, at + k, load(A, at + k) + resistance)
 
 

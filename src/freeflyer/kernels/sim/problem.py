@@ -6,40 +6,37 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
-from freeflyer.kernels.model.layout import COLUMN_ROW, N_SET_ROWS, N_V
+from freeflyer.kernels.model.layout import N_SET_ROWS, N_V
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.layout import (
     DAMPING, ENOUGH, MISSING, PENETRATION, RIGID, ROUNDS, SHARE, SOFT, STEP, STIFFNESS, VISCOELASTIC, YIELDING,
 )
-from freeflyer.kernels.sim.rows import GROUP, GROUP_NUMBERS, LAST, ROW, SUNK, group_counts, of_group
+from freeflyer.kernels.sim.rows import SUNK, group_counts, last_of_group, row_of
 from freeflyer.kernels.tree.factor import coordinate_before, line_start
 
 RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
 
 
 @inlined
-def own_rows(topology, state, states, taking, groups, count, bounds, rows, lasts, shares):
+def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
     """The state's rows, behind those that hold, and the last coordinates of their groups; shares: dry friction, then friction.
     Returns how many rows, limits and points there are."""
-    (limited, dry, _), own, limits, cones = group_counts(topology), table_int(topology, N_SET_ROWS), 0, 0
+    (limited, dry, points), own, limits, cones = group_counts(topology), table_int(topology, N_SET_ROWS), 0, 0
     for k in range(own):
         store(rows, k, 1.0 * k)
         store(lasts, k, load_int(topology, N_V) - 1.0)
-    for m in range(count):
-        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        if load(taking, states * m + state) != 0.0:
-            size = 1 if n < limited + dry else 3
+    for n in range(limited + dry + points):
+        if load(taking, states * n + state) != 0.0:
+            row, last, size = row_of(topology, n), last_of_group(topology, n), 1 if n < limited + dry else 3
             for i in range(size):
                 store(rows, own + i, 1.0 * (row + i))
-                store(lasts, own + i, load(groups, GROUP_NUMBERS * m + LAST))
+                store(lasts, own + i, 1.0 * last)
             own += size
             if n < limited:
                 limits += 1
-            elif n < limited + dry:
-                store(shares, n - limited, load(bounds, states * m + state))
             else:
-                store(shares, dry + cones, load(bounds, states * m + state))
-                cones += 1
+                store(shares, n - limited if n < limited + dry else dry + cones, load(bounds, states * n + state))
+                cones += 0 if n < limited + dry else 1
     return own, limits, cones
 
 
@@ -127,13 +124,14 @@ def add_compliance(topology, state, states, settings, first, rows, C, width):
 
 
 @kernel
-def solve_state(topology, parameters, state, states, settings, taking, groups, count, most, X, b, gaps, bounds, y, u, out, facts):
+def solve_state(topology, parameters, state, states, settings, taking, X, b, gaps, bounds, y, u, out, facts):
     """Impulses y (rows,) of a state from those to begin with, velocities u (rows,) with them, impulses out (rows,) that bring sunk
-    points out of the ground, facts; zeros in rows of the others. Arrays hold `states` numbers an entry; most: rows of all."""
-    held, (_, dry, points) = table_int(topology, N_SET_ROWS), group_counts(topology)
+    points out of the ground, facts. Arrays hold `states` numbers an entry."""
+    held, (limited, dry, points) = table_int(topology, N_SET_ROWS), group_counts(topology)
+    most = row_of(topology, limited + dry + points)
     rows, lasts = workspace(parameters, most + 8), workspace(parameters, most + 8)
     shares, inverses = workspace(parameters, dry + points + 8), workspace(parameters, held + 8)
-    own, limits, cones = own_rows(topology, state, states, taking, groups, count, bounds, rows, lasts, shares)
+    own, limits, cones = own_rows(topology, state, states, taking, bounds, rows, lasts, shares)
     n, first, all_width, width = own - held, limits + dry, row_width(parameters, own), row_width(parameters, own - held)
     G, C = workspace(parameters, own * all_width + 8), workspace(parameters, n * width + 8)
     wanted, x, left = workspace(parameters, own + 8), workspace(parameters, n + 8), workspace(parameters, width + 8)
@@ -150,8 +148,6 @@ def solve_state(topology, parameters, state, states, settings, taking, groups, c
     add_compliance(topology, state, states, settings, first, n, C, width)
     own_b = from_entry(wanted, held)
     missing, enough, turns = solve_impulses(C, width, n, limits, dry, cones, shares, own_b, x, left, ACCURACY, POLISHING)
-    for k in range(held, most):
-        store(y, states * k + state, 0.0)
     put_back(topology, state, states, rows, own, G, all_width, wanted, inverses, x, y)
     depth = 0.0
     for i in range(n):

@@ -1,14 +1,12 @@
 """Rows of one step on the ground: which limits and points take part, their directions, velocities without impulses, and targets.
 
-States side by side share rows: a row that takes part in one of them is computed in all. Rows that hold come first, then those of
-groups: a limit, dry friction of a joint, or a point's two tangents and normal. The directions X (rows, nv) of a group are not zero
-along one path of coordinates to the world only, and undefined elsewhere.
+Rows that hold come first, then those of groups: a limit, dry friction of a joint, or a point's two tangents and normal. A limit or
+a point takes part if it pushed in the step before, has sunk in, or would close without impulses; others join if they close under
+those of the rest. States side by side share rows: one that takes part in any of them is computed in all. Directions X (rows, nv)
+of a group are not zero along one path of coordinates to the world only, and undefined elsewhere.
 """
 
-from freeflyer.kernels.backend import (
-    all_below, from_entry, inlined, integer, kernel, like, load, load_int, select_less, sqrt, store,
-)
-from freeflyer.kernels.contacts.dynamics import inward
+from freeflyer.kernels.backend import all_below, inlined, kernel, like, load, load_int, select_less, sqrt, store
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
@@ -25,10 +23,8 @@ from freeflyer.kernels.tree.factor import coordinate_before, line_start
 from freeflyer.kernels.tree.frames import MOTION_SIZE, frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
-NEAR = 1e-3  # m or rad: points and limits nearer than that, or than two steps at their speed, take part
 SUNK = 1e-10  # m: depths below are none
 REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
-GROUP, ROW, LAST, GROUP_NUMBERS = 0, 1, 2, 3  # of a group that takes part: its number, its first row, the last of its coordinates
 
 
 @inlined
@@ -50,8 +46,30 @@ def group_counts(topology):
 
 
 @inlined
-def of_group(groups, n, k):
-    return integer(load(groups, GROUP_NUMBERS * n + k))
+def singles(topology):
+    """How many groups there are before the points: each has one row."""
+    return table_int(topology, N_LIMITED) + table_int(topology, N_DRY)
+
+
+@inlined
+def count_of(topology):
+    """How many groups there are."""
+    return singles(topology) + table_int(topology, N_POINTS)
+
+
+@inlined
+def row_of(topology, n):
+    """The first row of group n, and for `n` the number of groups, that of rows."""
+    return table_int(topology, N_SET_ROWS) + n + 2 * max(n - singles(topology), 0)
+
+
+@inlined
+def last_of_group(topology, n):
+    """The last of the coordinates that move group n."""
+    limited, dry, _ = group_counts(topology)
+    if n < limited:
+        return listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V)
+    return listed(topology, DRY_AT, n - limited) if n < limited + dry else point_int(topology, n - limited - dry, POINT_LAST)
 
 
 @inlined
@@ -90,89 +108,36 @@ def put_point_rates(topology, work, record, rates):
 
 
 @kernel
-def choose_rows(topology, parameters, q, v, settings, record, rates, near, groups):
-    """near (groups,): 1 or -1 for coordinates near their lower or upper limit, 1 for dry friction and for points near the ground,
-    else 0. groups: those near in any state. Returns how many they are, and how many rows there are. rates: of the points."""
-    (limited, dry, points), count, row = group_counts(topology), 0, table_int(topology, N_SET_ROWS)
-    h, speed = load(settings, STEP), 0.0 * load(settings, STEP)
-    for n in range(points):
-        rate = load3(rates, 3 * n)
-        speed = larger(speed, dot(rate, rate))
-    reach = NEAR + 2.0 * h * sqrt(speed)
-    for n in range(limited + dry + points):
-        last, touches, rows = 0, like(h, 1.0), 1
+def put_rows(topology, parameters, q, free, settings, record, rates, sides, b, y, gaps, bounds):
+    """Velocities b without impulses, impulses y to begin with, gaps (rows,); bounds (groups,) of dry friction, or coefficients of
+    friction; sides (groups,): 1 for lower limits and for other groups, -1 for upper limits. rates: of the points at the velocities
+    `free`."""
+    (limited, dry, points), kept, h = group_counts(topology), kept_at(topology), load(settings, STEP)
+    one, zero = like(h, 1.0), like(h, 0.0)
+    for n in range(limited + dry):
+        row, force, side = row_of(topology, n), h * load(settings, kept + n), one
+        store(gaps, row, zero)
+        store(y, row, force)
         if n < limited:
-            last, (below, above) = listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_V), room_of(topology, parameters, q, n)
-            side = select_less(below, above, like(h, 1.0), like(h, -1.0))
-            touches = select_less(smaller(below, above), NEAR + 2.0 * h * abs(load(v, last)), side, 0.0 * h)
-        elif n < limited + dry:
-            last = listed(topology, DRY_AT, n - limited)
-        else:
-            last, rows = point_int(topology, n - limited - dry, POINT_LAST), 3
-            touches = select_less(load(record, RECORD * (n - limited - dry)), reach, like(h, 1.0), 0.0 * h)
-        store(near, n, touches)
-        if not all_below(touches, 0.5):
-            store(groups, GROUP_NUMBERS * count + GROUP, 1.0 * n)
-            store(groups, GROUP_NUMBERS * count + ROW, 1.0 * row)
-            store(groups, GROUP_NUMBERS * count + LAST, 1.0 * last)
-            count += 1
-            row += rows
-    return count, row
-
-
-@inlined
-def put_point_rows(topology, work, record, n, X, row):
-    """Rows `row`, `row` + 1, `row` + 2: velocities of point n along its tangents and its normal, zeros on its path before."""
-    nv, i, c = load_int(topology, N_V), frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
-    first, second, normal = axis_of(record, n, 0), axis_of(record, n, 1), axis_of(record, n, 2)
-    wrenches = (first, cross(c, first)), (second, cross(c, second)), (normal, cross(c, normal))
-    while i > 0:
-        start, end = column_range(topology, i)
-        for d in range(start, end):
-            V, at = root_direction(topology, work, i, d), nv * row + coordinate(topology, d)
-            for k, F in enumerate(wrenches):
-                store(X, at + nv * k, load(X, at + nv * k) + spatial_dot(F, V))
-        i = parent_of(topology, i)
-
-
-@kernel
-def put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds):
-    """Of the groups that take part directions X, velocities b without impulses, impulses y to begin with, gaps (rows,); bounds
-    (groups,) of dry friction, or coefficients of friction."""
-    nv, (limited, dry, _), kept, h = load_int(topology, N_V), group_counts(topology), kept_at(topology), load(settings, STEP)
-    for m in range(count):
-        n, row, j = of_group(groups, m, GROUP), of_group(groups, m, ROW), of_group(groups, m, LAST)
-        rows = 1 if n < limited + dry else 3
-        while j >= 0:
-            for i in range(rows):
-                store(X, nv * (row + i) + j, 0.0)
-            j = coordinate_before(topology, j)
-        j = of_group(groups, m, LAST)
-        if n < limited:
-            side, (below, above) = load(near, n), room_of(topology, parameters, q, n)
-            store(X, nv * row + j, side)
-            store(y, row, larger(side * h * load(settings, kept + n), 0.0 * side))
+            below, above = room_of(topology, parameters, q, n)
+            side = select_less(below, above, one, -1.0 * one)
             store(gaps, row, smaller(below, above))
-        elif n < limited + dry:
-            store(X, nv * row + j, 1.0)
-            store(y, row, h * load(settings, kept + n))
-            store(gaps, row, 0.0)
-            store(bounds, m, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
+            store(y, row, larger(side * force, zero))
         else:
-            n = n - limited - dry
-            put_point_rows(topology, work, record, n, X, row)
-            f = scale(h, load3(settings, kept + limited + dry + 3 * n))
-            for i in range(3):
-                store(y, row + i, dot(f, axis_of(record, n, i)))
-                store(gaps, row + i, 0.0)
-            store(gaps, row + 2, load(record, RECORD * n))
-            store(bounds, m, point_share(topology, parameters, settings, n, FRICTION, GROUND_FRICTION))
-        for i in range(rows):
-            total, k = 0.0 * load(free, 0), j
-            while k >= 0:
-                total = total + load(X, nv * (row + i) + k) * load(free, k)
-                k = coordinate_before(topology, k)
-            store(b, row + i, total)
+            store(bounds, n, h * load(parameters, table_int(topology, DRY_NUMBERS) + n - limited))
+        store(sides, n, side)
+        store(b, row, side * load(free, last_of_group(topology, n)))
+    for p in range(points):
+        n = limited + dry + p
+        row, f = row_of(topology, n), scale(h, load3(settings, kept + limited + dry + 3 * p))
+        pushing = dot(f, axis_of(record, p, 2))
+        for i in range(3):
+            store(b, row + i, load(rates, 3 * p + i))
+            store(y, row + i, select_less(zero, pushing, dot(f, axis_of(record, p, i)), zero))
+            store(gaps, row + i, zero)
+        store(gaps, row + 2, load(record, RECORD * p))
+        store(sides, n, one)
+        store(bounds, n, point_share(topology, parameters, settings, p, FRICTION, GROUND_FRICTION))
 
 
 @inlined
@@ -182,17 +147,18 @@ def open_speed(gap, h):
 
 
 @kernel
-def put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking):
+def put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking):
     """b (rows,), the velocities without impulses, grows by the velocities that open rows may have and that bouncing ones get, and
     by what yielding ground asks. rates: of the points before the step; y: impulses of the step before, those of tangential springs
-    alone, which become whole ones. taking (groups,): not zero for those that pushed before, have sunk in, or would close."""
-    h, gravity, (limited, dry, _) = load(settings, STEP), load3(settings, GRAVITY), group_counts(topology)
+    alone, which become whole ones. taking (groups,): the side of those that pushed before, have sunk in, or would close, else 0.
+    Returns how many these are."""
+    h, gravity, (limited, dry, points) = load(settings, STEP), load3(settings, GRAVITY), group_counts(topology)
     slow = -REST * h * sqrt(dot(gravity, gravity))
     yielding, spring, damper = table_int(topology, YIELDING), load(settings, STIFFNESS), load(settings, DAMPING)
-    for m in range(count):
-        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        k, side = row, load(near, n)
-        store(taking, m, side)
+    total = 0.0 * h
+    for m in range(limited + dry + points):
+        n, row, side = m, row_of(topology, m), load(sides, m)
+        k = row
         if n < limited:
             store(b, row, load(b, row) + open_speed(load(gaps, row), h))
         elif n >= limited + dry:
@@ -219,29 +185,60 @@ def put_targets(topology, parameters, settings, near, groups, count, rates, y, b
                 store(gaps, k, larger(gap, zero))
             else:
                 store(b, k, load(b, k) + target)
-        if not limited <= n < limited + dry:
-            pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
-            store(taking, m, select_less(0.0 * h, pushing, side, 0.0 * h))
-
-
-@kernel
-def whiten_rows(topology, L, roots, groups, count, taking, X, white):
-    """Directions X of groups that take part in any state become D^-1/2 L^-T X. roots (nv,): D^-1/2. white (groups,): which ones did.
-    """
-    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
-    for m in range(count):
-        at, last = nv * of_group(groups, m, ROW), of_group(groups, m, LAST)
-        if load(white, m) == 0.0 and not all_below(load(taking, m), 0.5):
-            store(white, m, 1.0)
-            if of_group(groups, m, GROUP) < limited + dry:
-                whiten_group(topology, L, roots, X, last, (at,))
-            else:
-                whiten_group(topology, L, roots, X, last, (at, at + nv, at + 2 * nv))
+        pushing = larger(larger(load(y, k), -1.0 * load(b, k)), -SUNK - load(gaps, k))
+        if m < limited or m >= limited + dry:
+            side = select_less(0.0 * h, pushing, side, 0.0 * h)
+        store(taking, m, side)
+        total = total + abs(side)
+    return total
 
 
 @inlined
-def whiten_group(topology, L, roots, X, last, starts):
-    """See `whiten_rows`; rows of the group begin at `starts`, a tuple."""
+def add_point_rows(topology, work, record, n, starts, X):
+    """Rows of X that begin at `starts`, a tuple, grow by velocities of point n along its tangents and its normal."""
+    i, c = frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
+    axes = axis_of(record, n, 0), axis_of(record, n, 1), axis_of(record, n, 2)
+    wrenches = tuple((axis, cross(c, axis)) for axis in axes)
+    while i > 0:
+        for d in range(*column_range(topology, i)):
+            V, j = root_direction(topology, work, i, d), coordinate(topology, d)
+            for k, at in enumerate(starts):
+                store(X, at + j, load(X, at + j) + spatial_dot(wrenches[k], V))
+        i = parent_of(topology, i)
+
+
+@kernel
+def put_directions(topology, work, record, sides, L, roots, taking, X, made):
+    """Whitened directions D^-1/2 L^-T X^T of groups that take part in any state, if they are not `made` (groups,). roots (nv,):
+    D^-1/2."""
+    nv, ones = load_int(topology, N_V), singles(topology)
+    for n in range(count_of(topology)):
+        if load(made, n) == 0.0 and not all_below(load(taking, n), 0.5):
+            at, last = nv * row_of(topology, n), last_of_group(topology, n)
+            starts = at, at + nv, at + 2 * nv
+            store(made, n, 1.0)
+            if n < ones:
+                clear(topology, X, last, (at,))
+                store(X, at + last, load(sides, n))
+                whiten(topology, L, roots, X, last, (at,))
+            else:
+                clear(topology, X, last, starts)
+                add_point_rows(topology, work, record, n - ones, starts, X)
+                whiten(topology, L, roots, X, last, starts)
+
+
+@inlined
+def clear(topology, X, last, starts):
+    """Rows of X that begin at `starts`, a tuple, become zero on the path of coordinates to `last`."""
+    j = last
+    while j >= 0:
+        for at in starts:
+            store(X, at + j, 0.0)
+        j = coordinate_before(topology, j)
+
+
+@inlined
+def whiten(topology, L, roots, X, last, starts):
     stride, j = load_int(topology, COLUMN_ROW), last
     while j >= 0:
         y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
@@ -258,7 +255,7 @@ def whiten_group(topology, L, roots, X, last, starts):
 
 
 @inlined
-def add_group(topology, X, last, starts, y, sums):
+def add_sums(topology, X, last, starts, y, sums):
     """sums (nv,) grow by X^T y of a group's rows, which begin at `starts`, a tuple."""
     end = last
     while end >= 0:
@@ -272,18 +269,17 @@ def add_group(topology, X, last, starts, y, sums):
 
 
 @kernel
-def join_closing(topology, near, groups, count, X, white, b, sums, changes, least, taking):
-    """Groups that take no part, and close faster than `least` under the impulses, take part from then on. Returns where any does, not
-    zero. sums, changes (nv,): of the impulses, along whitened directions, and of velocities."""
-    nv, (limited, dry, _), zero, joined = load_int(topology, N_V), group_counts(topology), 0.0 * least, 0.0 * least
-    for m in range(count):
-        n, j, side = of_group(groups, m, GROUP), of_group(groups, m, LAST), load(taking, m)
-        k, motion = of_group(groups, m, ROW) + (0 if n < limited + dry else 2), changes if load(white, m) == 0.0 else sums
-        u = load(b, k) + least
-        while j >= 0:
-            u = u + load(X, nv * k + j) * load(motion, j)
-            j = coordinate_before(topology, j)
-        closes = select_less(u, zero, select_less(side * side, 0.5 + zero, load(near, n), zero), zero)
-        store(taking, m, side + closes)
-        joined = joined + closes * closes
+def join_closing(topology, sides, v, rates, asked, least, taking):
+    """Groups that take no part, and close faster than `least` at the velocities v, take part from then on. Returns where any does,
+    not zero. rates: of the points at v; asked: what rows ask for besides."""
+    ones, zero, joined = singles(topology), 0.0 * least, 0.0 * least
+    for n in range(count_of(topology)):
+        row, side = row_of(topology, n), load(taking, n)
+        if n < ones:
+            u = load(asked, row) + load(sides, n) * load(v, last_of_group(topology, n))
+        else:
+            u = load(asked, row + 2) + load(rates, 3 * (n - ones) + 2)
+        closes = select_less(abs(side), 0.5 + zero, select_less(u, -1.0 * least, load(sides, n), zero), zero)
+        store(taking, n, side + closes)
+        joined = joined + abs(closes)
     return joined

@@ -12,8 +12,8 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
-    sqrt, store, taken, workspace, zero_entries,
+    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width,
+    select_less, sqrt, store, taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -24,13 +24,13 @@ from freeflyer.kernels.model.joints.kinds import integrate, kind_of, quaternion
 from freeflyer.kernels.model.layout import COLUMN_ROW, FIRST_Q, FIRST_V, FLOATING, FREE_AT, N_BODIES, N_Q, N_SET_ROWS, N_V
 from freeflyer.kernels.sim.ground import RECORD, point_int, point_wrench, put_point, world_force
 from freeflyer.kernels.sim.layout import (
-    DAMPING, ENOUGH, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_TAKEN, PENETRATION, POINT_CONTACT, STEP, STIFFNESS, TOUCHING,
-    VISCOELASTIC, YIELDING,
+    DAMPING, ENOUGH, FACTS, GRAVITY, N_BETWEEN, N_CONTACTS, N_KEPT, N_POINTS, N_TAKEN, PENETRATION, POINT_CONTACT, STEP,
+    STIFFNESS, TOUCHING, VISCOELASTIC, YIELDING,
 )
 from freeflyer.kernels.sim.problem import SUNK, solve_state
 from freeflyer.kernels.sim.rows import (
-    GROUP, GROUP_NUMBERS, LAST, ROW, add_group, choose_rows, group_counts, join_closing, kept_at, of_group, put_point_rates, put_rows, put_targets,
-    whiten_rows,
+    add_sums, count_of, join_closing, kept_at, last_of_group, put_directions, put_point_rates, put_rows, put_targets, row_of,
+    singles,
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
@@ -79,136 +79,138 @@ def move(topology, parameters, q, step, v, q_next):
 
 
 @kernel
-def put_held_rows(topology, parameters, q, v, work, X):
-    """Directions X (rows, nv) of what holds."""
+def put_held_rows(topology, parameters, q, v, work, free, L, roots, X, b):
+    """Whitened directions X (rows, nv) of what holds, and its velocities b under `free`."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
     width, unused = row_width(q, held), workspace(q, held + 8)
     columns = workspace(q, nv * width + 8)
     put_set_rows(topology, parameters, q, v, work, False, items_workspace(topology, q), columns, width, unused, unused)
     for k in range(held):
+        total = 0.0 * load(free, 0)
         for j in range(nv):
-            store(X, nv * k + j, load(columns, width * j + k))
+            x = load(columns, width * j + k)
+            total = total + x * load(free, j)
+            store(X, nv * k + j, x)
+        store(b, k, total)
+        inward(topology, L, from_entry(X, nv * k))
+        for j in range(nv):
+            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
 
 
 @kernel
-def put_changes(topology, L, roots, X, groups, count, white, y, sums, changes):
-    """changes (nv,) = M^-1 J^T y of the impulses y of all rows; sums (nv,) = X^T y of their whitened directions X."""
-    nv, (limited, dry, _) = load_int(topology, N_V), group_counts(topology)
-    zero_entries(sums, nv)
+def put_changes(topology, L, roots, X, made, y, changes):
+    """changes (nv,) = M^-1 J^T y of the impulses y of all rows. X: their whitened directions, of groups that are `made`."""
+    nv, ones, points = load_int(topology, N_V), singles(topology), table_int(topology, N_POINTS)
+    zero_entries(changes, nv)
     for k in range(table_int(topology, N_SET_ROWS)):
         for j in range(nv):
-            store(sums, j, load(sums, j) + load(X, nv * k + j) * load(y, k))
-    for m in range(count):
-        row, last = of_group(groups, m, ROW), of_group(groups, m, LAST)
-        at = nv * row
-        if load(white, m) != 0.0 and of_group(groups, m, GROUP) < limited + dry:
-            add_group(topology, X, last, (at,), (load(y, row),), sums)
-        elif load(white, m) != 0.0:
-            add_group(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), sums)
-    copy_entries(sums, nv, changes)
+            store(changes, j, load(changes, j) + load(X, nv * k + j) * load(y, k))
+    for n in range(ones + points):
+        if load(made, n) != 0.0:
+            row, last = row_of(topology, n), last_of_group(topology, n)
+            at = nv * row
+            if n < ones:
+                add_sums(topology, X, last, (at,), (load(y, row),), changes)
+            else:
+                add_sums(topology, X, last, (at, at + nv, at + 2 * nv), load3(y, row), changes)
     outward(topology, L, changes, roots, 1)
 
 
 @kernel
-def put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches):
+def put_kept(topology, record, taking, y, springs, h, kept, wrenches):
     """Mean forces for the next step, and mean wrenches on the contacts' frames; how many points push. springs: impulses y, those of
     tangential springs without their dampers."""
-    (limited, dry, points), touching, zero, rate = group_counts(topology), 0.0 * h, 0.0 * h, 1.0 / h
-    zero_entries(kept, limited + dry + 3 * points)
+    ones, touching, zero, rate = singles(topology), 0.0 * h, 0.0 * h, 1.0 / h
     zero_entries(wrenches, 6 * table_int(topology, N_CONTACTS))
-    for m in range(count):
-        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        if n < limited + dry:
-            store(kept, n, rate * load(near, n) * load(y, row))
-        else:
-            p = n - limited - dry
-            store3(kept, limited + dry + 3 * p, scale(rate, world_force(record, p, springs, row)))
-            wrench = point_wrench(record, p, scale(rate, world_force(record, p, y, row)))
-            accumulate_spatial(wrenches, 6 * point_int(topology, p, POINT_CONTACT), wrench)
-            touching = touching + select_less(zero, load(y, row + 2), 1.0, zero)
+    for n in range(ones):
+        store(kept, n, rate * load(taking, n) * load(y, row_of(topology, n)))
+    for p in range(table_int(topology, N_POINTS)):
+        row = row_of(topology, ones + p)
+        store3(kept, ones + 3 * p, scale(rate, world_force(record, p, springs, row)))
+        wrench = point_wrench(record, p, scale(rate, world_force(record, p, y, row)))
+        accumulate_spatial(wrenches, 6 * point_int(topology, p, POINT_CONTACT), wrench)
+        touching = touching + select_less(zero, load(y, row + 2), 1.0, zero)
     return touching
+
+
+@inlined
+def put_rates_at(topology, work, v, record, rates):
+    """Rates of the points at the velocities v."""
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
+    put_point_rates(topology, work, record, rates)
 
 
 @kernel
 def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wrenches, facts):
     """State after a step, and the rest as `ground_step` gives it."""
-    nv, held, (limited, dry, points) = load_int(topology, N_V), table_int(topology, N_SET_ROWS), group_counts(topology)
-    h, (_, _, _, _, end) = load(settings, STEP), areas(topology)
+    nv, held, groups = load_int(topology, N_V), table_int(topology, N_SET_ROWS), count_of(topology)
+    points = table_int(topology, N_POINTS)
+    h, rows, (_, _, _, _, end) = load(settings, STEP), row_of(topology, groups), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
     L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    record, rates, later = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1), workspace(q, 3 * points + 1)
+    X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
+    asked, u, out, bounds = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, groups + 8)
+    sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    closing, made, states = workspace(q, 8), workspace(parameters, groups + 8), pack_lanes(q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     put_factored_mass(topology, parameters, work, diagonal, L)
     put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
-    record, rates = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1)
-    near, groups = workspace(q, limited + dry + points + 1), workspace(parameters, GROUP_NUMBERS * (limited + dry + points) + 1)
     for n in range(points):
         put_point(topology, parameters, work, settings, n, record)
     put_point_rates(topology, work, record, rates)
-    count, rows = choose_rows(topology, parameters, q, v, settings, record, rates, near, groups)
-
-    X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    asked, u, out = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    bounds, taking, roots = workspace(q, count + 8), workspace(q, count + 8), workspace(q, nv + 8)
-    put_held_rows(topology, parameters, q, v, work, X)
-    for k in range(held):
-        total = 0.0 * h
-        for j in range(nv):
-            total = total + load(X, nv * k + j) * load(free, j)
-        store(b, k, total)
-    put_rows(topology, parameters, work, q, free, settings, near, record, groups, count, X, b, y, gaps, bounds)
+    for j in range(nv):
+        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
+    put_held_rows(topology, parameters, q, v, work, free, L, roots, X, b)
+    put_rates_at(topology, work, free, record, later)
+    put_rows(topology, parameters, q, free, settings, record, later, sides, b, y, gaps, bounds)
     copy_entries(b, rows, asked)
-    put_targets(topology, parameters, settings, near, groups, count, rates, y, b, gaps, taking)
+    some = put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking)
     for k in range(rows):
         store(asked, k, load(b, k) - load(asked, k))
         store(u, k, 0.0)
         store(out, k, 0.0)
-    for j in range(nv):
-        store(roots, j, sqrt(load(L, load_int(topology, COLUMN_ROW) * j + j)))
-    for k in range(held):
-        inward(topology, L, from_entry(X, nv * k))
-        for j in range(nv):
-            store(X, nv * k + j, load(roots, j) * load(X, nv * k + j))
-
-    states, closing, white, sums, w = pack_lanes(q), workspace(q, 8), workspace(parameters, count + 8), workspace(q, nv + 8), workspace(q, nv + 8)
-    zero_entries(white, count)
-    store(closing, 0, like(h, 1.0))
+    zero_entries(facts, FACTS)
+    zero_entries(made, groups)
+    zero_entries(w, nv)
+    copy_entries(free, nv, v_next)
+    store(closing, 0, like(h, 0.0 if held == 0 and all_below(some, 0.5) else 1.0))
     room = taken(q)
     while release(q, room) and not all_below(load(closing, 0), 0.5):
-        whiten_rows(topology, L, roots, groups, count, taking, X, white)
+        put_directions(topology, work, record, sides, L, roots, taking, X, made)
         for k in range(states):
             if load(as_numbers(closing), k) != 0.0:
-                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), groups, count, rows, as_numbers(X),
-                            as_numbers(b), as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
+                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), as_numbers(X), as_numbers(b),
+                            as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
                             as_numbers(facts))  # fmt: skip
             release(q, room)
-        put_changes(topology, L, roots, X, groups, count, white, y, sums, v_next)
-        store(closing, 0, join_closing(topology, near, groups, count, X, white, b, sums, v_next, load(facts, ENOUGH), taking))
-    zero_entries(w, nv)
+        put_changes(topology, L, roots, X, made, y, v_next)
+        for j in range(nv):
+            store(v_next, j, load(free, j) + load(v_next, j))
+        put_rates_at(topology, work, v_next, record, later)
+        store(closing, 0, join_closing(topology, sides, v_next, later, asked, load(facts, ENOUGH), taking))
     if not all_below(load(facts, PENETRATION), SUNK):
-        put_changes(topology, L, roots, X, groups, count, white, out, sums, w)
+        put_changes(topology, L, roots, X, made, out, w)
     for j in range(nv):
-        store(v_next, j, load(free, j) + load(v_next, j))
         store(w, j, h * (load(v_next, j) + load(w, j)))
     move(topology, parameters, q, w, v_next, q_next)
     springs = y
     if table_int(topology, YIELDING) == VISCOELASTIC:
-        springs = put_springs(topology, settings, groups, count, near, asked, u, y)
-    store(facts, TOUCHING, put_kept(topology, record, groups, count, near, y, springs, h, kept, wrenches))
+        springs = put_springs(topology, settings, asked, u, y)
+    store(facts, TOUCHING, put_kept(topology, record, taking, y, springs, h, kept, wrenches))
 
 
 @inlined
-def put_springs(topology, settings, groups, count, near, asked, u, y):
+def put_springs(topology, settings, asked, u, y):
     """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
-    made, (limited, dry, _) = workspace(y, 3 * count + table_int(topology, N_SET_ROWS) + 8), group_counts(topology)
-    h, damper = load(settings, STEP), load(settings, DAMPING)
-    give = 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
-    for m in range(count):
-        n, row = of_group(groups, m, GROUP), of_group(groups, m, ROW)
-        if n >= limited + dry:
-            for k in range(row, row + 2):
-                slip = load(near, n) * (load(u, k) - load(asked, k) - give * load(y, k))
-                store(made, k, load(y, k) + h * damper * slip)
-            store(made, row + 2, load(y, row + 2))
+    groups, h, damper = count_of(topology), load(settings, STEP), load(settings, DAMPING)
+    made, give = workspace(y, row_of(topology, groups) + 8), 1.0 / (h * (h * load(settings, STIFFNESS) + damper))
+    for n in range(singles(topology), groups):
+        row = row_of(topology, n)
+        for k in range(row, row + 2):
+            slip = load(u, k) - load(asked, k) - give * load(y, k)
+            store(made, k, load(y, k) + h * damper * slip)
+        store(made, row + 2, load(y, row + 2))
     return made
 
 

@@ -15,7 +15,7 @@ from freeflyer.model.description import SIZES, MujocoJoint
 from freeflyer.model.states.matching import Matching, Places
 from freeflyer.model.states.velocities import Block
 from freeflyer.spatial._series import cross
-from freeflyer.spatial.quaternion import rotation_matrix
+from freeflyer.spatial.quaternion import rotation_matrix, turned_back
 from freeflyer.tolerances import ABSENT_BASE_OFFSET
 
 ADVICE = "Give MuJoCo's compiled model as mj_model=, or the model of the file that MuJoCo simulates"
@@ -79,7 +79,10 @@ def _free(iq: int, iv: int, dof: int) -> Block:
     def rate(v: np.ndarray) -> np.ndarray:
         return cross(v[..., iv + 3 : iv + 6], v[..., iv : iv + 3])
 
-    return Block(iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate)
+    return Block(
+        iv, dof, 3, lambda q: rotation_matrix(q[..., iq + 3 : iq + 7]), rate=rate,
+        one_to_ours=lambda q, x: turned_back(q[iq + 3 : iq + 7], x),
+    )  # fmt: skip
 
 
 def _counterparts(model: Model, joints: Sequence[MujocoJoint], whose: str) -> list[tuple[JointInfo | None, int]]:

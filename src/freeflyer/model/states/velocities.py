@@ -65,7 +65,7 @@ Function = Callable[[np.ndarray], np.ndarray]
 @dataclass(frozen=True, eq=False)
 class Block:
     """n coordinates from `ours` on here and `theirs` on there: velocities there are B(q) times those here, B (..., n, n) orthogonal
-    unless `inverse` is given; `rate`: v (..., nv) -> s (..., n), zero if None."""
+    unless `inverse` is given; `rate`: v (..., nv) -> s (..., n), zero if None; one_to_ours: q (nq,), x (n,) -> B^T x, quickly."""
 
     ours: int
     theirs: int
@@ -73,6 +73,7 @@ class Block:
     map_to_theirs: Function
     inverse: Function | None = None
     rate: Function | None = None
+    one_to_ours: Callable[[np.ndarray, np.ndarray], Any] | None = None
 
     @cached_property
     def here(self) -> slice:
@@ -102,6 +103,11 @@ class Coordinates:
         """Leaders, but -1 for followers."""
         return np.where(np.isin(np.arange(len(self.leaders)), self.followers), -1, self.leaders)
 
+    @cached_property
+    def absent(self) -> tuple[np.ndarray, np.ndarray]:
+        """Which of v_from, and of owners, are -1."""
+        return np.flatnonzero(self.v_from < 0), np.flatnonzero(self.owners < 0)
+
 
 def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
     """s (..., nv) with T s = Tdot v, for our v (..., nv)."""
@@ -114,9 +120,12 @@ def rates(c: Coordinates, v: np.ndarray) -> np.ndarray:
 
 def motion_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndarray:
     """T^-1 times their velocity (..., nv there); zero for coordinates that they lack."""
-    ours = gather(theirs, c.v_from)
+    ours, one = gather(theirs, c.v_from, c.absent[0]), theirs.ndim == q.ndim == 1
     for b in c.blocks:
-        ours[..., b.here] = _multiply(b.map_to_ours(q), theirs[..., b.there])
+        if one and b.one_to_ours is not None:
+            ours[b.here] = b.one_to_ours(q, theirs[b.there])
+        else:
+            ours[..., b.here] = _multiply(b.map_to_ours(q), theirs[..., b.there])
     return ours
 
 
@@ -142,7 +151,7 @@ def forces_to_ours(c: Coordinates, q: np.ndarray, theirs: np.ndarray) -> np.ndar
 
 def forces_to_theirs(c: Coordinates, q: np.ndarray, ours: np.ndarray) -> np.ndarray:
     """Forces there of which T^T makes our tau (..., nv): none on joints that follow others, or that stand still here."""
-    theirs = gather(ours, c.owners)
+    theirs = gather(ours, c.owners, c.absent[1])
     for b in c.blocks:
         if np.count_nonzero(given := ours[..., b.here]):  # motors do not act on floating bases
             theirs[..., b.there] = _multiply(b.map_to_ours(q).swapaxes(-1, -2), given)
@@ -163,12 +172,11 @@ def _multiply(B: np.ndarray, x: np.ndarray) -> np.ndarray:
     return B @ x if x.ndim == 1 == B.ndim - 1 else np.matmul(B, x[..., None])[..., 0]
 
 
-def gather(x: np.ndarray, source: np.ndarray) -> np.ndarray:
-    """Entries of x (..., n) by number, 0 for those of number -1."""
+def gather(x: np.ndarray, source: np.ndarray, absent: np.ndarray | None = None) -> np.ndarray:
+    """Entries of x (..., n) by number, 0 for those of number -1, which are `absent` (k,)."""
     if not len(source) or not x.shape[-1]:
         return np.zeros((*x.shape[:-1], len(source)))
     found = x[source] if x.ndim == 1 else np.take(x, source, axis=-1)
-    absent = source < 0
-    if np.count_nonzero(absent):
+    if len(absent := np.flatnonzero(source < 0) if absent is None else absent):
         found[..., absent] = 0.0
     return found

@@ -4,8 +4,6 @@ A branch whose condition is known is not written. If paths meet, variables that 
 before its first turn and one at the end of each turn, so a variable that its body sets has a value after a loop that ran.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable
 from typing import Any
@@ -81,12 +79,8 @@ class ControlFlow(Operators):
         """The path that leads here, if there is one."""
         return [] if self.block is None else [(self.block, self.scope.names)]
 
-    def _break(self, s: ast.Break) -> None:
-        self.scope.breaks += self._open_path()
-        self.block = None
-
-    def _continue(self, s: ast.Continue) -> None:
-        self.scope.continues += self._open_path()
+    def _leave(self, paths: list[Path]) -> None:
+        paths += self._open_path()
         self.block = None
 
     # loops
@@ -233,5 +227,6 @@ class ControlFlow(Operators):
 STATEMENTS: dict[type, Callable[..., None]] = {
     ast.Expr: ControlFlow._expression, ast.Assign: ControlFlow._assign, ast.AugAssign: ControlFlow._augmented,
     ast.Return: ControlFlow._return, ast.If: ControlFlow._if, ast.For: ControlFlow._for, ast.While: ControlFlow._while,
-    ast.Break: ControlFlow._break, ast.Continue: ControlFlow._continue, ast.Pass: lambda walk, s: None,
+    ast.Break: lambda walk, s: walk._leave(walk.scope.breaks), ast.Continue: lambda walk, s: walk._leave(walk.scope.continues),
+    ast.Pass: lambda walk, s: None,
 }  # fmt: skip

@@ -117,6 +117,7 @@ class Instructions:
         self.blocks: list[Block] = []
         self.allocations: list[str] = []
         self.declared: dict[str, str] = {}
+        self.arrays: list[str] = []
         self.flags = FAST
         self.parts: list[str] = []  # definitions of functions that this one alone calls
         self.callees: dict[str, Any] = {}
@@ -160,6 +161,11 @@ class Instructions:
 
     def declare(self, name: str, result: str, parameters: list[str], attributes: str = "nounwind willreturn memory(none)") -> None:
         self.declared[name] = f"declare {result} @{name}({', '.join(parameters)}) {attributes}"
+
+    def array(self, text: str) -> str:
+        """Address of a constant."""
+        self.arrays.append(text)
+        return f"@SELF.{len(self.arrays) - 1}"
 
     # blocks
 
@@ -262,7 +268,7 @@ class Instructions:
 
     def text(self, head: str) -> str:
         self.blocks[0].lines[:0] = self.allocations
-        lines = [head + " {"]
+        lines = [*(f"@SELF.{k} = internal constant {x}" for k, x in enumerate(self.arrays)), head + " {"]
         for b in self.blocks:
             lines += [b.name + ":", *b.phis, *b.lines, b.end]
         parts = [text.replace("@SELF.part(", f"@SELF.part{k}(") for k, text in enumerate(self.parts)]

@@ -4,8 +4,6 @@ What is known while code is written is computed by Python itself; the rest becom
 around; by zero, // and % give 0 and / gives infinity or NaN. Everything else is as in Python, but for the rounding of floats.
 """
 
-from __future__ import annotations
-
 import ast
 import builtins
 import operator
@@ -66,9 +64,6 @@ class Operators(Instructions):
             self.refuse(f"found the constant {e.value!r}", "integers, floats, True, False, None")
         return e.value
 
-    def _name(self, e: ast.Name) -> Any:
-        return self.variable(e.id)
-
     def variable(self, name: str) -> Any:
         scope = self.scope
         if name in scope.names:
@@ -89,9 +84,6 @@ class Operators(Instructions):
         if not isinstance(owner, ModuleType) or not hasattr(owner, e.attr):
             self.refuse(f"found the attribute {e.attr} of {K.describe(owner)}", "names of modules")
         return getattr(owner, e.attr)
-
-    def _tuple(self, e: ast.Tuple) -> tuple[Any, ...]:
-        return tuple(self.values(e.elts))
 
     def values(self, expressions: list[ast.expr]) -> list[Any]:
         """The values of expressions, of which starred tuples give several."""
@@ -144,9 +136,6 @@ class Operators(Instructions):
         return K.made_of(kind, iter(names))
 
     # arithmetic
-
-    def _binop(self, e: ast.BinOp) -> Any:
-        return self.binary(type(e.op), self.value(e.left), self.value(e.right))
 
     def binary(self, op: type[ast.operator], a: Any, b: Any) -> Any:
         """a op b."""
@@ -339,7 +328,8 @@ class Operators(Instructions):
 
 
 EXPRESSIONS: dict[type, Callable[..., Any]] = {
-    ast.Constant: Operators._constant, ast.Name: Operators._name, ast.Attribute: Operators._attribute, ast.Tuple: Operators._tuple,
-    ast.Subscript: Operators._subscript, ast.Call: Operators._call, ast.BinOp: Operators._binop, ast.UnaryOp: Operators._unary,
+    ast.Constant: Operators._constant, ast.Name: lambda walk, e: walk.variable(e.id), ast.Attribute: Operators._attribute,
+    ast.Tuple: lambda walk, e: tuple(walk.values(e.elts)), ast.Subscript: Operators._subscript, ast.Call: Operators._call,
+    ast.BinOp: lambda walk, e: walk.binary(type(e.op), walk.value(e.left), walk.value(e.right)), ast.UnaryOp: Operators._unary,
     ast.Compare: Operators._compare, ast.BoolOp: Operators._boolop, ast.IfExp: Operators._ifexp,
 }  # fmt: skip

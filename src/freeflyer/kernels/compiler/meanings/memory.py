@@ -1,7 +1,5 @@
 """Buffers: where an entry lies, and where workspaces come from."""
 
-from __future__ import annotations
-
 import ast
 from typing import Any
 

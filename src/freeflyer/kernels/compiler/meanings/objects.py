@@ -5,8 +5,6 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
-from __future__ import annotations
-
 from collections.abc import Callable
 from typing import Any
 

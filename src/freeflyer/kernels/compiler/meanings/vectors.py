@@ -4,8 +4,6 @@ A number beside a Pack is repeated in every lane. Square blocks of numbers are t
 in one register, of Packs a tuple of three.
 """
 
-from __future__ import annotations
-
 import ast
 import math
 from typing import Any
@@ -184,11 +182,14 @@ def transposed(e: Functions, rows: Any) -> tuple[K.Register, ...]:
     return tuple(K.Register(kind, name) for name in transposed_rows(e, [x.name for x in rows], kind.lanes))
 
 
-def moved_block(e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stride: Any, reading: bool) -> K.Register:
+def moved_block(
+    e: Functions, b: K.Buffer, i: Any, rows: K.Buffer, at: Any, stride: Any, reading: bool, places: Any = 0
+) -> K.Register:
     """Lanes x lanes numbers from rows to Packs, or back; zero in each lane of finite ones."""
     n, kind = b.lanes, b.scalar
     row_places = [pointer(e, rows, plus(e, at, times(e, stride, k))) for k in range(n)]
-    pack_places = [pointer(e, b, plus(e, i, k)) for k in range(n)]
+    numbers = [plus(e, i, k) for k in range(n)]
+    pack_places = [pointer(e, b, load(e, K.INT, e.integer_address(places, k)) if places != 0 else k) for k in numbers]
     origin, target = (row_places, pack_places) if reading else (pack_places, row_places)
     vectors = [load(e, kind, place).name for place in origin]
     out, flags, e.flags = transposed_rows(e, vectors, n), e.flags, ""  # sums in other orders become one long chain
@@ -211,7 +212,7 @@ means({
     backend.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
     backend.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
     backend.block_to_packs: lambda e, rows, at, stride, b, i: moved_block(e, b, i, rows, at, stride, reading=True),
-    backend.packs_to_block: lambda e, b, i, rows, at, stride: moved_block(e, b, i, rows, at, stride, reading=False),
+    backend.packs_to_block: lambda e, b, i, rows, at, stride, places: moved_block(e, b, i, rows, at, stride, False, places),
 })  # fmt: skip
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 import ast
 import hashlib
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, fields
+from dataclasses import dataclass, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -18,15 +18,15 @@ import numpy as np
 
 from freeflyer.kernels.backend import copy_entries
 from freeflyer.kernels.compiler.frontend.functions import Functions
-from freeflyer.kernels.compiler.meanings.arguments import compiled_only, value_of
+from freeflyer.kernels.compiler.meanings.arguments import compiled_only
 from freeflyer.kernels.compiler.meanings.memory import plus, times
 from freeflyer.kernels.compiler.one_robot import tracing
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
-from freeflyer.kernels.compiler.one_robot.tracing import formulas
+from freeflyer.kernels.compiler.one_robot.tracing import Formulas, formulas
 from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, count_of, each_group, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
-from freeflyer.kernels.entry import OPTIONS, Entry, formula, kernel_function
+from freeflyer.kernels.entry import OPTIONS, Entry, formula, kernel_function, value
 from freeflyer.kernels.model.layout import FRAMES, N_V, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.tree.rnea import add_loads
 
@@ -34,7 +34,7 @@ Write = Callable[..., None]  # write(e, topology, parameters, inputs..., options
 EXPRESSIONS = 3  # of twists
 RECURSIONS = ("rnea", "aba")  # whose general code for one state handles number by number
 MOST_BY_ROWS = 6500  # operations of one state of the others, whose general code handles eight columns at once: measured
-NEAR = 3200  # operations whose code for Packs takes half of the fastest memory for instructions, or all
+NEAR = 4500  # operations whose code for Packs takes half of the fastest memory for instructions, or all
 OF_TREE, OF_FRAMES = tuple(range(5)), tuple(range(5, 8))  # outputs of all_terms
 
 
@@ -73,8 +73,16 @@ class RobotEntry(Entry):
         """Packs that the function for a batch takes at a time: one where the code stays near for the next."""
         if self.of is None or self.options or self.name.startswith(ALL_TERMS.name):
             return GROUPS
-        found = formulas(self, self.of.topology, self.of.parameters, (), self.of.free)
-        return 1 if len(found.expressions) < NEAR else GROUPS
+        return 1 if len(_of(self, self.of).expressions) < NEAR else GROUPS
+
+    @cached_property
+    def picks(self) -> tuple[list[int] | None, ...]:  # type: ignore[override]
+        """For each matrix which of the numbers that batches compute are its entries: many are zero, or the same."""
+        if self.of is None or self.options or max(map(len, self.outputs)) < 2 or self.name.startswith(ALL_TERMS.name):
+            return ()
+        orders = [{x: k for k, x in enumerate(dict.fromkeys(row))} for row in _of(self, self.of).outputs]
+        return tuple([order[x] for x in row] if len(shape) == 2 else None
+                     for order, row, shape in zip(orders, _of(self, self.of).outputs, self.outputs))  # fmt: skip
 
     @property
     def robot(self) -> str:
@@ -92,6 +100,10 @@ class RobotEntry(Entry):
         return compiled_only(write)
 
 
+def _of(entry: Entry, robot: Robot) -> Formulas:
+    return formulas(entry, robot.topology, robot.parameters, (), robot.free, None)
+
+
 def robot_entry(entry: Entry, robot: Robot) -> RobotEntry:
     facts = {f.name: getattr(entry, f.name) for f in fields(Entry) if f.init}
     return RobotEntry(**facts | {"name": f"{entry.name}_of_robot"}, of=robot)
@@ -107,6 +119,9 @@ def _straight(
     def write(e: Functions, tree: Any, parameters: Any, *buffers: Any) -> None:
         found = formulas(entry, topology or robot.topology, robot.parameters, options, robot.free, only)
         one = buffers[0].lanes == 1
+        if entry.picks and not one:
+            distinct = (list(dict.fromkeys(row)) if pick else row for row, pick in zip(found.outputs, entry.picks))
+            found = replace(found, outputs=tuple(distinct))
         two = pairs(entry, topology or robot.topology, found) if one else Pairs({})
         count = len(found.expressions) - len(two.second)
         if one and not alone and count > MOST_BY_ROWS:
@@ -122,7 +137,7 @@ def _each(e: Functions, entry: Entry, tree: Any, buffers: Sequence[Any], run: Ca
     for shape in entry.rows:
         size: Any = 1
         for n in shape:
-            size = times(e, size, value_of(e, tree, formula(n)))
+            size = times(e, size, e.call(value, [formula(n), tree]))
         sizes.append(size)
     strides = dict(zip(buffers, [*sizes, *more.values()], strict=True))
     each_group(e, strides, count_of(buffers), lambda here: run(*(here[b] for b in buffers)))

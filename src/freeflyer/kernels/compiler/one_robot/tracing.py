@@ -1,7 +1,5 @@
 """A kernel's formulas on one robot: it runs once as plain Python, on the robot's numbers and on expressions for the state."""
 
-from __future__ import annotations
-
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import lru_cache

@@ -4,8 +4,6 @@ Sines and cosines come first, by the kernel that computes them everywhere. The r
 handles well; what one of them leaves for others lies in memory on the stack.
 """
 
-from __future__ import annotations
-
 import ast
 from collections.abc import Callable, Iterable, Mapping
 from itertools import starmap
@@ -21,7 +19,7 @@ from freeflyer.kernels.compiler.one_robot.pairs import Pairs, Unit
 from freeflyer.kernels.compiler.one_robot.tracing import PARAMETERS, Formulas, angles
 from freeflyer.kernels.math import trig
 
-PART = 800  # expressions of a function, or pairs
+PART, PART_OF_PACKS = 800, 400  # expressions, or pairs, of a function
 TWO = K.pack(2)
 FLAGS = "nsz arcp contract "  # sums keep their order: other orders take half as much code again
 GROUPS = 2  # Packs that go through one part of the code before the next is read
@@ -42,9 +40,7 @@ class Writer:
 
     Buffers hold one state, a Pack, or several Packs: then a part of the code serves all of them before the next part is read."""
 
-    def __init__(
-        self, e: Functions, found: Formulas, pairs: Pairs, parameters: K.Buffer, buffers: tuple[K.Buffer, ...]
-    ) -> None:
+    def __init__(self, e: Functions, found: Formulas, pairs: Pairs, parameters: K.Buffer, buffers: tuple[K.Buffer, ...]) -> None:
         self.e, self.found, self.pairs, self.lanes, self.record = e, found, pairs, buffers[0].lanes, buffers[0].record
         self.count = count_of(buffers)
         count, sizes = len(buffers) - len(found.outputs), (*found.inputs, *map(len, found.outputs))
@@ -58,7 +54,8 @@ class Writer:
 
     def write(self) -> None:
         body = [unit for unit in self.pairs.ordered(self.found.expressions) if unit[0].operation not in LOADED]
-        parts = [body[k : k + PART] for k in range(0, len(body), PART)] or [[]]
+        size = PART if self.lanes == 1 else PART_OF_PACKS
+        parts = [body[k : k + size] for k in range(0, len(body), size)] or [[]]
         slots, size = kept_slots(parts)
         self.trig, self.kept = self.memory(3 * self.row), self.memory(size)
         if self.angles:

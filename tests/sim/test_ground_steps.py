@@ -1,0 +1,123 @@
+"""Steps on rigid ground against the laws of Newton, Signorini and Coulomb, of robots that slide, tumble and lie."""
+
+import freeflyer as ff
+import numpy as np
+import pytest
+from ground_samples import DT, G, body, simulate
+from seeds import fresh
+
+
+def swept(v: np.ndarray) -> np.ndarray:
+    """The rate of a base's velocity along axes that do not turn, less that along its own."""
+    return np.r_[np.cross(v[3:6], v[:3]), np.zeros(len(v) - 3)]
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.9])
+def test_steps_obey_newton_and_coulomb(mu):
+    """The momentum of every step with the recorded forces, by inverse dynamics; forces within cones and against sliding; none where
+    the gap stays open; while a foot sticks it does not move."""
+    rng, model = fresh("ground steps"), ff.robots.quadruped()
+    names = [n for n in model.frame_names if n.endswith("_foot")]
+    feet = [ff.contacts.point(n) for n in names]
+    q = ff.neutral(model)
+    q[2] -= min(ff.frame_pose(model, q, n)[2, 3] for n in names) - 0.05
+    v = np.r_[1.5, 0.5, 0.0, rng.normal(0.0, 0.2, 3), rng.normal(0.0, 1.0, model.nv - 6)]
+    run = simulate(model, q, v, feet, rng.normal(0.0, 0.5, model.nv) * (np.arange(model.nv) > 5), duration=0.3, friction=mu)
+    slid = stuck = checked = 0
+    for k in range(len(run.t) - 1):
+        p, u, w = run.q[k], run.v[k], run.v[k + 1].copy()
+        turn = ff.frame_pose(model, p, "trunk")[:3, :3].T @ ff.frame_pose(model, run.q[k + 1], "trunk")[:3, :3]
+        w[:3] = turn @ w[:3]  # along the axes of the base before the step
+        room = np.minimum(p[7:] - model.position_lower[6:], model.position_upper[6:] - p[7:])
+        limited = (room < 0.01 + 10.0 * DT * np.abs(u[6:])).any()
+        forces = {n: run.forces[n][k] for n in names}
+        if not limited:
+            checked += 1
+            middle = u + 0.5 * DT * (ff.forward_dynamics(model, p, u, run.tau[k]) + swept(u))
+            found = ff.inverse_dynamics(model, p, middle, (w - u) / DT - swept(middle), external=forces)
+            assert np.abs(found - run.tau[k]).max() < 1e-9 * (1.0 + max(np.abs(f).max() for f in forces.values()))
+        for n in names:
+            R = ff.frame_pose(model, p, n)[:3, :3]
+            f, velocity = R @ forces[n][:3], ff.frame_velocity(model, p, w, n, "mixed")[:3]
+            gap = ff.frame_pose(model, p, n)[2, 3]
+            assert f[2] >= 0.0
+            assert np.hypot(*f[:2]) <= mu * f[2] * (1.0 + 1e-7) + 1e-9
+            if f[2] > 1e-6:
+                assert abs(gap + DT * velocity[2]) < 1e-6 or gap < 0.0
+                if np.hypot(*f[:2]) < 0.99 * mu * f[2]:
+                    stuck += 1
+                    assert np.hypot(*velocity[:2]) < 1e-9
+                elif np.hypot(*velocity[:2]) > 1e-6:
+                    slid += 1
+                    assert np.allclose(f[:2] / np.hypot(*f[:2]), -velocity[:2] / np.hypot(*velocity[:2]), atol=1e-5)
+    assert checked > 20
+    assert (slid if mu < 0.5 else stuck) > 5
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, 1.0])
+def test_thrown_boxes_lose_energy_alone(mu):
+    """They tumble on eight corners, slide and come to rest: steps are solved, and contacts give no energy."""
+    rng, model = fresh("boxes", round(100 * mu)), body(2.0, (0.02, 0.03, 0.035))
+    turns = rng.standard_normal((30, 4))
+    q = np.c_[np.zeros((30, 2)), np.full(30, 0.4), turns / np.linalg.norm(turns, axis=1)[:, None]]
+    points = [ff.contacts.point("body", (i * 0.2, j * 0.15, k * 0.1), name=f"{i} {j} {k}") for i in (-1, 1) for j in (-1, 1)
+              for k in (-1, 1)]  # fmt: skip
+    run = ff.sim.simulate(model, q, rng.normal(0.0, 2.0, (30, 6)), dt=DT, duration=0.7, ground=ff.sim.Ground(friction=mu),
+                          contacts=points)  # fmt: skip
+    assert np.sort(run.ground["residual"], axis=None)[-3] < 1e-8  # of 21 000 steps
+    assert run.ground["residual"].max() < 1e-4
+    energy = ff.kinetic_energy(model, run.q, run.v) + 2.0 * G * run.q[..., 2]
+    assert np.diff(energy, axis=0).max() < 1e-6
+    assert run.ground["penetration"].max() < 1e-4
+
+
+def lying_points(model):
+    """Soles, and points of the trunk and the limbs: a fallen humanoid touches by any of them."""
+    found = list(ff.contacts.feet_by_name(model))
+    for link, x, z in (("palm", 0.0, 0.0), ("shank", 0.06, 0.0), ("forearm", -0.05, 0.0), ("upper_arm", 0.0, 0.05)):
+        found += [ff.contacts.point(f"{side}_{link}", (x, 0.0, z)) for side in ("left", "right")]
+    for link, z in (("pelvis", 0.0), ("chest", 0.2), ("head", 0.1)):
+        found += [ff.contacts.point(link, (x, 0.0, z), name=f"{link} {x}") for x in (-0.12, 0.1)]
+    return found
+
+
+def test_fallen_robots_keep_all_points_above_the_ground_and_all_joints_within_limits():
+    """Each step of humanoids that land on some of 22 points while joints reach limits. Points without a force count, too: most
+    have no part in a step until the rest pushes them down."""
+    rng, model, n, mu = fresh("fallen"), ff.robots.humanoid(), 10, 0.6
+    contacts = lying_points(model)
+    places = [(c, p) for c in contacts for p in c.points]
+    q, v = np.tile(ff.robots.standing_posture(model), (n, 1)), rng.normal(0.0, 1.0, (n, model.nv))
+    turns = np.array([0.0, 1.0, 0.0, 1.0]) + rng.normal(0.0, 0.2, (n, 4))
+    q[:, 3:7] = turns / np.linalg.norm(turns, axis=1)[:, None]
+
+    def heights(q):
+        return np.stack([(X := ff.frame_pose(model, q, c.frame))[..., 2, 3] + X[..., 2, :3] @ p for c, p in places], axis=-1)
+
+    q[:, 2] -= heights(q).min(axis=1) - 0.01
+    run = ff.sim.simulate(model, q, v, dt=DT, duration=0.4, ground=ff.sim.Ground(friction=mu), contacts=contacts)
+    assert run.failure is None
+    solved = run.ground["residual"][:-1] < 1e-8
+    assert solved.mean() > 0.999
+    gaps, w = np.maximum(heights(run.q[:-1]), 0.0), run.v[1:].copy()
+    R = [ff.frame_pose(model, x, "pelvis")[..., :3, :3] for x in (run.q[:-1], run.q[1:])]
+    w[..., :3] = np.einsum("...ji,...jk,...k", *R, w[..., :3])  # along the axes of the base before the step
+    power = np.zeros(solved.shape)
+    for i, (c, p) in enumerate(places):
+        X, V = (f(model, run.q[:-1], *x) for f, x in ((ff.frame_pose, (c.frame,)), (ff.frame_velocity, (w, c.frame, "mixed"))))
+        velocity = V[..., :3] + np.cross(V[..., 3:], X[..., :3, :3] @ p)
+        left = (gaps[..., i] + DT * velocity[..., 2])[solved]
+        assert left.min() > -1e-9
+        if len(c.points) == 1:
+            force = np.einsum("...ij,...j", X[..., :3, :3], run.forces[c.name][:-1, :, :3])
+            power += np.einsum("...i,...i", force, velocity)
+            force = force[solved]
+            assert force[:, 2].min() >= 0.0
+            assert (np.hypot(force[:, 0], force[:, 1]) - mu * force[:, 2]).max() < 1e-6
+            assert np.abs(left[force[:, 2] > 1e-3]).max(initial=0.0) < 1e-9
+    assert power[solved].max() < 1e-5  # W: contacts give no energy
+    x, rate = run.q[..., 7:], w[..., 6:]
+    rooms = np.maximum(np.stack([x - model.position_lower[6:], model.position_upper[6:] - x]), 0.0)
+    assert (rooms[:, :-1] + DT * np.stack([rate, -rate]))[:, solved].min() > -1e-9
+    assert (rooms[:, 1:] < 1e-6).any(axis=(0, 1)).sum() > n  # limits reached
+    assert run.ground["touching"][-1].mean() > 3.0
