@@ -98,6 +98,20 @@ def test_closed_linkages_agree() -> None:
     refused(ff.linkages.LinkageError, "", ff.inverse_dynamics, fast, open_loops, v, a)
 
 
+def test_joints_that_follow_the_first() -> None:
+    """Mass matrices then depend on its position; they do not on that of a base that is alone."""
+    rng, description = fresh(11), ff.robots.chain(4).description
+    first, *_, last = description.joints
+    follower = replace(last, mimic=ff.Mimic(first.name, rng.uniform(0.5, 2.0), 0.2))
+    q = rng.standard_normal((17, 3))
+    for model, depends in ((ff.robots.chain(3), False), (ff.load(description.with_joint(follower), base="fixed"), True)):
+        fast = ff.specialize(model, ["mass_matrix", "inverse_dynamics"])
+        M = ff.mass_matrix(fast, q)
+        assert error(M, ff.mass_matrix(model, q)) < ALIKE
+        assert error(ff.inverse_dynamics(fast, q, q, q), ff.inverse_dynamics(model, q, q, q)) < ALIKE
+        assert np.array_equal(M, ff.mass_matrix(fast, q + [1.0, 0.0, 0.0])) is not depends
+
+
 @pytest.fixture(scope="module")
 def arm() -> tuple[ff.Model, ff.Model]:
     model = ff.robots.chain(3)

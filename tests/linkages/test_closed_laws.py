@@ -345,7 +345,7 @@ ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.close
 def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
     """One row for each letter: the state's, and a second one of the same kind."""
     v = linkages.expand_motion(model, s.q, s.u, s.u_dot)[0]
-    pools = {"q": [s.q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
+    pools = {"q": [s.q, linkages.partition(model).q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
     return [pools[letter].pop(0) for letter in entry.inputs]
 
 

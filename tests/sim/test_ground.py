@@ -198,8 +198,11 @@ def test_viscoelastic_ground_is_that_of_the_hopping_robots():
     model, rng = ff.robots.revolute_hopper(), fresh("hopping floor")
     q, foot = np.array(model.keyframes["start"]), ff.contacts.point("foot_point")
     q[1] -= ff.frame_pose(model, q, "foot_point")[2, 3] - 1e-12
-    v = ff.project_velocity(model, q, rng.uniform((-0.5, -1.5, 0.0, -0.5), (0.5, -0.5, 0.5, 0.5)),
-                            constraints=ff.ConstraintSet(model, contacts=[foot]))  # fmt: skip
+    held, pressed = ff.ConstraintSet(model, contacts=[foot]), 0.0
+    while pressed < 0.15:  # N; with a tenth of a newton the floor bears a step later, and then errors of two steps do not compare
+        v = ff.project_velocity(model, q, rng.uniform((-0.5, -1.5, 0.0, -0.5), (0.5, -0.5, 0.5, 0.5)), constraints=held)
+        found = ff.constrained_dynamics(model, q, v, np.zeros(model.nv), constraints=held)
+        pressed = found.wrenches(expressed="world")["foot_point"][2]
     free = {"radial_gain": 0.0, "polar_gain": 0.0, "energy_gain": 0.0, "floor_stiffness": 1e4, "floor_damping": 1e3}
     exact = hopping.hop("revolute-II", q=q, v=v, duration=4e-3, tolerance=1e-11, **free)
     assert [e.name for e in exact.events] == ["touch-down"]
@@ -213,9 +216,9 @@ def test_viscoelastic_ground_is_that_of_the_hopping_robots():
     smooth = ff.sim.simulate(model, q, v, dt=5e-6, duration=4e-3, external=floor, expressed="mixed")
     assert np.abs(smooth.v[-1] - exact.v[-1]).max() < 1e-8
     ground = {"kind": "viscoelastic", "stiffness": 1e4, "damping": 1e3, "friction": 1e6}
-    missing = [np.abs(simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1]).max() for dt in (2e-5, 1e-5)]
-    assert missing[1] < 5e-3
-    assert abs(missing[0] / missing[1] - 2.0) < 0.25
+    missing = [simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1] for dt in (2e-5, 1e-5)]
+    assert 1e-5 < np.abs(missing[1]).max() < 5e-3
+    assert np.abs(missing[0] - 2.0 * missing[1]).max() < 2e-6  # of order 2
 
 
 def test_soft_ground_gives_way_as_mujoco_s(tmp_path):

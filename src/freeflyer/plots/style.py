@@ -24,8 +24,7 @@ STYLE = {
     "svg.fonttype": "none", "font.family": "sans-serif", "font.sans-serif": ["DejaVu Sans"], "font.size": 9,
     "axes.spines.top": False, "axes.spines.right": False, "axes.linewidth": 0.6, "axes.titlesize": 10,
     "figure.facecolor": "none", "axes.facecolor": "none", "savefig.facecolor": "none", "legend.frameon": False,
-    "grid.color": GREY, "grid.alpha": 0.3, "grid.linewidth": 0.5, "axes.grid": False,
-}  # fmt: skip
+    "grid.color": GREY, "grid.alpha": 0.3, "grid.linewidth": 0.5, "axes.grid": False}  # fmt: skip
 OF_INK = ("text.color", "axes.edgecolor", "axes.labelcolor", "xtick.color", "ytick.color", "legend.labelcolor")
 
 
