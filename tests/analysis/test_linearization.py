@@ -95,7 +95,10 @@ def test_modes() -> None:
     turned = {m.behaviour for m in (*hanging.modes, *standing.modes)}
     M, K = ff.mass_matrix(model, np.zeros(1))[0, 0], abs(hanging.A[1, 0]) * ff.mass_matrix(model, np.zeros(1))[0, 0]
     rate = np.sqrt(K / M)
-    for result in (hanging, standing):
+    for result, pole in ((hanging, 1j * rate), (standing, rate)):
+        pair = np.array([[0.0, 1.0, 0.0], [result.A[1, 0], 0.0, M**-0.5]])  # in coordinates of unit mass
+        least = np.linalg.svd(pair - pole * np.eye(2, 3), compute_uv=False)[-1]
+        assert result.distance == pytest.approx(least / np.linalg.norm(pair, 2))
         if result.A[1, 0] < 0.0:
             (mode,) = result.modes
             assert (mode.behaviour, mode.count, mode.motion) == ("swings", 2, "joint_1")

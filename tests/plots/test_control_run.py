@@ -9,6 +9,7 @@ from freeflyer.plots.control_run import control_run
 from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
+from freeflyer.plots.style import round_below
 from freeflyer.plots.view import View, bodies
 from freeflyer.sim.run import Run, digest
 from matplotlib.patches import FancyArrow
@@ -185,6 +186,7 @@ def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:
     assert len(drawn) == 3 * len(run.forces)
     close(np.array(drawn), np.full(len(drawn), drawn[0]), 1e-6)
     assert scale == pytest.approx(drawn[0] / 2.0, rel=1e-3), "the arrow of 50 N, whose tail is as broad"
+    assert [round_below(x) for x in (0.04, 0.99, 1.9, 30.0, 50.0 - 1e-12)] == pytest.approx([0.02, 0.5, 1.0, 20.0, 50.0])
     assert "50 N" in [x.get_text() for x in figure.axes[0].texts]
 
 
