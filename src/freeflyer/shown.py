@@ -17,7 +17,6 @@ if TYPE_CHECKING:
         def film(self, value: Any, **options: Any) -> Any: ...
         def html(self, value: Any) -> str: ...
 
-
 _providers: list[Callable[[], Display]] = []
 
 

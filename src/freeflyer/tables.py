@@ -41,8 +41,7 @@ def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: C
     """HTML element <table>; headings and cells are HTML already: text must have passed `esc`. numeric: columns that align right."""
     kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
     head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
-    body = "".join(
-        "<tr>" + "".join(f"<td{kind}>{x}</td>" for kind, x in zip(kinds, row, strict=True)) + "</tr>\n" for row in rows)
+    body = "".join("<tr>" + "".join(f"<td{kind}>{x}</td>" for kind, x in zip(kinds, row, strict=True)) + "</tr>\n" for row in rows)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
 
 

@@ -18,8 +18,7 @@ MODULES = {
     "dual-quaternion": "freeflyer_papers.dual_quaternion",
     "kangaroo": "freeflyer_papers.kangaroo",
     "linearization": "freeflyer_papers.linearization",
-    "reduced-wbc": "freeflyer_papers.reduced_wbc",
-}
+    "reduced-wbc": "freeflyer_papers.reduced_wbc"}
 
 
 def names() -> tuple[str, ...]:

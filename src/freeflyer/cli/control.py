@@ -23,7 +23,6 @@ if TYPE_CHECKING:
     from freeflyer.control.standing import Standing
     from freeflyer.model import Model
 
-
 ScenarioName = StrEnum("ScenarioName", ["stand", "squat", "reach", "lift", "walk", "swing", "all"])
 SCENARIOS = tuple(str(name) for name in ScenarioName if str(name) != "all")
 PlantName = StrEnum("PlantName", ["mujoco", "freeflyer", "both"])

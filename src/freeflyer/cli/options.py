@@ -15,7 +15,6 @@ from freeflyer.errors import FileError, InputError, format_value, unknown_name
 
 option = partial(typer.Option, show_default=False)
 
-
 Base = StrEnum("Base", ["free", "fixed", "planar", "file"])  # how the root link of a file's robot is held; file: as in the file
 
 

@@ -22,7 +22,6 @@ if TYPE_CHECKING:
     from freeflyer.analysis.timing.measured import Bench, Peers
     from freeflyer.report.reporting import Tour
 
-
 Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
 RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]",
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
@@ -100,8 +99,7 @@ SHOWN = "humanoid"  # whose report is written
 COMPILED = (
     "inverse_dynamics", "forward_dynamics", "mass_matrix", "inverse_mass_matrix", "coriolis_matrix", "gravity_forces",
     "centroidal_momentum_matrix", "centroidal_momentum", "centroidal_bias", "center_of_mass", "integrate",
-    "kinetic_energy", "potential_energy", "frame_pose", "frame_jacobian",
-)  # fmt: skip
+    "kinetic_energy", "potential_energy", "frame_pose", "frame_jacobian")  # fmt: skip
 
 
 def demo(

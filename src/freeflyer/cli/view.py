@@ -16,8 +16,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
 ImageOption = Annotated[
-    Path | None, option("--image", metavar="FILE", help="Write a picture (PNG) instead; no browser is needed.")
-]
+    Path | None, option("--image", metavar="FILE", help="Write a picture (PNG) instead; no browser is needed.")]
 HtmlOption = Annotated[Path | None, option("--html", metavar="FILE", help="Write a page that needs nothing else instead.")]
 GifOption = Annotated[Path | None, option("--gif", metavar="FILE", help="Write a film of the run instead.")]
 RunOption = Annotated[Path | None, option("--run", metavar="FILE", help="Play a run that was saved (.npz, or a folder).")]

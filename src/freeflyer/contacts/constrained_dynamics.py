@@ -190,8 +190,7 @@ def _check_allowed(J: np.ndarray, a: np.ndarray, bias: np.ndarray) -> None:
         where = f" at state {[int(k) for k in at[:-1]]}" if len(at) > 1 else ""
         raise InputError(
             f"the acceleration a{where} is not one that the constraints allow: J a + bias is {left[at]:.3g} (m/s^2 or rad/s^2) "
-            "in a row, expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]),
-        )
+            "in a row, expected 0. Project it (freeflyer.constrained_dynamics), or leave that constraint out", gap=float(left[at]))
 
 
 def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> np.ndarray:

@@ -76,8 +76,7 @@ def check_floating(model: Model) -> None:
     hint = "several trees stand on the world" if roots and model.joints[0].kind == "free" else f"its first joints are {found}"
     raise InputError(
         f"{model.name!r} does not float: decoupling needs one free joint on the world that carries the whole robot, but {hint}. "
-        'Load it with base="free": freeflyer.load(file, base="free"), or load(model.description, base="free")',
-        model=model.name)
+        'Load it with base="free": freeflyer.load(file, base="free"), or load(model.description, base="free")', model=model.name)
 
 
 def base_map(M: np.ndarray) -> np.ndarray:

@@ -24,7 +24,6 @@ from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 if TYPE_CHECKING:
     from concurrent.futures import Future, ThreadPoolExecutor
 
-
 PACK = 8  # states at most, among which compiled code found numbers whose sum is not finite though each of them is
 
 
@@ -217,9 +216,7 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
         return np.broadcast_shapes(*leads)
     except ValueError:
         shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
-        raise InputError(
-            f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]
-        ) from None
+        raise InputError(f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]) from None
 
 
 def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndarray], lead: Shape, options: tuple[int, ...],

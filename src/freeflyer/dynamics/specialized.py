@@ -27,15 +27,13 @@ ENTRIES: dict[str, tuple[Entry, ...]] = {  # by public function, of trees
     "coriolis_matrix": (E.CORIOLIS,), "center_of_mass": (E.COM,), "centroidal_momentum_matrix": (E.MOMENTUM_MATRIX,),
     "centroidal_momentum": (E.MOMENTUM,), "centroidal_bias": (E.MOMENTUM_BIAS,), "all_terms": (E.ALL_TERMS,),
     "frame_pose": (E.FRAME_POSE,), "frame_jacobian": (E.FRAME_JACOBIAN,), "frame_velocity": (E.FRAME_VELOCITY,),
-    "frame_bias_acceleration": (E.FRAME_BIAS,),
-}  # fmt: skip
+    "frame_bias_acceleration": (E.FRAME_BIAS,)}  # fmt: skip
 SHARED = {E.ABA: E.SHARED_FORWARD_DYNAMICS, E.LOADED_ABA: E.LOADED_SHARED_FORWARD_DYNAMICS, E.MINV: E.SHARED_MINV}
 CLOSED: dict[str, tuple[Entry, ...]] = {
     "inverse_dynamics": (E.PROJECTED_INVERSE_DYNAMICS,), "bias_forces": (E.PROJECTED_INVERSE_DYNAMICS,),
     "gravity_forces": (E.PROJECTED_INVERSE_DYNAMICS,), "forward_dynamics": (E.PROJECTED_FORWARD_DYNAMICS,),
     "mass_matrix": (E.PROJECTED_MASS,), "inverse_mass_matrix": (E.PROJECTED_INVERSE_MASS,),
-    **{name: ENTRIES[name] for name in ("center_of_mass", "frame_pose", "all_terms")},
-}  # fmt: skip
+    **{name: ENTRIES[name] for name in ("center_of_mass", "frame_pose", "all_terms")}}  # fmt: skip
 SPECIALISED, COMPILING = "specialised", "general until it is compiled"
 Free = tuple[tuple[int, int], ...]
 INERTIAL = (*range(L.MASS, L.INERTIA + 6), *range(L.MOMENT, L.SECOND + 6))  # numbers of a body

@@ -47,10 +47,9 @@ class Calibration:
 
 
 @public
-def calibrate(
-    model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
-    motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = tol.CALIBRATION_TOLERANCE, limit: int = 50,
-) -> Calibration:
+def calibrate(model: Model, encoders: Mapping[str, float], readings: ArrayLike | None = None, q: ArrayLike | None = None, *,
+              motors: Sequence[str] | None = None, rigid: Sequence[str] = (), tolerance: float = tol.CALIBRATION_TOLERANCE,
+              limit: int = 50) -> Calibration:
     """The offsets of a closed robot's motors from absolute encoders on other joints, Kangaroo paper, section VI-A, (41), (42).
 
     Newton's steps on closure and encoders together find the posture, and so each motor's offset:
@@ -109,10 +108,8 @@ def calibrate(
         names, found[here] - raw, found, np.array(errors), float(np.linalg.norm(e[:m])), float(np.linalg.norm(e[m:])), tolerance)
 
 
-def check_observable(
-    model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str], unknown: np.ndarray,
-    enc: np.ndarray,
-) -> None:
+def check_observable(model: Model, motors: Sequence[str], encoders: Mapping[str, float] | Sequence[str], rigid: Sequence[str],
+                     unknown: np.ndarray, enc: np.ndarray) -> None:
     """CalibrationError where the encoders do not determine the positions of the independent coordinates `unknown`."""
     split, s = partition(model), structure(model)
     G = motion_map(model, split, split.q[None])[0][:, np.searchsorted(split.independent, unknown)]
@@ -129,8 +126,7 @@ def check_observable(
         raise CalibrationError(
             f"the encoders on {list_names(encoders) or 'no joint'} do not determine the positions of {list_names(names)} of "
             f"{model.name!r} ({len(hidden)} of {len(keep)} unknowns stay open): put encoders on joints that these move, or leave "
-            "them out (motors=, rigid=)",
-            joints=tuple(dict.fromkeys(names)), open=len(hidden))
+            "them out (motors=, rigid=)", joints=tuple(dict.fromkeys(names)), open=len(hidden))
 
 
 def _turns_only_itself(column: np.ndarray, owner: tuple[str, ...], j: int) -> bool:
@@ -158,10 +154,8 @@ def _encoders(model: Model, encoders: Mapping[str, float]) -> tuple[np.ndarray, 
     return at, np.array([number(f"the encoder of {name!r}", angle) for name, angle in encoders.items()])
 
 
-def _newton(
-    model: Model, x: np.ndarray, columns: np.ndarray, look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
-    lower: np.ndarray, upper: np.ndarray, tolerance: float, limit: int, rows: int,
-) -> tuple[np.ndarray, list[float]]:
+def _newton(model: Model, x: np.ndarray, columns: np.ndarray, look: Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]],
+            lower: np.ndarray, upper: np.ndarray, tolerance: float, limit: int, rows: int) -> tuple[np.ndarray, list[float]]:
     """(posture, errors) by damped Newton steps, clipped to the limits; the first `rows` errors are those of closure.
 
     Least squares begin with light loops: heavy ones bend apart along a long step, which is then refused."""

@@ -172,9 +172,8 @@ def _make(model: Model, feet: Sequence[Contact] | None) -> Standing:
 
 
 @public
-def contact_model(
-    model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None, a: ArrayLike | None = None
-) -> ContactModel:
+def contact_model(model: Model, q: ArrayLike, feet: Sequence[Contact] | None = None, v: ArrayLike | None = None,
+                  a: ArrayLike | None = None) -> ContactModel:
     """The equations of motors and base of a robot on its feet, at one posture, at rest or along a known motion.
 
     Args:
@@ -261,8 +260,7 @@ def _fixed_base_error(c: ContactModel) -> FreeflyerError:
 def _undetermined_error(c: ContactModel) -> LinkageError:
     return LinkageError(
         f"the motors of {c.model.name!r} do not determine the wrenches at {refusals.list_names(f.frame for f in c.feet)} in this "
-        "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move",
-        feet=tuple(f.frame for f in c.feet))
+        "posture (a stretched leg, or too many feet for the motors): name fewer feet, or move", feet=tuple(f.frame for f in c.feet))
 
 
 def _diagonal(blocks: list[np.ndarray]) -> np.ndarray:

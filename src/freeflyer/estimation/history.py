@@ -43,11 +43,9 @@ class ContactHistory:
 
 
 @public
-def contact_history(
-    model: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike, feet: Sequence[Contact] | None = None, *,
-    rates: ArrayLike | None = None, start: ArrayLike | None = None, cutoff: float = 5.0, alpha: float | None = None,
-    progress: Progress = no_progress,
-) -> ContactHistory:
+def contact_history(model: Model | Sensors, t: ArrayLike, positions: ArrayLike, forces: ArrayLike,
+                    feet: Sequence[Contact] | None = None, *, rates: ArrayLike | None = None, start: ArrayLike | None = None,
+                    cutoff: float = 5.0, alpha: float | None = None, progress: Progress = no_progress) -> ContactHistory:
     """Contact wrenches over a record of motor positions and motor forces.
 
     Estimates in a row: passive joints (update_passive_state), the base over soles that stay (base_over_soles), wrenches

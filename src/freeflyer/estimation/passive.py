@@ -95,8 +95,7 @@ def sensors(model: Model, also: Sequence[str] = (), rigid: Sequence[str] = ()) -
 @remembered
 def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sensors:
     if not model.constraint_rows[0]:
-        raise InputError(
-            f"{model.name!r} has no loops: its joints do not follow each other, there is no passive state to estimate",
+        raise InputError(f"{model.name!r} has no loops: its joints do not follow each other, there is no passive state to estimate",
             robot=model.name)
     if not model.description.actuated:
         raise InputError(
@@ -114,8 +113,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
         if j in split.dependent:
             raise LinkageError(
                 f"joint {name!r} follows the motors through its loops: measuring it as well leaves the estimator no freedom. "
-                "Encoders on passive joints serve to calibrate (freeflyer.estimation.calibrate)",
-                joint=name)
+                "Encoders on passive joints serve to calibrate (freeflyer.estimation.calibrate)", joint=name)
     left = [j for j in split.independent if j not in set(coordinates.tolist()) and s.owner[j] not in rigid]
     moving = _moving(model, split, left, s.owner)
     if moving:
@@ -124,8 +122,7 @@ def _sensors(model: Model, also: tuple[str, ...], rigid: tuple[str, ...]) -> Sen
             "depend on them: measure these joints (also=) or take them as fixed (rigid=)", joints=tuple(moving))
     stationary = tuple(dict.fromkeys(s.owner[j] for j in split.independent if j not in coordinates and j not in split.base))
     lower, upper = model.position_lower[coordinates], model.position_upper[coordinates]
-    return Sensors(
-        model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), stationary,
+    return Sensors(model, split, names, frozen(coordinates), frozen(place[coordinates]), frozen(lower), frozen(upper), stationary,
         split.dependent, frozen(_encoder_ranges(lower, upper)), close_loops(model))
 
 
@@ -197,10 +194,8 @@ def passive_state(model: Model | Sensors, q: ArrayLike | None = None) -> Passive
 
 
 @public
-def update_passive_state(
-    model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
-    alpha: float = ALPHA, beta: float = BETA,
-) -> PassiveState:
+def update_passive_state(model: Model | Sensors, state: PassiveState, positions: ArrayLike, rates: ArrayLike, dt: float = 0.001, *,
+                         alpha: float = ALPHA, beta: float = BETA) -> PassiveState:
     """The state a time dt later, from the positions and rates that the encoders show, Kangaroo paper, section VI-A, (35)-(40).
 
         theta_a* = rate + beta (position - theta_a)         measured joints follow their encoders
@@ -262,8 +257,7 @@ def _gains(alpha: float, beta: float, dt: float) -> np.ndarray:
     if max(alpha, beta) * dt > MAX_CORRECTION_PER_STEP:
         raise InputError(
             f"alpha = {alpha:g} and beta = {beta:g} per second are more than {MAX_CORRECTION_PER_STEP:g} per step of {dt:g} s: "
-            f"errors would grow. Take at most {MAX_CORRECTION_PER_STEP / dt:g}, or a shorter step",
-            alpha=alpha, beta=beta, dt=dt)
+            f"errors would grow. Take at most {MAX_CORRECTION_PER_STEP / dt:g}, or a shorter step", alpha=alpha, beta=beta, dt=dt)
     return np.array((alpha, beta, dt), np.float64)
 
 

@@ -25,10 +25,9 @@ FRAME_PARTS = (("STIFFNESS", K.STIFFNESS), ("DAMPING", K.DAMPING), ("PLACE", K.P
 
 
 @public
-def export_controller(
-    problem: WholeBodyProblem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full",
-    weighted: bool = False, cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False, progress: Progress = no_progress,
-) -> Export:  # fmt: skip
+def export_controller(problem: WholeBodyProblem, folder: str | os.PathLike[str], q: ArrayLike, *, formulation: Formulation = "full",
+                      weighted: bool = False, cpu: str = NATIVE, prefix: str | None = None, overwrite: bool = False,
+                      progress: Progress = no_progress) -> Export:  # fmt: skip
     """C library of a whole-body controller that needs no Python and allocates nothing, written to a folder.
 
     Targets are inputs, in a table that the header describes. It holds gains, target, velocity and acceleration of each task, at

@@ -90,8 +90,7 @@ def export(model: Model, folder: str | os.PathLike[str], functions: str | Sequen
         progress(k / len(wanted), f"compiling {entry.name}")
         ways = [1]
         if batch and function.zero:
-            notes.append(
-                f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration")
+            notes.append(f"{function.name} has no batch function: that of inverse_dynamics computes it, at zero acceleration")
         elif batch:
             ways.append(lanes_of(entry, cpu))
         for lanes in ways:
@@ -128,8 +127,7 @@ def refuse_model(model: Model) -> None:
     if model.constraint_rows[0] and not model.reduction:
         raise InputError(
             f"the loops of {model.name!r} are open: its functions would compute a tree that its robot is not. Close them: "
-            "freeflyer.close_loops(model), or load the file without loops",
-            rows=model.constraint_rows[0])
+            "freeflyer.close_loops(model), or load the file without loops", rows=model.constraint_rows[0])
     if not model.nv:
         raise InputError(f"nothing of {model.name!r} moves, so there is nothing to export")
 

@@ -25,8 +25,7 @@ MEANINGS = {  # of arguments, unless a function has its own
     "a": "acceleration, m/s^2 and rad/s^2: the rate of v",
     "tau": "generalised forces, N and N m; of a free joint the wrench [force; torque] in body axes",
     "frame": "number of a frame",
-    "expressed": "body, mixed or world expression of the twist",
-}
+    "expressed": "body, mixed or world expression of the twist"}
 
 
 @dataclass(frozen=True)
@@ -65,13 +64,11 @@ class Function:
 DERIVATIVES = (
     "dq: rows tau, columns the step in q",
     "dv: rows tau, columns v",
-    "da: rows tau, columns a; the mass matrix",
-)
+    "da: rows tau, columns a; the mass matrix")
 INVERSE_DERIVATIVES = (
     "dq: rows a, columns the step in q",
     "dv: rows a, columns v",
-    "dtau: rows a, columns tau; the inverse mass matrix",
-)
+    "dtau: rows a, columns tau; the inverse mass matrix")
 TWIST = "twist [linear; angular], m/s and rad/s"
 RATE = "rate of the twist [linear; angular], m/s^2 and rad/s^2"
 MOMENTUM = "[linear; angular about the centre of mass], world axes, kg m/s and kg m^2/s"
@@ -125,8 +122,7 @@ FUNCTIONS: dict[str, Function] = {f.name: f for f in (
     Function("body_motions", E.ALL_MOTIONS, "poses, velocities and motion directions of all bodies", ("q", "v"), (
         POSES, "motions: velocity and angular velocity of the origins, then their rates at a = 0, in world axes",
         "columns: motion direction [linear; angular] of each column at its body's origin, in world axes")),
-    Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)),
-)}
+    Function("body_poses", E.ALL_POSES, "poses of all bodies", ("q",), (POSES,)))}
 
 CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed models: v, a and tau are the independent ones
     Function("inverse_dynamics", E.PROJECTED_INVERSE_DYNAMICS, "tau = M(q) a + bias(q, v), loops closed", ("q", "v", "a"),
@@ -149,8 +145,7 @@ CLOSED_FUNCTIONS: dict[str, Function] = {f.name: f for f in (  # of closed model
         INVERSE_DERIVATIVES),
     Function("velocity_map", E.PROJECTION_MAP, "G with G v the velocities of all joints", ("q",), ("G: G v in m/s and rad/s",)),
     Function("expand_motion", E.PROJECTED_MOTION, "velocities and accelerations of all joints", ("q", "v", "a"),
-        ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")),
-)}
+        ("whole_v: m/s and rad/s", "whole_a: m/s^2 and rad/s^2")))}
 # fmt: on
 
 

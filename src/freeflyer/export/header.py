@@ -20,7 +20,6 @@ from freeflyer.kernels.entry import OK, STATE, WHERE
 from freeflyer.kernels.model import layout
 from freeflyer.text import unique_name
 
-
 RESERVED = frozenset(  # names of libraries, of other files, and of headers of C23, POSIX, compilers and their C libraries
     """
     c dl gcc m main objects rt util
@@ -32,8 +31,7 @@ RESERVED = frozenset(  # names of libraries, of other files, and of headers of C
     syscall syslimits ucontext unwind values varargs wait
     availability availabilityinternal availabilitymacros availabilityversions conio corecrt crtdbg crtdefs direct io process sal
     standards tchar vadefs vcruntime windows xlocale
-    """.split()
-)
+    """.split())
 LONGEST = 48
 
 
@@ -75,8 +73,7 @@ STATUS = (
     ("WRONG_OPTION", status.WRONG_OPTION, "no such frame or expression"),
     ("SHORT_SCRATCH", status.SHORT_SCRATCH, "scratch is too small; results mean nothing"),
     ("OVERLAP", status.OVERLAP, "an output shares memory with an input or another output"),
-    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"),
-)
+    ("WRONG_MODEL", status.WRONG_MODEL, "library and constants do not belong together"))
 CONVENTIONS = """\
  * Units: m, kg, s, rad, N. Axes right-handed. Quaternions x, y, z, w. Twists [linear; angular], wrenches [force; torque].
  * Free joint: q is position, then quaternion; v is the twist of the body in its own axes (body twist), tau the wrench likewise.
@@ -187,15 +184,14 @@ def prototype(call: Call) -> str:
 
 ENTRY = (
     "int64_t {name}(const int64_t *topology, const double *parameters, const int64_t *inputs, const int64_t *options,\n"
-    "    const int64_t *outputs, const int64_t *sizes, double *scratch, int64_t *where);"
-)
+    "    const int64_t *outputs, const int64_t *sizes, double *scratch, int64_t *where);")
 PER_LINE = 8
 
 
 def source(library: Library) -> str:
     """The text of the C file."""
-    model = library.model
-    zero = [f"static const double zero[{library.upper}_NV] = {{0.0}};", ""] if _zeros(library) else []
+    model, uses_zero = library.model, any(call.function.zero for call in library.calls)
+    zero = [f"static const double zero[{library.upper}_NV] = {{0.0}};", ""] if uses_zero else []
     parts = [
         f"/* {comment(model.name)}: the model's constants, and calls of its compiled kernels. See {library.prefix}.h. */",
         f'#include "{library.prefix}.h"', "", "#include <stddef.h>", "",
@@ -240,10 +236,6 @@ def body(call: Call) -> str:
 
 def _address(name: str) -> str:
     return f"(int64_t)(intptr_t){name}"
-
-
-def _zeros(library: Library) -> bool:
-    return any(call.function.zero for call in library.calls)
 
 
 STATES = 16  # of a batch

@@ -102,7 +102,6 @@ PROJECTED_FORCE_DERIVATIVES = entry("linkages.projection_rates.projected_force_d
 CLOSE_POSTURE = entry("linkages.assembly.close_posture", "q", ("nq",), ("rows",), (1,), shared=("nv", "nv", 2), square=True,
     table=PLAN, one_by_one=True)
 
-
 # of robots with encoders, and standing ones (estimation/)
 PASSIVE_STEP = entry("estimation.passive_step", "qmm", ("nq",), VECTOR, (1,), shared=("2 table 0", 3), table=MEASURED,
     one_by_one=True, **CLOSED)

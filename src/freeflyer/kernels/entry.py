@@ -36,14 +36,11 @@ DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
     "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(24)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
-    "6 table 0": (6, -1, 0), "6 table 6": (6, -7, 0),
-}  # fmt: skip
+    "6 table 0": (6, -1, 0), "6 table 6": (6, -7, 0)}  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs
-    "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4",
-}  # fmt: skip
+    "q": "nq", "v": "nv", "u": "nu", "m": "table 0", "f": "table 1", "g": 3, "w": "6 table 0", "s": "table 4"}  # fmt: skip
 OPTIONS: dict[str, Formula] = {  # an option is 0 or more and below this
-    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3), "scheme": (0, 0, 3),
-}  # fmt: skip
+    "frame": (1, L.N_FRAMES, 0), "expressed": (0, 0, 3), "scheme": (0, 0, 3)}  # fmt: skip
 
 
 def formula(dimension: Dimension) -> Formula:

@@ -90,8 +90,7 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
     except LinkageError as error:
         raise InputError(
             f"with {driver!r} driven, the tasks cannot all be kept: {error}. Release as many motors as there are tasks.",
-            driver=driver, release=tuple(release),
-        ) from error
+            driver=driver, release=tuple(release)) from error
     if len(split.free):
         loose = [j.name for j in narrowed.joints if j.iv in split.free]
         raise InputError(

@@ -179,8 +179,7 @@ def _check(model: Model, split: Partition, motors: Sequence[str], joints: Sequen
     G = motion_map(model, split, split.q[None])[0]
     part = G[np.ix_([model.joint(n).iv for n in joints], columns)]
     if np.linalg.matrix_rank(part, tol=1e-9 * max(np.abs(part).max(), 1e-300)) < 2:
-        raise InputError(
-            f"{', '.join(motors)} do not move {', '.join(joints)} independently here: their rates are {part.tolist()}",
+        raise InputError(f"{', '.join(motors)} do not move {', '.join(joints)} independently here: their rates are {part.tolist()}",
             motors=tuple(motors), joints=tuple(joints))
 
 

@@ -76,8 +76,7 @@ def partition_by(model: Model, names: tuple[str, ...]) -> Partition:
         tied, held = (refusals.list_names(error.data[key]) for key in ("motors", "loops"))  # type: ignore[arg-type]
         raise LinkageError(
             f"{tied} cannot all be independent: the loops {held} of {model.name!r} make some of them follow the others; name fewer",
-            **error.data,
-        ) from None
+            **error.data) from None
     more = [s.owner[j] for j in np.setdiff1d(found.independent, np.union1d(chosen, s.base))]
     if more:
         raise LinkageError(
@@ -184,8 +183,7 @@ def _collect(model: Model, q: np.ndarray, J: np.ndarray, blocks: tuple[Block, ..
     dependent = np.sort(np.concatenate([none, *(b.dependent for b in blocks)]))
     rows = np.sort(np.concatenate([none, *(b.rows for b in blocks)]))
     independent = np.setdiff1d(np.arange(model.nv), dependent)
-    return Partition(
-        q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent),
+    return Partition(q=frozen(q.copy()), rows=frozen(rows), dependent=frozen(dependent), independent=frozen(independent),
         base=s.base, actuated=s.actuated, passive=s.passive, free=frozen(np.setdiff1d(s.passive, dependent)),
         rank=len(rows), singular_values=frozen(singular_values(J)), tolerance=FACTOR_RANK_RATIO, blocks=blocks)
 

@@ -82,8 +82,7 @@ def too_few_motors(model: Model, free: np.ndarray) -> LinkageError:
     """Passive joints that neither motors nor loops determine."""
     names = [structure(model).owner[j] for j in free]
     count = f"{len(free)} coordinate" + ("s" if len(free) > 1 else "")
-    return LinkageError(
-        f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
+    return LinkageError(f"{model.name!r} has too few motors: nothing determines {list_names(names)} ({count}). Give them motors, "
         "tie them by a loop or a coupling, or lock them (freeflyer.lock_joints)", joints=tuple(dict.fromkeys(names)))
 
 
@@ -112,11 +111,9 @@ def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageEr
         rows, dependent = blocks[where]
         names, owner = list(dict.fromkeys(loops[r] for r in rows)), structure(model.tree).owner
         joints = list(dict.fromkeys(owner[j] for j in dependent))
-        return LinkageError(
-            f"the sub-mechanism of loops {', '.join(names)} is singular{f' at {which}' if at else ''}: its joints "
+        return LinkageError(f"the sub-mechanism of loops {', '.join(names)} is singular{f' at {which}' if at else ''}: its joints "
             f"{', '.join(joints)} do not follow from the independent ones there (singular values in the ratio {worst:.2g}); move "
-            "away from that posture",
-            reason="singular", loops=names, joints=joints, ratio=worst, state=state)
+            "away from that posture", reason="singular", loops=names, joints=joints, ratio=worst, state=state)
     return LinkageError(
         f"the projected mass matrix of {model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "
         "give the joint armature, or lock it (freeflyer.lock_joints)", reason="inertia")

@@ -132,8 +132,7 @@ def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: B
         every = sum(len(s.rows[k]) for k in ties)
         worst = condition(model, split.q, J, rows, dependent)
         loops = tuple(s.names[k] for k in ties)
-        yield Mechanism(
-            name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""),
+        yield Mechanism(name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""),
             loops=loops, actuated=_joints(s, motors), dependent=_joints(s, dependent),
             passive=own, touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
             mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),

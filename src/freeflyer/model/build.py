@@ -103,9 +103,8 @@ class _Builder:
         iq, iv = next((j.iq, j.iv) for j in self.joints if j.name == head.name)
         return Coupled(iq, iv, ratio, offset)
 
-    def _append(
-        self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float, offset: float
-    ) -> tuple[int, np.ndarray]:
+    def _append(self, joint: Joint, body: int, X: np.ndarray, iq: int, iv: int, ratio: float,
+                offset: float) -> tuple[int, np.ndarray]:
         """Adds the bodies of a joint; the last one's number, and the pose of the child link in it."""
         if joint.kind in KINDS:
             coordinates = tuple(range(iv, iv + joint_sizes(joint.kind)[1]))

@@ -16,14 +16,12 @@ import numpy as np
 from freeflyer.errors import DescriptionError
 from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 
-
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
 ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
-
 
 _IDENTITY, _Y, _Z = (frozen_array(x) for x in (np.eye(4), [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
 _NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3)))

@@ -49,8 +49,7 @@ def merge_fixed(model: Model) -> Model:
     for link in description.links:
         top, X = where[link.name]
         parts.setdefault(top, []).append(transform(link.inertia, X) if top != link.name else link.inertia)
-    links = tuple(
-        Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia) for x in description.links
+    links = tuple(Link(x.name, join(*parts[x.name]) if len(parts[x.name]) > 1 else x.inertia) for x in description.links
         if where[x.name][0] == x.name)
     kept = [j for j in description.joints if where[j.child][0] == j.child]
     joints = tuple(replace(j, parent=where[j.parent][0], placement=where[j.parent][1] @ j.placement) for j in kept)

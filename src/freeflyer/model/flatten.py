@@ -179,9 +179,8 @@ def coordinate_tree(parent: Sequence[int], nv: int, shared: bool) -> np.ndarray:
     return np.stack([parent, last, start], axis=1)
 
 
-def align(
-    bodies: Sequence[Body], frames: Sequence[tuple[str, int, np.ndarray]]
-) -> tuple[list[Body], list[tuple[str, int, np.ndarray]]]:
+def align(bodies: Sequence[Body],
+          frames: Sequence[tuple[str, int, np.ndarray]]) -> tuple[list[Body], list[tuple[str, int, np.ndarray]]]:
     """The same tree with the x axes of its screws chosen; no result depends on it."""
     first = {}
     for i, b in reversed(list(enumerate(bodies))):

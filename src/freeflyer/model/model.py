@@ -236,8 +236,7 @@ class Model:
 
     def _make_handles(self) -> None:
         arrays, no_frames = (self.topology, self.parameters), np.zeros(1, np.int64)
-        self._complete(
-            handle=handle(*arrays, self.code), _unloaded=table_handle(*arrays, layout.FRAMES, no_frames, self.code))
+        self._complete(handle=handle(*arrays, self.code), _unloaded=table_handle(*arrays, layout.FRAMES, no_frames, self.code))
 
     def __reduce__(self) -> Any:
         return self._made_by

@@ -155,8 +155,7 @@ def refuse_no_model(model: Any, function: str, place: str = "first") -> None:
     elif hasattr(model, "shape"):
         advice = f"the model comes first, then arrays; {advice}"
     raise InputError(
-        f"the {place} argument of {function} must be a freeflyer Model, got {_format(model)}: {advice}", model=model
-    ) from None
+        f"the {place} argument of {function} must be a freeflyer Model, got {_format(model)}: {advice}", model=model) from None
 
 
 def _format(x: Any) -> str:

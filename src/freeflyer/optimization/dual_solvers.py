@@ -16,8 +16,7 @@ from freeflyer.tolerances import PROXIMAL_STEP, SOLVER_TOLERANCE_SHARE
 
 OUTCOMES = (
     ("solved", "optimal"), ("failed", "infeasible"), ("limit", "iteration limit"), ("failed", "not convex"),
-    ("failed", "unbounded"),
-)  # fmt: skip
+    ("failed", "unbounded"))  # fmt: skip
 FIRST_CHANGES, CHANGES = 100, 10  # allowed: these and so many for each limit
 # of daqp, tried where rows depend on each other, which it would report as infeasible; polishing makes up for them
 LOOSER_TOLERANCES = (1e-9, 1e-7, 1e-6, 1e-5)
@@ -47,9 +46,7 @@ def by_active_set(p: QuadraticProgram, iterations: int | None, warm: Solution | 
     return Attempt(x, dual, outcome, status, int(verdict[0]))
 
 
-def by_daqp(
-    p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
-) -> Attempt:
+def by_daqp(p: QuadraticProgram, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None) -> Attempt:
     """One solution by daqp.solve; `warm` gives the first active set, and is ignored where its size differs.
 
     Without a solution daqp leaves the memory of the multipliers as it found it, and that of x as well, or fills it with numbers of

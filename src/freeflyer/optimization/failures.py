@@ -120,8 +120,7 @@ def failure(p: QuadraticProgram, found: Attempt, solver: str, limits: str) -> So
     y = infeasibility(C, scaled.program.lower, scaled.program.upper)
     if y is not None:
         y = y * scaled.rows
-        return InfeasibleError(
-            f"no x satisfies {_rows(p, y)} together (proven by multipliers; {solver}: {found.status})",
+        return InfeasibleError(f"no x satisfies {_rows(p, y)} together (proven by multipliers; {solver}: {found.status})",
             certificate=y, **_conflict(p, y), **facts)  # fmt: skip
     d = descent(scaled.program, C)
     if d is not None:

@@ -81,9 +81,8 @@ class _State(NamedTuple):
 
 
 @public
-def solve_hierarchy(
-    levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = ACTIVE_SET, tolerance: float = 1e-8
-) -> HierarchySolution:
+def solve_hierarchy(levels: Sequence[Any], *, warm: HierarchySolution | None = None, solver: str = ACTIVE_SET,
+                    tolerance: float = 1e-8) -> HierarchySolution:
     """Solution x of a strict hierarchy: levels of rows are met in their order, an earlier one is never changed for a later one.
 
     Lexicographic least squares with inequalities (Escande, Mansard and Wieber, IJRR 33(7), 2014). Level k minimises the weighted
@@ -178,9 +177,8 @@ def _descend(s: _State, level: Level, k: int, solver: str, tolerance: float) -> 
     return below, step
 
 
-def _program(
-    s: _State, E: np.ndarray, target: np.ndarray, rows: Level | None, k: int, solver: str, tolerance: float
-) -> tuple[np.ndarray, int]:
+def _program(s: _State, E: np.ndarray, target: np.ndarray, rows: Level | None, k: int, solver: str,
+             tolerance: float) -> tuple[np.ndarray, int]:
     """The step z (r,) that minimises |E z - target|^2 and the violations of soft rows A z, within the inequalities held so far.
 
     Violations are variables behind z. z = 0 keeps the inequalities: limits that x passes by rounding are moved to x."""

@@ -43,9 +43,8 @@ class QuadraticProgram(NamedTuple):
         return Attempt(np.full(len(self.g), np.nan), np.full(len(self.lower), np.nan), outcome, status, iterations)
 
 
-def quadratic_program(
-    H: Any, g: Any, A: Any = None, lower: Any = None, upper: Any = None, x_lower: Any = None, x_upper: Any = None
-) -> QuadraticProgram:
+def quadratic_program(H: Any, g: Any, A: Any = None, lower: Any = None, upper: Any = None, x_lower: Any = None,
+                      x_upper: Any = None) -> QuadraticProgram:
     """Arguments as arrays of the right shapes. Numbers are looked at where an answer fails (`refuse_numbers`)."""
     if x_lower is None and x_upper is None and _plain(H, g, A, lower, upper):
         return QuadraticProgram(H, g, A, lower, upper)

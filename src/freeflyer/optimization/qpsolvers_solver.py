@@ -40,10 +40,8 @@ def check_installed(solver: str) -> None:
     raise MissingSolverError(text, solver=solver, available=names, package=package)
 
 
-def attempt(
-    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None,
-    more: Mapping[str, Any] = MappingProxyType({}),
-) -> Attempt:
+def attempt(p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None,
+            warm: Solution | None, more: Mapping[str, Any] = MappingProxyType({})) -> Attempt:
     """One solution by `qpsolvers.solve_problem`, its multipliers as those of two-sided rows."""
     check_installed(solver)
     split = _Split(p)
@@ -83,8 +81,7 @@ class _Split:
         inequal = np.concatenate((C[self.above], -C[self.below]))
         limits = np.concatenate((p.upper[self.above], -p.lower[self.below]))
         low, high = np.where(same[:b], -np.inf, p.lower[:b]), np.where(same[:b], np.inf, p.upper[:b])
-        self.problem = qpsolvers.Problem(
-            p.H, p.g, inequal if len(inequal) else None, limits if len(inequal) else None,
+        self.problem = qpsolvers.Problem(p.H, p.g, inequal if len(inequal) else None, limits if len(inequal) else None,
             C[self.equal] if len(self.equal) else None, p.upper[self.equal] if len(self.equal) else None,
             low if b else None, high if b else None)  # fmt: skip
 

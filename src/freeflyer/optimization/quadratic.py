@@ -23,11 +23,10 @@ ACTIVE_SET, DAQP = "active-set", "daqp"
 
 
 @public
-def solve_qp(
-    H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
-    x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = ACTIVE_SET, warm: Solution | None = None,
-    tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None, feasible: ArrayLike | None = None,
-) -> Solution:  # fmt: skip
+def solve_qp(H: ArrayLike, g: ArrayLike, A: ArrayLike | None = None, lower: ArrayLike | None = None, upper: ArrayLike | None = None,
+             x_lower: ArrayLike | None = None, x_upper: ArrayLike | None = None, *, solver: str = ACTIVE_SET,
+             warm: Solution | None = None, tolerance: float = 1e-8, iterations: int | None = None, seconds: float | None = None,
+             feasible: ArrayLike | None = None) -> Solution:  # fmt: skip
     """Minimum x of 1/2 x^T H x + g^T x so that lower <= A x <= upper and x_lower <= x <= x_upper.
 
     Args:
@@ -89,10 +88,8 @@ def quick_check(p: QuadraticProgram, found: Attempt, tolerance: float, solver: s
 
 
 @np.errstate(over="ignore", divide="ignore", invalid="ignore")  # answers with such numbers keep no tolerance
-def _answer(
-    p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None,
-    start: np.ndarray | None,
-) -> Solution:  # fmt: skip
+def _answer(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, iterations: int | None, seconds: float | None,
+            start: np.ndarray | None) -> Solution:  # fmt: skip
     """An attempt that quick_check refuses: checked entry by entry, polished, solved from a feasible start, solved again, or refused
     with an error."""
     refuse_numbers(p)
@@ -142,9 +139,8 @@ def _accept(p: QuadraticProgram, found: Attempt, tolerance: float, solver: str, 
     return best
 
 
-def _attempt(
-    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None, warm: Solution | None
-) -> Attempt:
+def _attempt(p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None,
+             warm: Solution | None) -> Attempt:
     if solver == ACTIVE_SET:
         if seconds is not None:
             raise InputError(f"{solver} has no limit of time: limit iterations, or take daqp or osqp", solver=solver)
@@ -158,9 +154,8 @@ def _attempt(
     return qpsolvers_solver.attempt(p, solver, tolerance, iterations, seconds, warm)
 
 
-def _further(
-    p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None, seconds: float | None
-) -> Iterator[Attempt]:
+def _further(p: QuadraticProgram, solver: str, tolerance: float, iterations: int | None,
+             seconds: float | None) -> Iterator[Attempt]:
     if solver == ACTIVE_SET:
         yield dual_solvers.by_active_set(p, iterations, None)
     if solver in (ACTIVE_SET, DAQP):
@@ -181,9 +176,8 @@ def check_solver(solver: str) -> None:
         qpsolvers_solver.check_installed(solver)
 
 
-def nearest(
-    point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = ACTIVE_SET, warm: Solution | None = None
-) -> Solution:
+def nearest(point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = ACTIVE_SET,
+            warm: Solution | None = None) -> Solution:
     """Point x nearest to another one within linear limits: |x - point| is least so that lower <= A x <= upper.
 
     Args:

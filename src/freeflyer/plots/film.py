@@ -17,8 +17,7 @@ from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
 
 LIGHT, DARK, EDGE, INK, ORANGE_INK = (
-    np.array(x) for x in ((0.83, 0.88, 0.94), (0.47, 0.57, 0.68), (0.20, 0.25, 0.31), (0.11, 0.14, 0.17), (0.87, 0.48, 0.20))
-)
+    np.array(x) for x in ((0.83, 0.88, 0.94), (0.47, 0.57, 0.68), (0.20, 0.25, 0.31), (0.11, 0.14, 0.17), (0.87, 0.48, 0.20)))
 FLOOR, FLOOR_LINE = "#eff1f3", "#d0d5da"
 TILE = 0.25  # m between lines of the floor
 MOST_LINES = 400  # of the floor to either side

@@ -16,8 +16,7 @@ PANELS = (
     ("q ", "position (m, rad)"),
     ("v ", "velocity (m/s, rad/s)"),
     ("tau ", "input (N, N m)"),
-    ("force ", "contact force (N)"),
-)
+    ("force ", "contact force (N)"))
 
 
 def signal_groups(columns: Mapping[str, np.ndarray]) -> dict[str, dict[str, np.ndarray]]:

@@ -109,11 +109,9 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
     progress(0.0, f"checks of {model.name}")
     small = len(tree.description.links) <= MOST_DRAWN
     drawn = model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))  # neutral closes loops
-    return Report(
-        robot=model.name, version=__version__,
+    return Report(robot=model.name, version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
-        overview=overview(model), check=check(model, seed=seed),
-        matrices=part("matrices", lambda: matrices(model, seed=seed)),
+        overview=overview(model), check=check(model, seed=seed), matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
@@ -143,8 +141,7 @@ def tour(model: Model, batch: int = BATCH) -> Tour:
     (call,) = time_interleaved([lambda: inverse_dynamics(model, q, v, a)], 5, 1e-3)
     inverse, forward = time_interleaved(
         [lambda: inverse_dynamics(model, x.q, x.v, x.a), lambda: forward_dynamics(model, x.q, x.v, tau)], 5, 2e-3)
-    return Tour(
-        robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass), com=center_of_mass(model, neutral(model)),
+    return Tour(robot=model.name, nq=model.nq, nv=model.nv, mass=float(model.mass), com=center_of_mass(model, neutral(model)),
         round_trip=float(np.max(np.abs(returned - x.a)) / np.max(np.abs(x.a))),
         momentum=float(np.max(np.abs(by_matrix - momentum)) / max(np.max(np.abs(momentum)), 1e-12)),
         inverse_dynamics_call=call, inverse_dynamics_batch=inverse / batch, forward_dynamics_batch=forward / batch,

@@ -15,15 +15,13 @@ from freeflyer.robots.mobile import aerial_manipulator, differential_drive_manip
 
 __all__ = [
     "aerial_manipulator", "chain", "differential_drive_manipulator", "holonomic_manipulator", "humanoid",
-    "kangaroo_like", "make", "names", "prismatic_hopper", "quadruped", "revolute_hopper", "space_manipulator", "standing_posture",
-]
+    "kangaroo_like", "make", "names", "prismatic_hopper", "quadruped", "revolute_hopper", "space_manipulator", "standing_posture"]
 
 _MAKERS: dict[str, Callable[..., Model]] = {
     maker.__name__: maker
     for maker in (
         aerial_manipulator, chain, differential_drive_manipulator, holonomic_manipulator, humanoid,
-        kangaroo_like, prismatic_hopper, quadruped, revolute_hopper, space_manipulator,
-    )}
+        kangaroo_like, prismatic_hopper, quadruped, revolute_hopper, space_manipulator)}
 
 
 def names() -> tuple[str, ...]:

@@ -80,9 +80,8 @@ class Motor:
         return Motor(-self.upper, -self.lower, self.velocity, self.effort, self.armature)
 
 
-def hinge(
-    name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray, motor: Motor | None
-) -> Joint:
+def hinge(name: str, parent: str, child: str, placement: np.ndarray, axis: Sequence[float] | np.ndarray,
+          motor: Motor | None) -> Joint:
     """A revolute joint driven by `motor`, or a fixed joint where there is none."""
     if motor is None:
         return Joint(name, "fixed", parent, child, placement)

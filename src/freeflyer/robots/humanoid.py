@@ -31,8 +31,7 @@ MOTORS = {
     "forearm_yaw": Motor(-2.0, 2.0, 10.0, 25.0, 0.01),
     "wrist_pitch": Motor(-1.0, 1.0, 10.0, 20.0, 0.008),
     "wrist_roll": Motor(-0.6, 0.6, 10.0, 20.0, 0.008),
-    "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005),
-}
+    "finger": Motor(-0.2, 1.6, 10.0, 3.0, 0.0005)}
 
 
 @dataclass(frozen=True)
@@ -59,8 +58,7 @@ def leg(side: str) -> list[Part]:
     upper = join(capsule(6.0, 0.07, (0.0, 0.0, -0.05), (0.0, 0.0, -0.36)), hip_motor)
     lower = join(capsule(3.0, 0.05, (0.0, 0.0, -0.05), (0.0, 0.0, -0.38)), knee_motor)
     ankle = capsule(0.7, 0.03, (0.0, -0.02, 0.0), (0.0, 0.02, 0.0))
-    sole = join(
-        box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
+    sole = join(box(1.5, (TOE + HEEL, 2.0 * SOLE_HALF_WIDTH, 0.03), ((TOE - HEEL) / 2.0, 0.0, -ANKLE + 0.015)),
         box(0.5, (0.08, 0.07, 0.06), (0.0, 0.0, -0.03)))
     return [
         _part(side, "hip_yaw", "pelvis", yaw_link, translation(y=s * HIP_Y), "yaw", hip),
@@ -68,7 +66,8 @@ def leg(side: str) -> list[Part]:
         _part(side, "hip_pitch", roll_link, thigh, translation(), "pitch", upper),
         _part(side, "knee", thigh, shank, translation(z=-THIGH), "pitch", lower),
         _part(side, "ankle_pitch", shank, ankle_link, translation(z=-SHANK), "pitch", ankle),
-        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole, _sole_sites(side, foot))]
+        _part(side, "ankle_roll", ankle_link, foot, translation(), "roll", sole,
+              sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH))]
 
 
 def arm(side: str) -> list[Part]:
@@ -105,20 +104,14 @@ def _finger(side: str, name: str, x: float) -> Part:
     return Part(f"{side}_{name}", f"{side}_hand", f"{side}_{name}_link", translation(x, 0.0, z), "roll", motor, solid)
 
 
-def _part(
-    side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
-    sites: tuple[Site, ...] = (),
-) -> Part:
+def _part(side: str, name: str, parent: str, link: str, placement: np.ndarray, turn: str, inertia: Inertia,
+          sites: tuple[Site, ...] = ()) -> Part:
     motor = MOTORS[name] if side == "left" or turn == "pitch" else MOTORS[name].mirrored()
     return Part(f"{side}_{name}", parent, link, placement, turn, motor, inertia, sites)
 
 
 def _sign(side: str) -> float:
     return 1.0 if side == "left" else -1.0
-
-
-def _sole_sites(side: str, foot: str) -> tuple[Site, ...]:
-    return sole_sites(f"{side}_sole", foot, ANKLE, TOE, HEEL, SOLE_HALF_WIDTH)
 
 
 SIDES = ("left", "right")

@@ -48,10 +48,8 @@ def differential_drive_manipulator(rolling_wheels: bool = False) -> Model:
     return _manipulator(name, _platform(), None, links, joints, contacts)
 
 
-def _manipulator(
-    name: str, platform: Inertia, drive: tuple[float, ...] | None, links: tuple[Link, ...] = (),
-    joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = (),
-) -> Model:
+def _manipulator(name: str, platform: Inertia, drive: tuple[float, ...] | None, links: tuple[Link, ...] = (),
+                 joints: tuple[Joint, ...] = (), sites: tuple[Site, ...] = ()) -> Model:
     """Base, wheels if they turn, and the arm; `drive` is the base's effort (N, N, Nm), None if wheels drive it."""
     base = Joint(ROOT_JOINT, "planar", WORLD, "platform", velocity=(1.5, 1.5, 2.0), effort=drive or ())
     arm_links, arm_joints, arm_sites = serial_arm("platform", MOUNT, ARM)

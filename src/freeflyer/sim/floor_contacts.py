@@ -221,8 +221,7 @@ def _exchange(stance: ConstraintSet, floor: float, state: EventState, names: set
         if fastest is None or open_ones[fastest] <= motion:
             return names, more
         names = names | {fastest}
-    raise EventError(
-        f"at {state.t:.9g} s no choice of contacts keeps all that touch from pulling and from sinking in "
+    raise EventError(f"at {state.t:.9g} s no choice of contacts keeps all that touch from pulling and from sinking in "
         f"({', '.join(sorted(names))}): contacts that do not slide cannot follow this motion", t=state.t)  # fmt: skip
 
 

@@ -55,8 +55,7 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     except InputError as error:
         raise InputError(
             f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, forces (nv,), or a table "
-            f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})"
-        ) from None
+            f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})") from None
     return replace(_check_function(model, lambda t, q, v: fixed, "inputs", True, hold), held=True, constant=True)
 
 
@@ -138,7 +137,6 @@ class Sensing:
         noise = self._noise(k, v.shape)
         q = closed_posture(model, q)  # MuJoCo's loops give way
         return integrate(model, q, noise[0] * self.position_noise), v + noise[1] * self.velocity_noise
-
 
     def _noise(self, k: int, shape: tuple[int, ...]) -> np.ndarray:
         return np.random.default_rng((self.seed, k)).standard_normal((2, *shape))

@@ -245,8 +245,7 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
             bodies.setdefault(b, []).append(k)
     points = tuple(_points(model, q[0], foot, links[0]) for foot, links in zip(feet or (), carrying))
     driven_positions, coordinates = (np.array([getattr(model.joint(n), k) for n in motors], np.int64) for k in ("iq", "iv"))
-    return Plant(
-        driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
+    return Plant(driven or model, tuple(feet or ()), mujoco, mj, data, places, _servos(mj, motors), driven_positions, coordinates,
         _servos(mj, idle), idle_positions, bodies, points)  # fmt: skip
 
 
@@ -284,8 +283,7 @@ def _agree(model: Model, mj: Any, data: Any, q: np.ndarray, where: str) -> None:
     if off > PLANT_POSE_TOLERANCE:
         raise InputError(
             f"{where} is another robot than the model of {model.name!r}: masses or links differ by {off:.2g} (m, or of the mass). "
-            "Give the file that the model was read from, unedited",
-            difference=off)  # fmt: skip
+            "Give the file that the model was read from, unedited", difference=off)  # fmt: skip
 
 
 def _rigid_links(model: Model, foot: Contact) -> list[str]:

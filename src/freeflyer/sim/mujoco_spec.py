@@ -202,8 +202,6 @@ def _idle(model: Model, wide: Model, q: np.ndarray) -> tuple[str, ...]:
     moving = np.flatnonzero(np.abs(null).max(axis=0, initial=0.0) > IDLE_RATIO ** 0.5)
     owner = [next(j.name for j in model.joints if j.iv <= split.dependent[k] < j.iv + j.nv) for k in moving]
     if len(owner) != len(null):
-        raise InputError(
-            f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
-            "points and poses only",
-            joints=tuple(owner))  # fmt: skip
+        raise InputError(f"the loops of {model.name!r} that tie an angle move other joints ({', '.join(owner[:6])}): MuJoCo ties "
+            "points and poses only", joints=tuple(owner))  # fmt: skip
     return tuple(owner)

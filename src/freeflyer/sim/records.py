@@ -78,8 +78,7 @@ class Recorder:
         t, q, v, tau, forces, facts = zip(*self.samples)
         if q[0].ndim > 1:  # forces may be the same for all
             tau = [np.broadcast_to(x, v[0].shape) for x in tau]
-        return Run(
-            np.array(t), np.array(q), np.array(v), np.array(tau),
+        return Run(np.array(t), np.array(q), np.array(v), np.array(tau),
             by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model)  # fmt: skip
 

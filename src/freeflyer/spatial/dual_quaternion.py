@@ -11,7 +11,6 @@ our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "wo
 InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
 
-
 from __future__ import annotations
 
 from typing import NamedTuple
@@ -20,7 +19,6 @@ from numpy.typing import ArrayLike
 from freeflyer.errors import InputError
 from freeflyer.spatial import _check as ck, _series as series, quaternion, se3
 from freeflyer.spatial._series import cross as cross3, dot
-
 
 IMAGINARY = np.array([-1.0, -1.0, -1.0, 1.0])
 CONJUGATE = np.concatenate([IMAGINARY, IMAGINARY])
@@ -216,7 +214,6 @@ def assemble(primary: np.ndarray, dual: np.ndarray) -> np.ndarray:
 
 TABLE = product(np.eye(8)[:, None], np.eye(8)[None])  # (i, j): the product of basis elements i and j
 
-
 __all__ = [
     "adjoint", "adjoint_rate", "conjugate", "cross", "decomposed_exp", "decomposed_log", "dual_conjugate", "exp",
     "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6", "from_vec8",
@@ -318,8 +315,7 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
     Args:
         translation: (...) array, m.
         direction, moment: (..., 3) array, of unit length; point x direction, for any point of the line, m."""
-    t, d, l, m = ck.arrays(
-        ("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
+    t, d, l, m = ck.arrays(("angle", angle, ck.SCALAR), ("translation", translation, ck.SCALAR), ("direction", direction, ck.POINT),
         ("moment", moment, ck.POINT))
     l = l / ck.check_unit("direction", l)[..., None]
     scale = np.maximum(1.0, np.abs(m).max(axis=-1))

@@ -21,7 +21,6 @@ from sympy.printing.pycode import PythonCodePrinter
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import choice, instance, public
 
-
 Inputs = Mapping[str, sp.Symbol | Iterable[sp.Symbol]]
 Outputs = Mapping[str, sp.Expr | sp.MatrixBase | Iterable[sp.Expr]]
 PRINTED = (sp.sin, sp.cos, sp.tan, sp.asin, sp.acos, sp.atan, sp.atan2, sp.sinh, sp.cosh, sp.tanh, sp.exp, sp.log, sp.Abs)

@@ -64,8 +64,7 @@ def sliders(model: Model) -> tuple[Slider, ...]:
                     ("planar", 2), ("cylindrical", 1))  # fmt: skip
                 reach = np.pi if turns else REACH
                 name = joint.name if joint.nq == 1 else f"{joint.name} {k}"
-                found.append(
-                    Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high))
+                found.append(Slider(name, joint, k, max(low, -reach) if low == -np.inf else low, reach if high == np.inf else high))
     return tuple(found)
 
 

@@ -16,8 +16,7 @@ FINENESS = 2  # samples of a pixel in each direction
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])  # towards it
 AMBIENT, SKY, DIFFUSE = 0.42, 0.18, 0.52
 BACKGROUND, FLOOR, FLOOR_LINE, SHADE = (
-    np.array(x, np.float32) for x in ((1, 1, 1), (0.955,) * 3, (0.87,) * 3, (0.80, 0.81, 0.83))
-)
+    np.array(x, np.float32) for x in ((1, 1, 1), (0.955,) * 3, (0.87,) * 3, (0.80, 0.81, 0.83)))
 BEHIND = 0.5  # share of the colour of arrows that other things hide
 TILE, LINE = 0.25, 0.006  # m: of the floor; width of its lines
 CHUNK = 1_000_000  # samples at once

@@ -12,7 +12,6 @@ from freeflyer.cli.output import output, print_table, status, table, write_json
 from freeflyer.errors import InputError
 from freeflyer.files import write_atomically
 
-
 KeyArgument = Annotated[str | None, typer.Argument(metavar="KEY", help="The paper; without one, the list of them.",
     show_default=False)]  # fmt: skip
 FolderOption = Annotated[Path, typer.Option("--output", "-o", metavar="FOLDER",

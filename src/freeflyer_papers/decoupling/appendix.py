@@ -206,8 +206,7 @@ def _tests(r: AppendixResult) -> Table:
         ("line 228 at q1 = 180 deg: atan(tan(q1 / 2)) jumps; ours goes on", f"{r.angle_jump:.3f} rad"),
         ("line 287 as printed, h_inertc = A_ic^-T h_b: differs from the centroidal momentum by", f"{r.momentum_error:.1e}"),
         ("(4.24) as printed, J_r(i_o_cf) R_cf: differs from the rate of r_cf by", f"{r.radial_error:.1e}")]
-    return Table(
-        "A.2.1: consistency tests and printed formulas", ("paper", "ours"), rows, (),
+    return Table("A.2.1: consistency tests and printed formulas", ("paper", "ours"), rows, (),
         "Line 287 must be A_cb^-T h_b with H_cb = [R_ib, o_ib - o_ic]; the program's J_r(o_cf) (line 306) is right, (4.24) is not.",
     )  # fmt: skip
 

@@ -83,8 +83,7 @@ def _runs(r: TheoryResult) -> Table:
         for what, apart in regulation.deviations(r.runs, robot).items():
             unit = "rad/s" if "velocity" in what else "rad" if "joints" in what else "m"
             rows.append((robot, what, f"{apart:.1e}", unit, "holds" if apart < SAME else "FAILS"))
-    return Table(
-        "Section 3.3.4: external and internal motion regulated apart (not in the paper)",
+    return Table("Section 3.3.4: external and internal motion regulated apart (not in the paper)",
         ("robot", "", "largest difference", "", ""), rows, (2,),
         "Computed torques in decoupled velocities. Both begin away from their references. Differences are the integrator's.")
 

@@ -34,10 +34,8 @@ def calibration(r: Calibrations) -> Any:
     return figure
 
 
-def tracking(
-    names: Sequence[str], t: np.ndarray, actual: tuple[np.ndarray, np.ndarray], estimated: tuple[np.ndarray, np.ndarray],
-    closures: Mapping[str, np.ndarray],
-) -> Any:  # fmt: skip
+def tracking(names: Sequence[str], t: np.ndarray, actual: tuple[np.ndarray, np.ndarray], estimated: tuple[np.ndarray, np.ndarray],
+             closures: Mapping[str, np.ndarray]) -> Any:  # fmt: skip
     """Positions and rates (n, m) of motors, as encoders and estimator have them, and how open the loops are; Fig 19."""
     figure, (top, middle, bottom) = new_figure(7.4, 7.2, 3, sharex=True)
     shown = min(len(names), len(SIX))
@@ -61,7 +59,6 @@ LIGHT_GREY = "#b4b9c0"
 LET_DOWN = 0.4  # s: the first moments, when the robot is let down on its feet, are not drawn
 LINES = {"simulator": ("#1d232b", "-", 2.6, 0.35), "motors": (BLUE, "-", 1.2, 1.0), "balanced": (ORANGE, "--", 1.2, 1.0),
          "moving": (GREEN, ":", 1.6, 1.0)}  # fmt: skip
-
 
 ARROWS = {"simulator": (LIGHT_GREY, 0.42), "moving": (ORANGE, 0.18)}  # colour, and how thick: m that make an inch's arrow
 

@@ -32,8 +32,7 @@ def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
     if joints != equations:
         raise LinkageError(
             f"{s.model.name!r} has {joints - len(s.partition.rows)} independent joint coordinates for {len(feet)} feet: its base "
-            "moves over fixed soles in one way only with six a foot",
-            motors=joints - len(s.partition.rows), feet=len(feet))
+            "moves over fixed soles in one way only with six a foot", motors=joints - len(s.partition.rows), feet=len(feet))
 
 
 def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
@@ -48,8 +47,7 @@ def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.nda
         k = int(beyond.argmax())
         raise LinkageError(
             f"motor {s.names[k]!r} of {s.model.name!r} would stand at {x[s.positions][k]:.4g}, beyond its stroke {s.lower[k]:g} to "
-            f"{s.upper[k]:g}: sway less, or crouch differently",
-            joint=s.names[k])
+            f"{s.upper[k]:g}: sway less, or crouch differently", joint=s.names[k])
     return x
 
 
@@ -72,8 +70,7 @@ def _solve_posture(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: 
         q = integrate(m, q, step)
     raise LinkageError(
         f"{m.name!r} cannot take its base to {np.round(q[:3], 3).tolist()} m over its soles: a leg is too short or in a singular "
-        "posture. Sway less, or crouch deeper",
-        base=q[:3].tolist())
+        "posture. Sway less, or crouch deeper", base=q[:3].tolist())
 
 
 def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
@@ -119,5 +116,4 @@ def random_postures(s: Sensors, count: int, rng: np.random.Generator, share: flo
             return np.array(found)
     raise InputError(
         f"of {60 * count} random strokes of {s.model.name!r} only {len(found)} can be reached with loops closed and joints within "
-        f"their limits ({count} wanted): draw them from a smaller share of their ranges",
-        found=len(found))
+        f"their limits ({count} wanted): draw them from a smaller share of their ranges", found=len(found))

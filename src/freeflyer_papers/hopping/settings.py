@@ -116,8 +116,7 @@ EXPERIMENTS = MappingProxyType({
     "revolute-IV": Experiment("revolute", _DAMPED, 6.0, purpose="as III, the radial spring damped in flight"),
     "revolute-V": Experiment("revolute", _DAMPED, 20.0, (0.0, 0.3, -1.9938, _KNEE), purpose="as IV, the leg tilted by 30 deg"),
     "revolute-VI": Experiment("revolute", _DAMPED, 20.0, (2.7676, 0.2574, -2.5243, _KNEE), (-0.1919, 0.1263, 0.3301, 0.0),
-                              "as V, from an apex of its gait"),
-})  # fmt: skip
+                              "as V, from an apex of its gait")})  # fmt: skip
 
 
 def chosen_hopper(experiment: str, model: Model | None) -> tuple[Experiment, Model]:

@@ -44,9 +44,7 @@ CAPTIONS = {
         "of equal length are equal forces."),
     "fig22a_forces": ("Fig 22 (a): contact forces from motor forces beside the simulator's contacts, which the hardware cannot "
         "measure. The robot weighs 42 kg with its protection cages, the paper's 36 kg."),
-    "fig22b_balance": "Fig 22 (b): zero-moment point and centres of pressure, over time and on the floor.",
-}
-
+    "fig22b_balance": "Fig 22 (b): zero-moment point and centres of pressure, over time and on the floor."}
 
 PARTS = {
     "mechanisms": "freeflyer_papers.kangaroo.mechanisms",  # Tables I and II

@@ -46,7 +46,8 @@ def compute(robot: Kangaroo, progress: Progress, peer: Path | None = None) -> Co
     for length in lengths:
         q = home_posture(robot, length)
         frame = robot.left.foot_middle if length == FITTED_LENGTH else robot.left.sole
-        found.append((*_norms(robot.model, frame, q), _center_of_mass(robot.model, q)))
+        com = ff.center_of_mass(robot.model, q) - ff.frame_pose(robot.model, q, robot.model.joints[0].child)[:3, 3]
+        found.append((*_norms(robot.model, frame, q), _base_axes(robot.model, q) @ com))
     inertia, momenta, com = (np.array(x) for x in zip(*found))
     none = np.full(6, np.nan)
     name, mass, other, turning = "", float("nan"), none, none[:3]
@@ -122,10 +123,6 @@ def angular_momentum(model: Model, q: np.ndarray) -> np.ndarray:
     motors that slide), of a robot with a free base at q (nq,)."""
     split = ff.linkages.partition(model, q)
     return ff.centroidal_momentum_matrix(model, q)[3:] @ motion_map(model, split, q[None])[0]
-
-
-def _center_of_mass(model: Model, q: np.ndarray) -> np.ndarray:
-    return _base_axes(model, q) @ (ff.center_of_mass(model, q) - ff.frame_pose(model, q, model.joints[0].child)[:3, 3])
 
 
 def _base_axes(model: Model, q: np.ndarray) -> np.ndarray:

@@ -174,8 +174,7 @@ CHECKS = (
     ("loop forces: (28) against (67)", "multipliers"),
     ("motor forces: the solver's against (29)", "third_step"),
     ("motor forces: the solver's against (69)", "written_out"),
-    ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"),
-)  # fmt: skip
+    ("motor forces: the solver's against (71), which needs no loop forces", "joint_space"))  # fmt: skip
 
 
 def _agreement(results: tuple[Result, ...]) -> Table:
@@ -197,8 +196,7 @@ def _base(r: Result) -> Table:
     rows = [(f"{1e3 * length:g}" if k == 0 else "", name, *(f"{x:.6f}" for x in pair), f"{abs(pair[1] - pair[0]):.1g}",
         ", ".join(held) if k == 0 else "") for length, pairs, held in zip(r.lengths, r.base_accelerations, r.held_back) for k,
         (name, pair) in enumerate(zip(BASE_ROWS, pairs.T))]  # fmt: skip
-    return Table(
-        f"base acceleration of {r.robot}: asked and realised",
+    return Table(f"base acceleration of {r.robot}: asked and realised",
         ("length motors at (mm)", "", "asked", "realised", "apart", "at their limit"), rows, range(2, 5),
         "By the three steps, in motion: the task's command, and the acceleration of the base in the solution; m/s^2 and rad/s^2, "
         "axes of the world at the base. Both are equal if no friction cone is at its limit, and the cones alone keep them apart.")

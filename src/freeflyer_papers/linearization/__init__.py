@@ -16,8 +16,7 @@ CAPTIONS = {
         "moving base to the second order (right)."),
     "fig5_differences": ("Fig 5: geometric finite differences against the exact linearisation. As in the paper the error falls "
         "with the step until round-off rises; numbers differ with the robot."),
-    "cost": "Cost against size, measured and counted, which the paper states as recursive and does not measure.",
-}
+    "cost": "Cost against size, measured and counted, which the paper states as recursive and does not measure."}
 
 
 def compute(progress: Progress) -> LinearizationResult:

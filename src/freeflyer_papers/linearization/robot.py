@@ -29,8 +29,7 @@ SHAPE = (  # joint i carries body i: kind, parent body, where on it (m), axis, a
     ("revolute", 6, (-0.3, 0.0, 0.0), (0.0, 1.0, 0.0), (-0.3, 0.0, 0.0)),
     ("prismatic", 7, (-0.3, -0.12, 0.0), (-0.3, 0.0, 1.0), (0.0, 0.0, 0.3)),
     ("helical", 7, (-0.3, 0.12, 0.0), (0.0, 1.0, 0.0), (-0.1, 0.3, 0.0)),
-    ("revolute", 0, (0.0, 0.2, 0.0), (1.0, 0.0, 0.0), (0.0, 0.35, 0.0)),
-)
+    ("revolute", 0, (0.0, 0.2, 0.0), (1.0, 0.0, 0.0), (0.0, 0.35, 0.0)))
 BASE_SIZE, BASE_MASS, BODY_MASS, RADIUS = (0.4, 0.4, 0.2), 5.0, 0.8, 0.04
 BASE_POSITION, BASE_TURN = (0.1, -0.2, 0.5), (0.4, -0.7, 1.1)  # m; rotation vector, rad
 

@@ -16,5 +16,4 @@ __all__ = [
     "Equations", "Pose", "adjoint", "center_of_mass", "com_frame_angle", "coriolis_matrix", "equations",
     "frame_pose", "gravity_forces", "integrability_residuals", "inverse_mass_matrix", "is_integrable", "kinetic_energy",
     "link_inertia", "locked_velocity_map", "mass_matrix", "momentum", "pose_of", "potential_energy", "prismatic_hopper",
-    "revolute_hopper", "robot", "rotation_matrix", "twist_adjoint", "twist_jacobian", "variables",
-]  # fmt: skip
+    "revolute_hopper", "robot", "rotation_matrix", "twist_adjoint", "twist_jacobian", "variables"]  # fmt: skip

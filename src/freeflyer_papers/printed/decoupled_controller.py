@@ -50,8 +50,7 @@ class DecoupledController:
         kinds = {j.name: j.kind for j in self.model.tree.joints}
         wrong = [name for name in owners if kinds[name] not in ONE_COORDINATE]
         if wrong:
-            raise InputError(
-                f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
+            raise InputError(f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
                 f"{', '.join(ONE_COORDINATE)}", joint=wrong[0])  # fmt: skip
         set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
         set_fields(self, spin=shaped("spin", self.spin, (3,)))

@@ -265,6 +265,5 @@ def _inverse(D: np.ndarray, M: np.ndarray, joint: str) -> np.ndarray:
             np.abs(real).max()):  # fmt: skip
         raise ff.InputError(
             f"joint {joint!r} moves no inertia by itself, so the mass matrix of the tree has no inverse. Give its links mass, "
-            "give the joint armature, or lock it (freeflyer.lock_joints)",
-            joint=joint)  # fmt: skip
+            "give the joint armature, or lock it (freeflyer.lock_joints)", joint=joint)  # fmt: skip
     return np.linalg.inv(D)

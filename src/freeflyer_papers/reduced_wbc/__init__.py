@@ -21,8 +21,7 @@ CAPTIONS = {
     "fig4_tracking": ("Fig 4: tracking errors of both methods in MuJoCo. The motions are our own, as the paper draws its ones "
         "only; both methods must agree with each other, as in the paper."),
     "fig5_joints": ("Fig 5: time of a cycle's programs against the number of joints: called from Python, and OSQP alone, setup "
-        "and solution by its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it."),
-}
+        "and solution by its own clock. OSQP alone saves about as much as in the paper; calls from Python hide it.")}
 
 
 def compute(progress: Progress, robot: Path | None = None) -> ReducedResult:

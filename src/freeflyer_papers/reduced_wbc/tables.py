@@ -153,8 +153,7 @@ def _tracking(r: ReducedResult) -> Table:
         rows.append((x.method, *cells))
     columns = ("method", "centre of mass mm", "hand mm", "hand deg", "torque N m", "cycles solved", "")
     word = "within" if agree(r.runs) else "NOT within"
-    return Table(
-        f"Fig 4: largest tracking errors in double support in MuJoCo, {r.robot}", columns, rows, range(1, 6),
+    return Table(f"Fig 4: largest tracking errors in double support in MuJoCo, {r.robot}", columns, rows, range(1, 6),
         f"Both methods are {word} {SAME:.0%} of each other; the paper gives curves of similar size and no numbers. Joint damping "
         "in a robot's file, which the controller does not know, makes most of the error. Below the tasks of Table 1 a posture "
         "holds what they leave free; errors that the second cannot reduce are rows of the first: both give the same torques.")

@@ -163,8 +163,7 @@ VARIABLES = "decision variables"
 WORDS = {
     "dynamics": "dynamics", "TorqueLimits": "torque limits", "contacts": "contacts", "AccelerationLimits": "acceleration limits",
     "CenterOfMassTask": "centre of mass", "FrameOrientationTask": "pelvis orientation", "FramePoseTask": "end effectors",
-    "centroidal accelerations": "centroidal accelerations",
-}  # fmt: skip
+    "centroidal accelerations": "centroidal accelerations"}  # fmt: skip
 # (priority, rows): n joints, c contacts, k end effectors, m = n_r, which Table 2 must mean as joints of the constraint chain + 6,
 # u = n_uc
 PAPER = {
@@ -178,8 +177,7 @@ PAPER = {
         VARIABLES: (0, "m + 6 + 6 c")},
     "LQP 2": {
         "centroidal accelerations": (1, "6"), "torque limits": (1, "2 u"), "end effectors": (2, "6 k"),
-        "acceleration limits": (2, "2 u"), VARIABLES: (0, "u")},
-}  # fmt: skip
+        "acceleration limits": (2, "2 u"), VARIABLES: (0, "u")}}  # fmt: skip
 
 
 class Count(namedtuple("Count", "support program rows level ours equations paper_level formula paper")):

@@ -211,5 +211,4 @@ QUANTITIES: dict[str, Callable[[Any, Any], Any]] = {
     "forward_dynamics": lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u),
     "constrained_dynamics": lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a,
     "inverse_dynamics_derivatives": lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
-    "forward_dynamics_derivatives": lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u),
-}
+    "forward_dynamics_derivatives": lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u)}

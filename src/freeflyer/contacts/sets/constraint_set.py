@@ -163,8 +163,7 @@ class ConstraintSet:
             raise _named_twice(next(name for name in names if names.count(name) > 1), loops, locks, items)
         coordinates = tuple([j for name in locks for j in _coordinates(tree, name)])
         table = make_table(tree, bool(loops), coordinates, items)
-        self.__dict__.update(
-            contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names,
+        self.__dict__.update(contacts=contacts, rolling=rolling, locks=locks, items=items, item_names=item_names, names=names,
             coordinates=coordinates, loop_names=loops, table=table, handle=table.handle, plain=table.free == 0)
 
     def __add__(self, other: ConstraintSet | Contact | Rolling) -> ConstraintSet:

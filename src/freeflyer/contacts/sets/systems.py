@@ -62,13 +62,11 @@ def solve_systems(model: Model, q: np.ndarray, M: np.ndarray, f: np.ndarray, row
 
 def user_rows(model: Model, pair: Any) -> tuple[np.ndarray, np.ndarray]:
     if type(pair) is not tuple or len(pair) != 2:
-        raise InputError(
-            "constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "
+        raise InputError("constraints must be a ConstraintSet, or a pair of arrays (A (..., r, nv), b (..., r)) with A a = b, got "
             f"{type(pair).__name__}")
     A, b = finite_array("A", pair[0]), finite_array("b", pair[1])
     if A.ndim < 2 or A.shape[-1] != model.nv or b.ndim < 1 or b.shape[-1] != A.shape[-2]:
-        raise InputError(
-            f"constraints (A, b) have shapes {A.shape} and {b.shape}, expected (..., r, nv = {model.nv}) and (..., r)",
+        raise InputError(f"constraints (A, b) have shapes {A.shape} and {b.shape}, expected (..., r, nv = {model.nv}) and (..., r)",
             shapes=(A.shape, b.shape))
     return A, b
 
@@ -92,8 +90,7 @@ def matrix_rows(model: Model, constraints: ConstraintSet | Pair, q: Any, v: Any)
         return MatrixRows(A, -b, np.eye(A.shape[-2]), np.zeros((0, 6)), np.zeros((0, 3)), 0, ())
     check_set(model, constraints)
     (J, bias, wrenches, axes), scale = all_rows(constraints, q, v), row_scale(constraints)
-    return MatrixRows(
-        scale.T @ J, (bias[..., None, :] @ scale)[..., 0, :], scale, wrenches, axes[..., 6:], constraints.table.free,
+    return MatrixRows(scale.T @ J, (bias[..., None, :] @ scale)[..., 0, :], scale, wrenches, axes[..., 6:], constraints.table.free,
         constraints.item_rows)
 
 

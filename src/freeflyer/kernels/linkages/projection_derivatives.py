@@ -155,9 +155,7 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
 
 
 @kernel
-def motion_tangents(
-    topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest
-):
+def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest):
     """Writes how v and a of all coordinates change with directions of q and with changes of u, which `rates` begins with: rows
     `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
     step = row_step(work)

@@ -32,7 +32,6 @@ from freeflyer.spatial import quaternion
 if TYPE_CHECKING:
     from freeflyer.model.model import JointInfo, Model
 
-
 MAX_BYTES, MAX_NODES, MAX_DEPTH = 2**18, 20_000, 12
 MASKS = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1), "3d": POINT, "6d": WELD}
 OURS, THEIRS = ("loops", "actuated"), ("closed_loop", "type", "name_mot", "joint_name", "joint_type")
@@ -53,8 +52,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
         description = _with_joint_types(description, content, where)
     tied, notes = _with_links(loops, description, where)
     motors = _joint_names(actuated, description, f"{where}, motors")
-    return replace(
-        description, loops=description.loops + tied, actuated=motors or description.actuated,
+    return replace(description, loops=description.loops + tied, actuated=motors or description.actuated,
         notes=description.notes + notes)
 
 
@@ -72,8 +70,7 @@ def _with_links(loops: list[Loop], description: Description, where: str) -> tupl
                 unknown = unknown_name("frame", name, dict.fromkeys([*frames, *children]))
                 raise FileError(f"{where}, loop {loop.name!r}: {unknown} A frame is a link, a site or a joint")
             if name in frames and children.get(name, name) != name:
-                notes.append(
-                    f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
+                notes.append(f"{where}, loop {loop.name!r}: {name!r} is also a joint, of link {children[name]!r}; the link or site "
                     "of that name is tied")
         a, b = (name if name in frames else children[name] for name in ends)
         found.append(replace(loop, frame_a=a, frame_b=b))

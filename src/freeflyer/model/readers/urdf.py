@@ -33,7 +33,6 @@ from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-
 LARGEST_ANGLE = 1e6  # rad: larger ones have lost the digits of a turn
 LIMITS = ("lower", "upper", "velocity", "effort")
 NAME, TEXT = 0, None
@@ -277,8 +276,7 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
             case "gravity":
                 x, y, z = numbers(element.get("xyz"), (3,), f"{at}, xyz")
                 gravity = (x, y, z)
-    return replace(
-        description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
+    return replace(description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
         gravity=gravity, keyframes=tuple(keyframes))
 
 

@@ -25,8 +25,7 @@ GREY = (0.66, 0.69, 0.73, 1.0)
 MISSING_EXTRA = 'meshes are read by trimesh, which is not installed: pip install "freeflyer[viewer]"'
 UPWARD = {
     "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
-    "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]]),
-}  # turns to z upwards
+    "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
 MATERIALS = re.compile(rb"<bind_material>.*?</bind_material>", re.DOTALL)
 Colour = tuple[float, float, float, float]
 

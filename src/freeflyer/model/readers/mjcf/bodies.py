@@ -43,8 +43,7 @@ def read_model(compiled: Compiled, extras: Extras, notes: list[str]) -> Descript
         joints += chain
     actuated = _actuated_joints(joints, compiled.drives, notes)
     links, joints = regroup(links, joints)
-    return Description(
-        name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot", links=tuple(links),
+    return Description(name=m.names[: m.names.index(b"\0")].decode("utf-8", "replace") or "robot", links=tuple(links),
         joints=tuple(joints), sites=_sites(m, bodies), actuated=actuated, gravity=_gravity(m, notes),
         mujoco=N.layout(m, compiled.bodies, compiled.joints))
 

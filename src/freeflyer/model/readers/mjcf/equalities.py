@@ -37,8 +37,7 @@ def read_equalities(description: Description, compiled: Compiled, notes: list[st
             found.add_joint_equality(e, name)
         else:
             notes.append(f"equality {name!r} ties neither bodies nor joints: ignored")
-    return replace(
-        description, sites=tuple(found.sites.values()), loops=tuple(found.loops), couplings=tuple(found.couplings),
+    return replace(description, sites=tuple(found.sites.values()), loops=tuple(found.loops), couplings=tuple(found.couplings),
         joints=tuple(found.joints.values()))
 
 

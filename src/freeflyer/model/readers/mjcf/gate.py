@@ -19,11 +19,9 @@ from freeflyer.text import listed
 if TYPE_CHECKING:
     from lxml.etree import _Element
 
-
 ADVICE = {  # by what is in MuJoCo's message
     "mjMINVAL": ". Give the body a mass and an inertia, or weld a body that has them to it",
-    "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is",
-}
+    "A + B >= C": ". Correct the inertia; a URDF of the robot would be read as it is"}
 
 
 @dataclass(frozen=True)

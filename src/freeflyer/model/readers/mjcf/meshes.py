@@ -22,8 +22,7 @@ KEPT = (
     "smoothnormal", "maxhullvert")
 ADVICE = (
     "Put the mesh file there, or write an <inertial> in the body. Where the mesh files are, MuJoCo writes one for every "
-    'body if the file has <compiler saveinertial="true"/>: mujoco.mj_saveLastXML(new_file, model)'
-)
+    'body if the file has <compiler saveinertial="true"/>: mujoco.mj_saveLastXML(new_file, model)')
 
 
 @dataclass(frozen=True)
