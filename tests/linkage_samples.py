@@ -9,9 +9,8 @@ from functools import cache
 from scipy.linalg import qr
 
 MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
-         "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0),
-         "one_turn": (1, 1, 1, 0, 0, 1), "line": (0, 1, 1, 0, 0, 0), "turns": (0, 0, 0, 1, 1, 1),
-         "one_turn_alone": (0, 0, 0, 0, 1, 0)}  # fmt: skip
+    "cylinder": (1, 1, 0, 1, 1, 0), "hinge_x": (1, 1, 1, 0, 1, 1), "plane": (0, 0, 1, 1, 1, 0), "one_turn": (1, 1, 1, 0, 0, 1),
+    "line": (0, 1, 1, 0, 0, 0), "turns": (0, 0, 0, 1, 1, 1), "one_turn_alone": (0, 0, 0, 0, 1, 0)}  # fmt: skip
 BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
 KINDS = ("revolute", "prismatic", "helical", "spherical", "universal", "cylindrical", "continuous")
 
@@ -95,8 +94,7 @@ def stewart(rng: np.random.Generator, motors: bool = True) -> tuple[ff.Model, np
 
 
 def random_linkage(rng: np.random.Generator, masks: tuple[tuple[int, ...], ...], n: int = 9, kinds: tuple[str, ...] = KINDS,
-                   base: str = "free", at_zero: bool = False,
-                   to_world: bool = True) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
+        base: str = "free", at_zero: bool = False, to_world: bool = True) -> tuple[ff.Model, np.ndarray]:  # fmt: skip
     """(model, q): a random tree of n joints on a base, closed at q (or at zero) by one loop for each mask, free directions apart.
 
     Two tied turns leave the free axis turned by a large angle, three tied shifts none; one loop of three may end at the world.
@@ -136,8 +134,7 @@ def _free_motion(mask: tuple[int, ...], rng: np.random.Generator) -> np.ndarray:
 
 
 def driven_linkage(rng: np.random.Generator, loops: int, base: str = "free", kinds: tuple[str, ...] = KINDS,
-                   coupled: bool = False, to_world: bool = True,
-                   joints: tuple[int, int] = (4, 10)) -> tuple[ff.Model, float]:  # fmt: skip
+        coupled: bool = False, to_world: bool = True, joints: tuple[int, int] = (4, 10)) -> tuple[ff.Model, float]:  # fmt: skip
     """(model, condition number of the equations of its passive joints): a random tree with so many loops, closed at zero.
 
     Masks are random, and some loops repeat others' rows. Motors drive what is independent; linkages of conditions above 100 are

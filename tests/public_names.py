@@ -5,10 +5,9 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-ROOMS = ("", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations",
-         "formulations.constrained", "linkages", "optimization", "report", "robots", "sim", "spatial.consistency",
-         "spatial.dual_quaternion", "spatial.inertia", "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist",
-         "spatial.wrench", "symbolic", "viewer")  # fmt: skip
+ROOMS = ("", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations", "formulations.constrained",
+    "linkages", "optimization", "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia",
+    "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "symbolic", "viewer")  # fmt: skip
 PAPERS = ("freeflyer_papers", "freeflyer_papers.hopping", "freeflyer_papers.planar")
 
 

@@ -1,6 +1,4 @@
-"""Docstrings of everything public, in Google style: a summary, arguments, shapes of results, and examples that run. Standard
-arguments are those of the table in docs/conventions.md; a docstring need not repeat what it says. Rules that the signatures
-of all public functions keep: one word for one thing, options by keyword."""
+"""Docstrings of everything public: a summary, arguments, shapes, examples that run; one word for one thing."""
 
 import dataclasses
 import doctest
@@ -53,10 +51,8 @@ def faults(name) -> list[str]:
     """What a docstring lacks. Standard arguments need no entry, nor those that are a class of the library and nothing else."""
     x, text = NAMES[name], inspect.getdoc(NAMES[name]) or ""
     first, _, rest = text.partition("\n")
-    wrong = {
-        "a summary of one line": first.endswith(".") and (not rest or rest.startswith("\n")),
-        "sections Args:, Attributes:, Examples:": not re.search(r"^ *-{3,}$", text, re.MULTILINE),
-    }
+    wrong = {"a summary of one line": first.endswith(".") and (not rest or rest.startswith("\n")),
+        "sections Args:, Attributes:, Examples:": not re.search(r"^ *-{3,}$", text, re.MULTILINE)}  # fmt: skip
     if inspect.isfunction(x):
         parameters, names = inspect.signature(x).parameters, described(text, "Args")
         returned = str(inspect.signature(x).return_annotation)

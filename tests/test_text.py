@@ -1,5 +1,4 @@
-"""Names from files are shown, never obeyed. Tables as notebooks show them: well-formed HTML in which every name is text, and the
-same cells that commands print."""
+"""Names from files are shown, never obeyed; tables in notebooks are well-formed HTML of the cells that commands print."""
 
 import freeflyer as ff
 import inspect
@@ -27,10 +26,9 @@ def test_names_are_shown_and_cut():
     # 20 000 characters and more before: every number of every field
     model, closed = ff.robots.humanoid(), ff.close_loops(ff.robots.kangaroo_like())
     q, v = ff.neutral(model), np.zeros(model.nv)
-    values = (model, closed, model.description, ff.all_terms(model, q, v), ff.linkages.partition(closed.tree),
-              closed.reduction, ff.linkages.mechanisms(closed.tree), ff.analysis.overview(model), ff.analysis.matrices(model),
-              ff.estimation.sensors(closed),
-              ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_foot")]))  # fmt: skip
+    values = (model, closed, model.description, ff.all_terms(model, q, v), ff.linkages.partition(closed.tree), closed.reduction,
+        ff.linkages.mechanisms(closed.tree), ff.analysis.overview(model), ff.analysis.matrices(model),
+        ff.estimation.sensors(closed), ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_foot")]))  # fmt: skip
     for value in values:
         assert len(repr(value)) < 2500, type(value)
         assert type(value).__name__.strip("_") in repr(value)

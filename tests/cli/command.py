@@ -51,11 +51,9 @@ def arm(robot: str = "arm", mass: object = 2, moments=(0.02, 0.02, 0.01), limit:
     last = f'<inertial><origin xyz="0 0 0.1"/><mass value="{mass}"/>{INERTIA.format(*moments)}</inertial>' if mass else ""
     joint = ('<joint name="{0}" type="revolute"><parent link="{1}"/><child link="{2}"/><origin xyz="0 0 {3}"/>'
              '<axis xyz="0 1 0"/>{4}</joint>')  # fmt: skip
-    return (
-        f'<?xml version="1.0"?><robot name="{robot}"><link name="base">{sound}</link><link name="upper">{sound}</link>'
+    return (f'<?xml version="1.0"?><robot name="{robot}"><link name="base">{sound}</link><link name="upper">{sound}</link>'
         f'<link name="{tip}">{last}</link>{joint.format("shoulder", "base", "upper", 0.2, LIMIT)}'
-        f"{joint.format('elbow', 'upper', tip, 0.3, limit)}</robot>"
-    )
+        f"{joint.format('elbow', 'upper', tip, 0.3, limit)}</robot>")  # fmt: skip
 
 
 def written(folder: Path, text: str, name: str = "arm.urdf") -> Path:

@@ -1,5 +1,4 @@
-"""What goes wrong ends as one sentence on stderr and exit code 2; `--debug` shows where. Full disks, terminals limited to ASCII
-and Ctrl-C during the imports end without tracebacks."""
+"""What goes wrong ends as one sentence on stderr and exit code 2, on full disks and ASCII terminals, too."""
 
 import os
 import pytest

@@ -1,5 +1,4 @@
-"""`freeflyer reproduce`: tables to the terminal, pictures and numbers to a folder. `freeflyer hop`: experiments, settings,
-pictures and what is refused. `freeflyer estimate`."""
+"""`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`."""
 
 import freeflyer_papers as papers
 import json
@@ -78,11 +77,9 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
 def two_papers(monkeypatch):
     """A paper that works and one that fails, in place of the registry."""
     figure = new_figure(2.0, 2.0)[0]
-    works = Reproduction(
-        "works", "A paper <that> works", lambda progress: {"answer": 42},
+    works = Reproduction("works", "A paper <that> works", lambda progress: {"answer": 42},
         lambda result: [Table("answers & more", ("paper",), [(f"{result['answer']}",)], note="It differs by 1.")],
-        lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."},
-    )  # fmt: skip
+        lambda result: {"fig1": figure}, captions={"fig1": "Fig 1: an empty plane."})  # fmt: skip
 
     def compute(progress):
         progress(0.5, "half way")

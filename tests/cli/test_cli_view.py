@@ -1,5 +1,4 @@
-"""`freeflyer view`, and `--view` of other commands: pictures and pages as files; pages that are served until Ctrl-C, without a
-display."""
+"""`freeflyer view`, and `--view` of other commands: pictures and pages as files; pages that are served until Ctrl-C."""
 
 import freeflyer as ff
 import numpy as np

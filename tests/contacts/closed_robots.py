@@ -40,9 +40,8 @@ def _pose(rng: np.random.Generator, reach: float) -> np.ndarray:
 def _inertia(rng: np.random.Generator) -> ff.Inertia:
     A = rng.standard_normal((3, 3))
     I = A @ A.T
-    return ff.Inertia(
-        rng.uniform(0.5, 2.0), 0.1 * rng.standard_normal(3), 0.02 * (np.trace(I) * np.eye(3) - I) + 0.01 * np.eye(3)
-    )
+    return ff.Inertia(rng.uniform(0.5, 2.0), 0.1 * rng.standard_normal(3),
+        0.02 * (np.trace(I) * np.eye(3) - I) + 0.01 * np.eye(3))  # fmt: skip
 
 
 def _armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
@@ -52,9 +51,8 @@ def _armature(rng: np.random.Generator, kind: str) -> tuple[float, ...]:
 
 def _site(description: ff.Description, name: str, link: str, X_W: np.ndarray) -> ff.Description:
     """The description with a site that lies at X_W while all joints are at zero."""
-    X_WL = (
-        ff.frame_pose(ff.build(description), ff.neutral(ff.build(description)), link) if link != "world" else np.eye(4)
-    )
+    X_WL = (ff.frame_pose(ff.build(description), ff.neutral(ff.build(description)),
+        link) if link != "world" else np.eye(4))  # fmt: skip
     return replace(description, sites=(*description.sites, ff.Site(name, link, np.linalg.inv(X_WL) @ X_W)))
 
 
@@ -64,9 +62,8 @@ def made(name: str) -> ff.Model:
     base, branches, loops, motors = RECIPES[name]
     rng = np.random.default_rng(sum(map(ord, name)))
     rotors = np.random.default_rng(1)
-    links, joints = [ff.Link("hull", _inertia(rng))], [
-        ff.Joint("base", base, "world", "hull", armature=_armature(rotors, base))
-    ]
+    links, joints = [ff.Link("hull", _inertia(rng))], [ff.Joint("base", base, "world", "hull",
+        armature=_armature(rotors, base))]  # fmt: skip
     for b, kinds in enumerate(branches):
         parent = "hull"
         for k, kind in enumerate(kinds):
@@ -90,9 +87,8 @@ def coupled() -> ff.Model:
     """A chain on a free base whose third joint follows a cubic of the first, with a mimic joint inside a loop besides."""
     d = made("point").description
     follower = replace(d.joint("j12"), name="extra", parent="hull", child="l9")
-    d = replace(d, name="coupled", links=(*d.links, ff.Link("l9", d.link("l13").inertia)),
-                joints=(*d.joints, follower), couplings=(ff.Coupling("cubic", "extra", "j00", (0.1, 0.7, -0.4, 0.9)),),
-                actuated=("j00", "j01"))  # fmt: skip
+    d = replace(d, name="coupled", links=(*d.links, ff.Link("l9", d.link("l13").inertia)), joints=(*d.joints, follower),
+                couplings=(ff.Coupling("cubic", "extra", "j00", (0.1, 0.7, -0.4, 0.9)),), actuated=("j00", "j01"))  # fmt: skip
     return ff.build(d.with_joint(replace(d.joint("j11"), mimic=ff.Mimic("j10", -0.6, 0.0))))
 
 

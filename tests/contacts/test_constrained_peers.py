@@ -1,8 +1,4 @@
-"""Constraint rows, drift, constrained accelerations and their derivatives against Pinocchio and MuJoCo, on real linkages. Where
-redundant rows are exact (Cassie, rank 10 of 12) or absent (Battobot), accelerations agree to rounding. Kangaroo's file has
-rounded digits: its 84 rows have rank 60 and eight directions more with singular values of 1e-7, in which peers yield by as
-much as their regularisation lets them; there the bound is that of the file. Constrained dynamics of robots in contact
-against Pinocchio: TALOS on its soles, ANYmal on four points."""
+"""Constraint rows, drift, constrained dynamics and derivatives against Pinocchio and MuJoCo, on real linkages and in contact."""
 
 import freeflyer as ff
 import numpy as np
@@ -79,9 +75,8 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 
-@pytest.mark.parametrize(
-    ("name", "limit", "stiffest"), [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)]
-)
+@pytest.mark.parametrize(("name", "limit", "stiffest"),
+    [("kangaroo", 3e-8, 1e-3), ("cassie", 1e-11, 1e-4), ("battobot", 1e-9, 0.1)])  # fmt: skip
 def test_mujoco_s_accelerations_tend_to_ours_as_its_equalities_stiffen(name, limit, stiffest, models_folder, tmp_path):
     """In proportion to softness; how fast, depends on how ill-conditioned J M^-1 J^T is. In the limit they are the same."""
     model, p = mujoco(models_folder, name, tmp_path)
@@ -99,11 +94,7 @@ FEET = ("LF_FOOT", "RF_FOOT", "LH_FOOT", "RH_FOOT")
 
 
 def check(path: Path, model: ff.Model, s: ff.ConstraintSet, rng: np.random.Generator, spread: float | None = None) -> None:
-    """Accelerations, forces and derivatives of a by q, v, tau; spread (rad): of joints about zero, None for any configuration.
-
-    Pinocchio's rows of a point are its acceleration, ours the rate of its velocity in the foot's axes: the same while J v = 0, and
-    so are their derivatives at rest.
-    """
+    """Accelerations, forces and derivatives of a by q, v, tau; spread (rad): of joints about zero, None for any configuration."""
     pin = pytest.importorskip("pinocchio")
     q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
     if spread is not None:

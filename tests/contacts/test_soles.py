@@ -147,10 +147,8 @@ def urdf(tmp_path, shapes: dict[str, str]) -> tuple[ff.Model, str]:
     """A body with one revolute joint to each shape, side by side, their frames 1 m below it."""
     mass = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
     links = "".join(f'<link name="{n}">{mass}{shape}</link>' for n, shape in {"body": "", **shapes}.items())
-    joints = "".join(
-        f'<joint name="to_{n}" type="continuous"><parent link="body"/><child link="{n}"/><origin xyz="{x} 0 -1"/>'
-        '<axis xyz="0 1 0"/></joint>' for x, n in enumerate(shapes)
-    )  # fmt: skip
+    joints = "".join(f'<joint name="to_{n}" type="continuous"><parent link="body"/><child link="{n}"/><origin xyz="{x} 0 -1"/>'
+        '<axis xyz="0 1 0"/></joint>' for x, n in enumerate(shapes))  # fmt: skip
     (folder := tmp_path / "shoes" / "urdf").mkdir(parents=True, exist_ok=True)
     (path := folder / "robot.urdf").write_text(f'<robot name="shoes">{links}{joints}</robot>')
     return ff.load(path), path
@@ -171,9 +169,8 @@ def test_feet_in_urdf_files(tmp_path):
     refused(ff.FreeflyerError, r"sole\.stl' of robot\.urdf is not found", feet_from_file, model, path)
     (tmp_path / "shoes" / "sole.stl").write_bytes(binary_stl(PRISM))
     feet = {foot.frame: foot for foot in feet_from_file(model, path)}
-    assert {name: foot.kind for name, foot in feet.items()} == {
-        "box": "surface", "ball": "point", "rod": "surface", "mesh": "surface",
-    }  # fmt: skip
+    assert {name: foot.kind for name, foot in feet.items()} == {"box": "surface", "ball": "point", "rod": "surface",
+        "mesh": "surface"}  # fmt: skip
     close(np.ptp(feet["box"].points, axis=0), [0.2, 0.1, 0.0])
     close(feet["ball"].points[0], [0.0, 0.0, 0.0], least=1.0)
     assert np.abs(feet["mesh"].points.max(axis=0) - [0.2, 0.06, 0.0]).max() < 1e-7
@@ -186,9 +183,8 @@ def test_feet_in_urdf_files(tmp_path):
              "text.stl": "solid\n" + "\n".join("  vertex {:g} {:g} {:g}".format(*p) for p in PRISM),
              "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM), "z.dae": collada(PRISM, "Z_UP"),
              "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"), "node.dae": collada(plain, "Z_UP", moved)}  # fmt: skip
-    model, path = urdf(tmp_path, {
-        name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files
-    })  # fmt: skip
+    model, path = urdf(tmp_path,
+        {name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files})  # fmt: skip
     for name, content in files.items():
         (tmp_path / "shoes" / name).write_bytes(content if isinstance(content, bytes) else content.encode())
     feet = feet_from_file(model, path)

@@ -4,7 +4,7 @@ import numpy as np
 import piqp
 
 NONE = 1e30  # a limit that is none
-NOISE = 1e-10  # of a row's terms: violations below are none
+NOISE = 1e-9  # of a row's terms: violations below are none
 SAME = 1e-9  # of an upper level's violation: what a step may add to it
 
 

@@ -11,10 +11,8 @@ from types import SimpleNamespace
 
 FEET = [ff.contacts.surface("left_sole", friction=0.7), ff.contacts.surface("right_sole", friction=0.7)]
 POINT_FEET = [ff.contacts.point(f"{end}_{side}_foot") for end in ("front", "rear") for side in ("left", "right")]
-STANCES = {
-    "double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
-    "all four": ["left_sole", "right_sole", "left_palm", "right_palm"],
-}  # fmt: skip
+STANCES = {"double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
+           "all four": ["left_sole", "right_sole", "left_palm", "right_palm"]}  # fmt: skip
 PROGRAM = ("A", "lower", "upper", "H", "g", "motors", "h", "unit")
 
 
@@ -85,11 +83,9 @@ def standing_state(rng, size=0.05, joints=33, contacts=FEET):
 def standing_problem(model, q, *, contacts=FEET, limits=None, drop=0.05, **more):
     """All of Table 1 of the reduced whole-body control paper: torque limits, contacts, cones, acceleration limits, centre of mass
     and pelvis, a hand."""
-    tasks = [
-        control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, drop], level=1),
+    tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, drop], level=1),
         control.FrameOrientationTask("pelvis", np.eye(3), level=1),
-        control.FramePoseTask("left_palm", ff.frame_pose(model, q, "left_palm"), level=2),
-    ]
+        control.FramePoseTask("left_palm", ff.frame_pose(model, q, "left_palm"), level=2)]  # fmt: skip
     limits = [control.TorqueLimits(), control.AccelerationLimits(300.0)] if limits is None else limits
     return control.WholeBodyProblem(model, tasks, contacts, limits, **more)
 

@@ -1,5 +1,4 @@
-"""Polygons (hulls, distances, nearest points) beside quadratic programs; capture points, margins, and the impulses at which
-these are at the edge of the feet."""
+"""Polygons beside quadratic programs; capture points, margins, and the impulses at which these are at the edge."""
 
 import freeflyer as ff
 import numpy as np
@@ -85,11 +84,9 @@ def test_no_impulse_where_the_capture_point_is_outside() -> None:
 def test_bad_input() -> None:
     model, q, v, _ = state("humanoid")
     lying = np.concatenate([q[:3], [1.0, 0.0, 0.0, 0.0], q[7:]])
-    for words, f, *given in (
-        ("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
-        ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
-        ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv)),
-    ):  # fmt: skip
+    for words, f, *given in (("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
+            ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
+            ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv))):  # fmt: skip
         refused(ff.InputError, words, f, *given)
 
 

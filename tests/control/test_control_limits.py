@@ -1,5 +1,4 @@
-"""Limits of controllers: torques, accelerations, joint limits that can be kept in all later cycles, rows of one's own; cones and
-limits of forces about the normals of contacts, whatever the axes of their frames."""
+"""Limits of controllers: torques, accelerations, joints, rows of one's own; cones and forces about normals."""
 
 import freeflyer as ff
 import numpy as np
@@ -8,7 +7,7 @@ from closeness import close, refused
 from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
-from problems import POINT_FEET, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
+from problems import POINT_FEET, humanoid, kangaroo, program_of, quadruped
 from seeds import fresh
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
@@ -43,7 +42,7 @@ def test_the_largest_acceleration_just_reaches_the_limit():
     reached = np.where(after > 0.0, 0.5 * (v + after) * dt + after**2 / (2.0 * brake), v**2 / (-2.0 * np.minimum(a, -1e-9)))
     free = np.abs(a) < brake * (1.0 - 1e-9)  # neither bound by the brake
     assert (free & (after > 0.0)).sum() > 100 < (free & (after <= 0.0)).sum()
-    np.testing.assert_allclose(reached[free], room[free], rtol=1e-6)
+    np.testing.assert_allclose(reached[free], room[free], rtol=1e-9)
 
 
 @pytest.mark.parametrize(("q", "v"), [(1.2, 0.0), (1.2, 1.0), (0.9999, 5.0), (-1.5, -3.0)])
@@ -54,26 +53,6 @@ def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
         a = np.clip(0.0, least, most)
         q, v = q + v * 2e-3 + 0.5 * a * 4e-6, v + a * 2e-3
     assert abs(q[0]) <= 1.0 + 1e-6
-
-
-def test_torque_limits_hold_and_are_named():
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    free = standing_problem(model, q, drop=0.05, limits=[]).solve(q, v)
-    scale = 0.8 * float((np.abs(free.tau) / model.effort_limit[6:]).max())  # less than what the motion would take
-    problem = standing_problem(model, q, drop=0.05, limits=[control.TorqueLimits(scale=scale)])
-    solution = problem.solve(q, v)
-    assert (np.abs(solution.tau) <= scale * model.effort_limit[6:] * (1 + 1e-6)).all() or solution.status == "relaxed"
-    assert any(name.startswith("TorqueLimits: ") for name in solution.levels[0].active)
-
-
-def test_limits_of_accelerations_hold():
-    rng = fresh()
-    model, q, v = standing_state(rng)
-    problem = standing_problem(model, q, drop=0.3, limits=[control.AccelerationLimits(5.0)])
-    solution = problem.solve(q, v)
-    assert np.abs(solution.a[6:]).max() <= 5.0 * (1 + 1e-6)
-    assert solution.status in ("solved", "relaxed")
 
 
 def test_the_default_torque_limits_are_those_of_the_model():
@@ -178,10 +157,9 @@ def test_cones_are_those_of_point_forces_about_the_normal(kind):
     flat = kind not in ("point", "line")
     n = np.array([0.0, 0.0, 1.0]) if flat else rng.standard_normal(3) / 3.0 + [0.0, 0.0, 1.0]
     n /= np.linalg.norm(n)
-    up = {
-        "x up": [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]], "y up": [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
-        "z down": np.diag([1.0, -1.0, -1.0]),
-    }.get(kind, np.eye(3))  # fmt: skip
+    up = {"x up": [[0.0, 0.0, 1.0], [0.0, 1.0, 0.0], [-1.0, 0.0, 0.0]],
+        "y up": [[1.0, 0.0, 0.0], [0.0, 0.0, 1.0], [0.0, -1.0, 0.0]],
+        "z down": np.diag([1.0, -1.0, -1.0])}.get(kind, np.eye(3))  # fmt: skip
     model = sole_in_other_axes(np.transpose(up))
     q = ff.robots.standing_posture(model)
     if not flat:  # its frame leans; the line lies in the plane
@@ -228,7 +206,7 @@ def test_normal_forces_are_limited_along_the_normal(bilateral, more):
         assert (force > most + 1e-6) == above
         close(solution.wrenches("contact")[FOUR[0]][2], force, 1e-9)
     total = sum(free.wrenches("world").values())
-    close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-6)
+    close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-9)
     refused(ff.InputError, "'contact', got", free.wrenches, "floor")
 
 
@@ -246,13 +224,16 @@ def test_solutions_of_rolled_lines_keep_their_cones():
 
 def test_active_limits_name_their_joints() -> None:
     """Of a robot with a floating base, whose velocities come before those of its motors."""
-    model, k = ff.robots.humanoid(20), int(fresh("names").integers(20))
+    model = ff.robots.humanoid(20)
     q, v, rest = ff.robots.standing_posture(model), np.zeros(model.nv), np.full(20, 1e6)
     feet, tasks = [ff.contacts.surface(f"{side}_sole") for side in ("left", "right")], [control.PostureTask(model.neutral)]
     free = control.WholeBodyProblem(model, tasks, feet).solve(q, v)
+    k = int(fresh("names").choice(np.flatnonzero(np.abs(free.tau) > 1.0)))
     rest[k] = 0.5 * abs(free.tau[k])
-    held = control.WholeBodyProblem(model, tasks, feet, [control.TorqueLimits(rest)]).solve(q, v)
+    held = control.WholeBodyProblem(model, tasks, feet, [control.TorqueLimits(2.0 * rest, scale=0.5)]).solve(q, v)
     assert held.levels[0].active == (f"TorqueLimits: {model.actuated[k]}",)
+    assert (held.status, (np.abs(held.tau) <= rest * (1.0 + 1e-9)).all()) == ("solved", True)
     low = control.WholeBodyProblem(model, tasks, feet, [control.AccelerationLimits(1e-3)]).solve(q, v)
     assert {f"AccelerationLimits: {name}" for name in model.actuated} & set(low.levels[1].active)
     assert not any("base" in name for name in low.levels[1].active)
+    assert np.abs(low.a[6:]).max() <= 1e-3 * (1.0 + 1e-6)

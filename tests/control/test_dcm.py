@@ -1,5 +1,4 @@
-"""The DCM: its differential equations hold, it begins and ends at rest, the ZMP stays on the feet, feedback
-converges."""
+"""The DCM: its equations hold, it begins and ends at rest, the ZMP stays on the feet, feedback converges."""
 
 import freeflyer as ff
 import numpy as np
@@ -15,11 +14,9 @@ RNG = fresh("dcm")
 HUMANOID, POSTURE = humanoid()
 HEIGHT = float(ff.center_of_mass(HUMANOID, POSTURE)[2])
 FEET = ff.contacts.anchored_feet(HUMANOID, POSTURE)
-STEPS = {
-    "walk": control.walk_forward(FEET, 0.3, 6, begin=1.0),
-    "slow": control.walk_forward(FEET[::-1], 0.15, 3, step_duration=1.5, double_support=0.4, rest_duration=2.0),
-    "fast": control.walk_forward(FEET, 0.4, 8, step_duration=0.5, double_support=0.15, rest_duration=1.5),
-}  # fmt: skip
+STEPS = {"walk": control.walk_forward(FEET, 0.3, 6, begin=1.0),
+         "slow": control.walk_forward(FEET[::-1], 0.15, 3, step_duration=1.5, double_support=0.4, rest_duration=2.0),
+         "fast": control.walk_forward(FEET, 0.4, 8, step_duration=0.5, double_support=0.15, rest_duration=1.5)}  # fmt: skip
 RISING = np.cumsum(RNG.uniform(0.4, 1.2, 7))
 PLANS = {name: control.walking_dcm(steps, HEIGHT) for name, steps in STEPS.items()} | {
     "any": control.dcm_plan(RISING, RNG.uniform(-0.3, 0.3, (7, 3)), 0.7, gravity=3.7),
@@ -125,10 +122,9 @@ def test_short_rests_are_refused() -> None:
 
 
 TRACKED = {"plan": PLANS["any"], "t": 1.0, "position": np.zeros(3), "velocity": np.zeros(3)}
-BAD_TRACKED = [
-    ({"plan": 3}, "plan"), ({"t": [1.0]}, "t must"), ({"position": np.zeros(2)}, "position"), ({"velocity": 1.0}, "velocity"),
-    ({"gain": 0.0}, "gain"), ({"polygon": np.zeros((3, 3))}, "polygon"), ({"polygon": [[0, 0], [0, 1], [1, 0]]}, "convex"),
-]  # fmt: skip
+BAD_TRACKED = [({"plan": 3}, "plan"), ({"t": [1.0]}, "t must"), ({"position": np.zeros(2)}, "position"),
+    ({"velocity": 1.0}, "velocity"), ({"gain": 0.0}, "gain"), ({"polygon": np.zeros((3, 3))}, "polygon"),
+    ({"polygon": [[0, 0], [0, 1], [1, 0]]}, "convex")]  # fmt: skip
 
 
 @pytest.mark.parametrize(("changes", "word"), BAD_TRACKED)

@@ -1,5 +1,4 @@
-"""Differential inverse kinematics of TALOS by pink and mink: the same targets are reached; where errors are the
-same, so is the first step."""
+"""Differential inverse kinematics of TALOS by pink and mink: the same targets, and the same first step."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,4 +1,4 @@
-"""Whole-body control: the answer is physics, forces stay in their cones, levels are met, problems say what they are."""
+"""Whole-body control: physics, cones, levels; weighted tasks share by weights alone; cycles begin with the last answer."""
 
 import copy
 import freeflyer as ff
@@ -6,10 +6,18 @@ import itertools
 import numpy as np
 import pickle
 import pytest
+import qpsolvers
 from closeness import close
+from dataclasses import replace
 from freeflyer import control
+from freeflyer.analysis.timing.control_cycles import LIMITED, humanoid_problem, limited_contestants
 from freeflyer.contacts.wrenches import NORMAL, cone_of_generators
-from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
+from freeflyer.control import TorqueLimits
+from freeflyer.kernels.control.layout import AT_ONCE, WAY
+from freeflyer.kernels.entries import CONTROL_CYCLE
+from freeflyer.optimization.compiled import call, solve_levels
+from problems import FEET, POINT_FEET, check_physics, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
+from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import linprog, nnls
 from seeds import fresh
 
@@ -77,7 +85,7 @@ def test_tasks_that_can_be_met_are_met(formulation):
     problem = standing_problem(model, q, drop=0.02)
     solution = problem.solve(q, v, formulation=formulation)
     for task in problem.tasks:
-        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-6)
+        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-9)
     assert all(level.met for level in solution.levels)
 
 
@@ -154,3 +162,172 @@ def test_a_grasp_may_pull():
     hanging = problem.solve(q, v)
     assert hanging.levels[1].met
     check_physics(problem, q, v, hanging)
+
+
+WEIGHTS = (1e-6, 1.0, 1e3)
+
+
+def standing(name):
+    """(model, q, feet) of a robot on its feet."""
+    if name in ("humanoid", "quadruped"):
+        return (*humanoid(), FEET) if name == "humanoid" else (*quadruped(), POINT_FEET)
+    file = MODELS / "kangaroo/kangaroo.xml" if name == "kangaroo" else example(name)
+    model = ff.close_loops(ff.load(file)) if name == "kangaroo" else ff.load(file)
+    found = control.stand_on_feet(model, ff.contacts.feet_from_file(model, file) if name == "kangaroo" else [
+        ff.contacts.surface(f"{side}_sole_link", size=(0.2, 0.12)) for side in ("left", "right")
+    ])  # fmt: skip
+    return found.model, found.q, found.feet
+
+
+ROBOTS = ["humanoid", "quadruped", pytest.param("talos_reduced.urdf", marks=needs_examples),
+          pytest.param("kangaroo", marks=needs_models)]  # fmt: skip
+
+
+@pytest.mark.parametrize("form", ["full", "reduced", "three-step"])
+@pytest.mark.parametrize("name", ROBOTS)
+def test_a_lone_task_is_met_whatever_its_weight(name, form):
+    model, q, feet = standing(name)
+    v, rng = np.zeros(model.nv), fresh(name, form)
+    for weight in WEIGHTS:
+        task = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.01, 0.01, 3), weight=weight)
+        problem = control.WholeBodyProblem(model, [task], feet, bilateral=[c.name for c in feet])
+        solution = problem.solve(q, v, weighted=True, formulation=form)
+        assert solution.status == "solved"
+        asked = task.command(model, q, v)
+        reached = task.jacobian(model, q) @ solution.a + task.bias(model, q, v)
+        close(reached, asked, 1e-9, least=np.abs(asked).max())
+
+
+def conflicting(rng, model, q, ends):
+    """Tasks of all levels that the robot cannot meet together, with weights over four decades."""
+    tasks = [
+        control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.02, 0.02, 3), level=3),
+        control.FramePoseTask(ends[0], ff.frame_pose(model, q, ends[0]), acceleration=rng.standard_normal(6), level=2),
+        control.FrameOrientationTask(ends[1], np.eye(3), acceleration=rng.standard_normal(3)),
+        control.PostureTask(ff.integrate(model, q, 0.1 * rng.standard_normal(model.nv)), level=1),
+    ]
+    return [replace(task, weight=10.0 ** rng.uniform(-2.0, 2.0)) for task in tasks]
+
+
+def tasks_only(problem, q, v, cones):
+    """Rows T, b, weights w of the tasks, and a of the least sum w (T a - b)^2 under dynamics, contacts and cones."""
+    model, k = problem.model, len(problem.force_metric)
+    J, bias = problem.constraints.jacobian(q), problem.constraints.bias(q, v)
+    M, h = ff.mass_matrix(model, q), ff.inverse_dynamics(model, q, v, np.zeros(model.nv))
+    T = np.vstack([task.jacobian(model, q) for task in problem.tasks])
+    b = np.concatenate([task.command(model, q, v) - task.bias(model, q, v) for task in problem.tasks])
+    w = np.concatenate([np.broadcast_to(task.weight, len(task.jacobian(model, q))) for task in problem.tasks])
+    E = np.block([[J, np.zeros((k, k))], [M[problem.free], -J[:, problem.free].T]])
+    e = np.concatenate([-bias, -h[problem.free]])
+    N = np.linalg.svd(E)[2][np.linalg.matrix_rank(E) :].T
+    x0, root = np.linalg.lstsq(E, e, rcond=None)[0], np.sqrt(w)[:, None]
+    A, r = root * np.hstack([T, np.zeros((len(T), k))]), np.sqrt(w) * b
+    if not cones:
+        z = np.linalg.lstsq(A @ N, r - A @ x0, rcond=1e-10)[0]
+    else:
+        p = program_of(problem, q, v)
+        rows = np.concatenate([np.arange(r.start, r.stop) for piece, r in p.rows if piece.name.endswith("cone")])
+        G, low, high = p.A[rows], p.lower[rows], p.upper[rows]
+        P = (A @ N).T @ (A @ N) + 1e-11 * np.eye(N.shape[1])
+        both = np.vstack([G @ N, -G @ N]), np.concatenate([high - G @ x0, G @ x0 - low])
+        kept = np.isfinite(both[1])
+        g = (A @ N).T @ (A @ x0 - r)
+        z = qpsolvers.solve_qp(P, g, both[0][kept], both[1][kept], solver="piqp", eps_abs=1e-9, max_iter=1000)
+    return T, b, w, (x0 + N @ z)[: model.nv]
+
+
+@pytest.mark.peers
+@pytest.mark.parametrize(("name", "cones"), [("humanoid", False), ("humanoid", True), ("quadruped", False)])
+def test_conflicting_tasks_share_by_their_weights_alone(name, cones):
+    """The size of the energy in the sum below the tasks changes nothing."""
+    model, q, feet = standing(name)
+    rng, v = fresh(name, int(cones)), np.zeros(model.nv)
+    ends = ("left_palm", "pelvis") if name == "humanoid" else ("trunk", "trunk")
+    for energy in (1.0, 1e3):
+        tasks = conflicting(rng, model, q, ends)
+        names = [] if cones else [c.name for c in feet]
+        problem = control.WholeBodyProblem(model, tasks, feet, bilateral=names, acceleration_weight=energy)
+        solution = problem.solve(q, v, weighted=True)
+        check_physics(problem, q, v, solution, tolerance=1e-7)
+        T, b, w, oracle = tasks_only(problem, q, v, cones)
+        assert solution.status == "solved"
+        close(np.sqrt(w) * (T @ solution.a), np.sqrt(w) * (T @ oracle), 1e-4 if cones else 1e-7, least=np.abs(np.sqrt(w) * b).max())
+        ours, best = (float(w @ (T @ a - b) ** 2) for a in (solution.a, oracle))
+        assert best > 1e-3  # they do conflict
+        assert abs(ours - best) <= 1e-6 * best
+
+
+@pytest.mark.parametrize(("limited", "friction"), [(1, 0.6), (2, 0.6), (4, 0.6), (0, 0.02), (0, 0.05), (1, 0.1)])
+def test_limits_that_stay_active_need_no_rounds(limited, friction):
+    """Cycles that take active limits as equations find what the active set alone finds, begun anew."""
+    rng = fresh(limited, round(100 * friction))
+    problem, start = humanoid_problem()
+    model, problem = problem.model, replace(problem, friction=friction)
+    at_once = 0
+    for _ in range(6):
+        q, speed = start, 10.0 ** rng.uniform(-3.0, -1.0) * rng.standard_normal(model.nv)
+        tau = np.abs(problem.solve(q, speed).tau)
+        most = np.where(tau >= np.sort(tau)[-limited] if limited else False, rng.uniform(0.9, 0.99) * tau, 1e4)
+        motors = replace(problem, limits=[TorqueLimits(most), *problem.limits[1:]])
+        last = motors.solve(q, speed)
+        for k in range(15):
+            v = np.cos(0.3 * k) * speed
+            q = ff.integrate(model, q, 1e-3 * v)
+            found = motors.solve(q, v, warm=last)
+            if last.held is not None and way(found, last) == AT_ONCE:
+                p = program_of(motors, q, v)
+                cold = solve_levels(p.A, p.lower, p.upper, p.weights, p.program.ends, p.H, p.g)
+                assert cold.optimal
+                close(found.tau, p.motors @ cold.x + p.h, 1e-8)
+                at_once += 1
+            last = found
+    assert at_once or not limited
+
+
+def test_limits_that_almost_depend_on_each_other_need_no_rounds():
+    """Two torques of each leg: equations of the limits lose seven digits, which a correction gives back."""
+    problem, start = humanoid_problem()
+    swing, last, at_once = limited_contestants(problem, start, 30)[LIMITED.index(4)], None, 0
+    for state in swing.states:
+        found = swing.cycle(*state)
+        at_once += last is not None and way(found, last) == AT_ONCE
+        last = found
+    assert at_once >= 20
+
+
+def test_equations_that_are_missed_are_not_held():
+    rng, missed = fresh(), 0
+    problem, start = humanoid_problem()
+    for _ in range(10):
+        v = 10.0 * rng.standard_normal(problem.model.nv)
+        found = replace(problem, limits=[TorqueLimits(scale=0.1)]).solve(start, v)
+        p = program_of(replace(problem, limits=[TorqueLimits(scale=0.1)]), start, v)
+        left = np.abs(p.A @ found.asked[2] - p.upper)[p.lower == p.upper]
+        held = np.asarray(found.held)[p.lower == p.upper]
+        np.testing.assert_array_equal(held[left > 1e-6 * np.abs(p.upper[np.isfinite(p.upper)]).max()], 0.0)  # of terms of 1e4
+        np.testing.assert_array_equal(held[left < 1e-8], 2.0)
+        missed += (held == 0.0).any()
+    assert missed > 5
+
+
+def way(found, last):
+    """How a cycle that began with the answer of the last one found its own."""
+    program, given, _ = found.asked
+    return call(CONTROL_CYCLE, program.sizes, *given, program.weights, last.held)[5][WAY]
+
+
+def test_a_cold_start_at_many_limits_takes_few_rounds():
+    """Twelve torques limited: programs that begin anew took 200 rounds and more, or ran out of them."""
+    rng = fresh()
+    problem, start = humanoid_problem()
+    model = problem.model
+    tau = np.abs(problem.solve(start, 0.01 * rng.standard_normal(model.nv)).tau)
+    most = np.where(tau >= np.sort(tau)[-12], 0.97 * tau, 1e4)
+    problem, rounds = replace(problem, limits=[TorqueLimits(most), *problem.limits[1:]]), []
+    for _ in range(12):
+        q = ff.integrate(model, start, 10.0 ** rng.uniform(-6.0, -2.0) * rng.standard_normal(model.nv))
+        found = problem.solve(q, 10.0 ** rng.uniform(-5.0, -1.5) * rng.standard_normal(model.nv))
+        assert np.isfinite(found.tau).all()
+        rounds.append(found.iterations if found.status == "solved" else np.inf)
+    assert np.isinf(rounds).sum() <= 1, rounds
+    assert np.median(rounds) <= 30, rounds

@@ -1,5 +1,4 @@
-"""Pushes: which are borne, where the boundary lies, what predicts a state over a delay. Processes that share pushes end with the
-one that started them, in subprocesses."""
+"""Pushes: which are borne, where the boundary lies; processes that share pushes end with the one that started them."""
 
 import freeflyer as ff
 import numpy as np
@@ -71,7 +70,7 @@ def test_prediction_over_a_delay_is_the_motion_at_these_accelerations():
     later, faster = predict(model, q, v, [a, -2.0 * a], 1e-3)
     close(faster, v - 1e-3 * a)
     joints = slice(6, None)
-    close(later[7:] - q[7:], 2e-3 * v[joints] + (0.5 + 1.0 - 1.0) * 1e-6 * a[joints], 1e3)
+    close(later[7:] - q[7:], 2e-3 * v[joints] + 0.5e-6 * a[joints])  # v dt + a dt^2 / 2, then (v + a dt) dt - a dt^2
     same = predict(model, q, v, [], 1e-3)
     assert same[0] is q
     assert same[1] is v
@@ -132,9 +131,8 @@ def all_end(workers: list[int]) -> bool:
 
 @needs_proc
 @pytest.mark.parametrize("after", [0.0, 3.0], ids=["starting", "at work"])
-@pytest.mark.parametrize(
-    ("sent", "to_all"), [(signal.SIGTERM, False), (signal.SIGKILL, False), (signal.SIGINT, False), (signal.SIGINT, True)]
-)
+@pytest.mark.parametrize(("sent", "to_all"),
+    [(signal.SIGTERM, False), (signal.SIGKILL, False), (signal.SIGINT, False), (signal.SIGINT, True)])  # fmt: skip
 def test_workers_end_with_their_parent(sent, to_all, after):
     with subprocess.Popen(COMMAND, stdout=subprocess.PIPE, stderr=subprocess.PIPE, start_new_session=True) as process:
         workers = workers_of(process)

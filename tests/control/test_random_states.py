@@ -1,5 +1,4 @@
-"""Whole-body control at random states, gentle to absurd: joints beyond their limits, fast, tasks that contradict each other or
-reach too far, weak motors, feet without friction. More states: python tests/control/test_random_states.py 10000"""
+"""Whole-body control at random states, gentle to absurd (more: python tests/control/test_random_states.py 10000)."""
 
 import sys
 from collections import Counter
@@ -42,14 +41,11 @@ def random_case(rng, robot):
         X = ff.frame_pose(model, robot.q, frame).copy()
         X[:3, 3] += size * rng.standard_normal(3)
         tasks.append(control.FramePoseTask(frame, X, level=int(rng.integers(1, 4)), stiffness=10.0 ** rng.uniform(1.0, 3.0)))
-    limits = [
-        control.TorqueLimits(scale=10.0 ** rng.uniform(-1.5, 0.0)),
-        control.JointLimits(dt=10.0 ** rng.uniform(-3.0, -1.5), acceleration=10.0 ** rng.uniform(1.0, 3.0)),
-    ]  # fmt: skip
-    problem = control.WholeBodyProblem(
-        model, tasks, [foot for foot in robot.feet if rng.random() < 0.85], [x for x in limits if rng.random() < 0.8],
-        friction=float(rng.choice([0.0, 0.1, 0.6, 1.0])), contact_damping=float(rng.choice([0.0, 20.0])),
-    )  # fmt: skip
+    limits = [control.TorqueLimits(scale=10.0 ** rng.uniform(-1.5, 0.0)),
+        control.JointLimits(dt=10.0 ** rng.uniform(-3.0, -1.5), acceleration=10.0 ** rng.uniform(1.0, 3.0))]  # fmt: skip
+    problem = control.WholeBodyProblem(model, tasks, [foot for foot in robot.feet if rng.random() < 0.85],
+        [x for x in limits if rng.random() < 0.8], friction=float(rng.choice([0.0, 0.1, 0.6, 1.0])),
+        contact_damping=float(rng.choice([0.0, 20.0])))  # fmt: skip
     return problem, q, 10.0 * size * rng.standard_normal(model.nv), bool(rng.random() < 0.7)
 
 
@@ -86,8 +82,7 @@ def least_slope(A, lower, upper, weights, ends, H, x):
 
 
 def measure(count, rng, names=tuple(ROBOTS), repeats=1, judge=lambda p: 0.0):
-    """Of each case: robot, status, whether torques are finite, least processor time of a cycle, whether the active set
-    ended, least_slope, and what `judge` says of the program."""
+    """Of each case: robot, status, finite torques, least time of a cycle, whether the set ended, least_slope, what `judge` says."""
     found = []
     for k in range(count):
         name = names[k % len(names)]
@@ -123,8 +118,7 @@ def test_torques_are_finite_and_levels_optimal(name):
     ],
 )  # fmt: skip
 def test_states_that_were_not_optimal_are(name, seed):
-    """States whose active set went in circles until its rounds ran out; two at which a limit stayed barred. Copies differ by
-    rounding."""
+    """States whose active set went in circles until its rounds ran out; two at which a limit stayed barred."""
     problem, q, v, strict = random_case(np.random.default_rng(seed), standing(name))
     rng = fresh(name, seed)
     for _ in range(20):

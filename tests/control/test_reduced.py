@@ -1,5 +1,4 @@
-"""The reduced formulation: chains, the same mechanics and, where nothing is left for later, the same answer. Reduced dynamics of
-the reduced whole-body control paper, eqs. (8)-(19): average motion of branches, and accelerations as the whole robot has them."""
+"""The reduced formulation: chains, the same mechanics and answers, and its dynamics by the paper's eqs. (8)-(19)."""
 
 import freeflyer as ff
 import numpy as np
@@ -62,21 +61,18 @@ def test_the_answer_obeys_mechanics(stance, strict):
 @pytest.mark.parametrize("stance", STANCES)
 @pytest.mark.parametrize("posture", [False, True])
 def test_where_all_tasks_are_of_the_first_part_the_answer_is_the_full_one(stance, posture):
-    """Centre of mass, momentum and pelvis are functions of (a_p, s), and a posture of the branches gives s its momentum: they then
-    move with least energy, or least error, in both."""
+    """Tasks of (a_p, s), and postures of branches that give s its momentum, move with least energy or error in both."""
     rng = fresh(stance, posture)
     model, q, v = state(rng, stance)
-    tasks = [
-        control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
+    tasks = [control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01], level=1),
         control.FrameOrientationTask("pelvis", np.eye(3), level=2),
-        control.CentroidalMomentumTask(level=3, weight=[0, 0, 0, 1, 1, 1]),
-    ]
+        control.CentroidalMomentumTask(level=3, weight=[0, 0, 0, 1, 1, 1])]  # fmt: skip
     if posture:
         tasks.append(control.PostureTask(ff.integrate(model, q, 0.02 * rng.standard_normal(model.nv)), level=4, stiffness=20.0))
     problem = control.WholeBodyProblem(model, tasks, contacts(stance))
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
-    close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())
-    close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
+    close(reduced.a, full.a, 1e-9, least=np.abs(full.a).max())
+    close(reduced.tau, full.tau, 1e-9, least=np.abs(full.tau).max())
 
 
 def test_what_branches_cannot_give_returns_to_the_first_part():
@@ -132,8 +128,8 @@ def test_a_posture_of_all_joints_below_a_hand_gives_the_full_answer(stance):
     problem = control.WholeBodyProblem(model, tasks, held, bilateral=[contact.name for contact in held])
     full, reduced = problem.solve(q, v), problem.solve(q, v, formulation="reduced")
     assert reduced.formulation == "reduced"
-    close(reduced.a, full.a, 1e-6, least=np.abs(full.a).max())
-    close(reduced.tau, full.tau, 1e-6, least=np.abs(full.tau).max())
+    close(reduced.a, full.a, 1e-9, least=np.abs(full.a).max())
+    close(reduced.tau, full.tau, 1e-9, least=np.abs(full.tau).max())
 
 
 def test_arms_that_hang_straight_have_less_momentum():
@@ -211,9 +207,8 @@ def test_average_motion_is_that_of_the_links(case):
 @pytest.mark.parametrize("case", CASES)
 def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
     _, model, q, v, held = CASES[case]()
-    before, now, after = (
-        centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0, STEP)
-    )
+    before, now, after = (centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0,
+        STEP))  # fmt: skip
     for old, branch, new in zip(before, now, after, strict=True):
         close((new.J - old.J) / (2.0 * STEP), branch.rate, 1e-6, least=max(1.0, np.abs(branch.rate).max()))
     # M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces

@@ -1,5 +1,4 @@
-"""Tasks: Jacobians are rates of errors, biases are what is left of their accelerations, on trees and closed robots. Programs of
-compiled code: rows of tasks are those of the tasks' methods, rows of dynamics those of the robot's equations."""
+"""Tasks: Jacobians are rates of errors, biases what is left; compiled rows are those of tasks and of the robot."""
 
 import freeflyer as ff
 import numpy as np
@@ -47,11 +46,9 @@ def state(name: str, rng: np.random.Generator):
 def tasks_at(name: str, model, q) -> list[control.Task]:
     """Tasks that are met at q: there the turn's rate is the angular velocity."""
     X = ff.frame_pose(model, q, FRAMES[name])
-    return [
-        control.FramePoseTask(FRAMES[name], X), control.FramePositionTask(FRAMES[name], X[:3, 3] + 0.1),
-        control.FrameOrientationTask(FRAMES[name], X[:3, :3]), control.CenterOfMassTask([0.1, 0.2, 0.3]),
-        control.PostureTask(q), Height(),
-    ]  # fmt: skip
+    return [control.FramePoseTask(FRAMES[name], X), control.FramePositionTask(FRAMES[name], X[:3, 3] + 0.1),
+        control.FrameOrientationTask(FRAMES[name], X[:3, :3]), control.CenterOfMassTask([0.1, 0.2, 0.3]), control.PostureTask(q),
+        Height()]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ROBOTS)

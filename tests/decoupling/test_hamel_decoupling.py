@@ -1,5 +1,4 @@
-"""The thesis on Hamel equations, Propositions 3.1.1, 3.3.1, 3.3.2 and appendix A.1, on random floating robots: all joint kinds,
-mimic joints, armature. Decoupling of robots whose loops are closed, in their independent velocities."""
+"""The thesis on Hamel equations: propositions 3.1.1, 3.3.1, 3.3.2, appendix A.1, on random and on closed robots."""
 
 import closed_robots
 import freeflyer as ff
@@ -51,16 +50,14 @@ def test_forms(c: Case) -> None:
     rates = [C + C.T for C in (decoupling.coriolis_matrix(c.model, c.q, c.v, form) for form in PASSIVE)]
     size = inertia(c) + float(np.abs(decoupling.coriolis_matrix(c.model, c.q, c.v, "newton-euler")).max(initial=0.0))
     close(rates[1], rates[0], EXACT, least=size)
-    close_to_rate(
-        rates[1], lambda h: ff.mass_matrix(c.model, ff.integrate(c.model, c.q, h * c.v)), tolerance=DIFFERENCED, least=size
-    )
+    close_to_rate(rates[1], lambda h: ff.mass_matrix(c.model, ff.integrate(c.model, c.q, h * c.v)), tolerance=DIFFERENCED,
+        least=size)  # fmt: skip
 
 
 @few
 @given(floating)
 def test_transformed_equations(c: Case) -> None:
-    """(3.77), (A.2)-(A.5): by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form, computed, not
-    set."""
+    """(3.77), (A.2)-(A.5) by the whole matrices T, T^-1 and Tdot, for all forms; C_xy = 0 in the Hamel form."""
     M = ff.mass_matrix(c.model, c.q)
     x, y = maps(c)
     for given_maps in ({}, {"T_x": x}, {"T_y": y}, {"T_x": x, "T_y": y}):
@@ -227,8 +224,7 @@ def test_closed_robots(name: str) -> None:
     assert decoupling.constants_of_motion(model, q, u).conserved[0]
     d = decoupling.decouple(model, q, u)
     close_to_rate(d.base_map_rate, lambda h: decoupling.decouple(model, ff.integrate(model, q, h * u), u).base_map,
-                  tolerance=100.0 * slope_error(),
-                  least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()))  # fmt: skip
+        tolerance=100.0 * slope_error(), least=float(np.abs(d.base_map).max() + np.abs(d.base_map_rate).max()))  # fmt: skip
     for form in ("hamel", "passive", "newton-euler"):
         momentum = decoupling.momentum_map(model, q, u, frame="world")
         assert decoupling.invariance(model, q, u, T_x=momentum, form=form).invariant

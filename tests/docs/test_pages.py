@@ -1,13 +1,4 @@
-"""The code of every page of docs/ runs as it stands, and what it prints is what the page shows. The scripts of examples/ run, in
-an empty folder, and print finite numbers. Blocks run as a reader takes them, one after the other, in an empty folder:
-
-    ```python                 runs; the names that it makes stay for the blocks below
-    ```text title="Output"    what the block before prints ("..." stands for anything)
-    ```xml title="arm.urdf"   a file that the reader writes, of any language
-    ```bash                   runs in a shell
-    ```sh                     installs something or starts from nothing: does not run, see `INSTALLS`
-    ```text                   a drawing
-"""
+"""The code of docs/ prints what its pages show; the site builds with strict links and takes nothing from the network."""
 
 import ast
 import contextlib
@@ -24,7 +15,10 @@ import subprocess
 import sys
 from collections.abc import Callable
 from freeflyer.model.description import JOINT_KINDS
+from html.parser import HTMLParser
+from importlib.util import find_spec
 from pathlib import Path
+from public_names import ROOMS, public_names
 from robots_on_disk import MODELS
 from typing import Any, NamedTuple
 
@@ -64,9 +58,7 @@ def indented(page: Path) -> list[str]:
 
 
 def run_page(page: Path, folder: Path) -> dict[str, Any]:
-    """The names that the page's Python leaves, and under "printed" what it printed, block by block.
-
-    Errors: those of its code; AssertionError for other output than is written there."""
+    """The names that the page's Python leaves, and under "printed" what it printed, block by block."""
     names: dict[str, Any] = {"__name__": "__main__", "printed": []}
     printed = ""
     for block in blocks(page):
@@ -105,9 +97,8 @@ def run_shell(block: Block, where: str, folder: Path) -> str:
         (tools / name).write_text(f'#!/bin/sh\nexec "{sys.executable}" {arguments}\n')
         (tools / name).chmod(0o755)
     environment = os.environ | {"PATH": f"{tools}{os.pathsep}{os.environ['PATH']}"}
-    done = subprocess.run(
-        ["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, capture_output=True, text=True, timeout=400
-    )
+    done = subprocess.run(["bash", "-euo", "pipefail", "-c", block.text], cwd=folder, env=environment, capture_output=True,
+        text=True, timeout=400)  # fmt: skip
     assert done.returncode == 0, f"{where}\n{done.stdout}{done.stderr}"
     return done.stdout
 
@@ -118,8 +109,7 @@ EXTRAS = {"beyond_one_machine.md": "distributed", "viewer.md": "viser"}  # packa
 LEAVES = {"walking.md": "squat.png"}  # pictures that a page's code draws
 COMMANDS = ("freeflyer ", "pip ", "python ", "git ", "cc ")
 SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)/2", "0.4905*m*sin(q1)*cos(q0)",
-            "void hopper(const double *q, const double *v, ",
-            "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
+    "void hopper(const double *q, const double *v, ", "<freeflyer.symbolic.Routine: q, v, a, m -> tau (9,), ")  # fmt: skip
 
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:
@@ -211,9 +201,8 @@ SHORT = {"squat.py": ("0.2",), "many_falls.py": ("64",)}  # arguments with which
 @pytest.mark.slow
 @pytest.mark.parametrize("script", SCRIPTS, ids=lambda path: path.name)
 def test_an_example_runs(script: Path, tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", str(script), *SHORT.get(script.name, ())],
-                          cwd=tmp_path, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True,
-                          text=True, timeout=300)  # fmt: skip
+    done = subprocess.run([sys.executable, "-W", "error::RuntimeWarning", str(script), *SHORT.get(script.name, ())], cwd=tmp_path,
+        env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)}, capture_output=True, text=True, timeout=300)  # fmt: skip
     assert done.returncode == 0, done.stderr
     assert re.search(r"\d", done.stdout)
     assert not re.search(r"\b(?:nan|inf)\b", done.stdout)
@@ -227,3 +216,75 @@ def test_errors_of_the_peer_example_are_those_of_rounding(tmp_path: Path) -> Non
     errors = [float(x) for x in re.findall(r"\d\.\de[-+]\d+", done.stdout)]
     assert len(errors) == 5
     assert max(errors) < 1e-11, done.stdout
+
+
+NEEDED = ("mkdocs", "material", "mkdocstrings", "latex2mathml")
+LOADED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}  # unasked
+NO_NETWORK = """
+import runpy, socket, sys
+def refuse(*arguments, **options):
+    raise RuntimeError("the build of the site asks the network")
+socket.socket.connect = socket.socket.connect_ex = refuse
+socket.getaddrinfo = refuse
+sys.argv = ["mkdocs", "build", "--strict", "--site-dir", sys.argv[1]]
+runpy.run_module("mkdocs", run_name="__main__")
+"""
+
+
+class Page(HTMLParser):
+    """What a page loads from elsewhere, and the equations that stand in it as text."""
+
+    def __init__(self, text: str) -> None:
+        super().__init__()
+        self.outside: list[str] = []
+        self.feed(text)
+
+    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
+        given = dict(attrs)
+        source = given.get(LOADED.get(tag, ""), "") or ""
+        if re.match(r"(?:\w+:)?//", source) and given.get("rel") != "canonical":
+            self.outside.append(source)
+
+
+@pytest.fixture(scope="module")
+def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    absent = [name for name in NEEDED if find_spec(name) is None]
+    if absent:
+        pytest.skip(f'no {absent[0]}: pip install ".[docs]"')
+    folder = tmp_path_factory.mktemp("site")
+    done = subprocess.run([sys.executable, "-c", NO_NETWORK, str(folder)], cwd=ROOT, capture_output=True, text=True,
+                          timeout=300, env=os.environ | {"NO_MKDOCS_2_WARNING": "1"})  # fmt: skip
+    assert done.returncode == 0, done.stdout + done.stderr
+    return folder
+
+
+@pytest.mark.slow
+def test_pages(site: Path) -> None:
+    for page in (ROOT / "docs").rglob("*.md"):
+        assert (site / page.relative_to(ROOT / "docs").with_suffix(".html")).is_file()
+    pages = list(site.rglob("*.html"))
+    assert len(pages) > 40
+    for page in pages:
+        assert Page(page.read_text()).outside == [], page.name
+    for sheet in site.rglob("*.css"):
+        assert not re.search(r"url\([\"']?(?:\w+:)?//", sheet.read_text()), sheet.name
+    text = (site / "theory" / "linearization.html").read_text()
+    assert text.count('display="block"') == text.count('<math xmlns="http://www.w3.org/1998/Math/MathML" display="block">') > 2
+    body = re.sub(r"<(pre|code|script|style|math)\b.*?</\1>", "", text, flags=re.DOTALL)
+    assert "$" not in body
+    assert "\\" not in body
+
+
+@pytest.mark.slow
+def test_the_reference(site: Path) -> None:
+    for room in ROOMS:
+        page = (site / "reference" / f"{room or 'index'}.html").read_text()
+        for name in (name for name in public_names() if name.rpartition(".")[0] == room):
+            assert f'id="freeflyer.{name}"' in page, name
+    # With their defaults: 'rtol, atol: ...' would have none
+    text = (site / "reference" / "sim.html").read_text()
+    simulate = text[text.index('id="freeflyer.sim.simulate"') :]
+    for name, default in (("rtol", "1e-08"), ("atol", "1e-10")):
+        row = re.search(rf"<code>{name}</code>.*?</tr>", simulate, re.DOTALL)
+        assert row
+        assert f"<code>{default}</code>" in row[0]

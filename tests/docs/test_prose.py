@@ -25,11 +25,9 @@ VERBS = (  # with and without a final s
     "mean meet move need pay read refer remain replace rest return run save say see serve show skip solve stand "
     "start stay take tell turn use work write"
 )
-FORMS = (
-    "is are was were be has have had do does can cannot may must will would should goes go passes pass changes checks "
-    "raises carries carry reaches went took made gave got cost bring brings calls knew counts matter "
-    "matters differ exist enter fell miss meet exists bounds"
-)
+FORMS = ("is are was were be has have had do does can cannot may must will would should goes go passes pass changes checks "
+         "raises carries carry reaches went took made gave got cost bring brings calls knew counts matter "
+         "matters differ exist enter fell miss meet exists bounds")  # fmt: skip
 VERB = r"\b(?:" + "|".join([f"{verb}s?" for verb in VERBS.split()] + FORMS.split()) + r")\b"
 RULES = {  # what is wrong, by what finds it in a sentence without its code
     '"what" in place of a noun': re.compile(r"\b[Ww]hat\b(?! to\b)(?![^?]*\?)"),
@@ -126,16 +124,11 @@ def test_sentences_of_public_docstrings_are_short_and_whole(room: str) -> None:
 
 @pytest.mark.parametrize(("text", "wrong"), [
     ("A sole is flat. " + "It is a long word " * 5 + "in one sentence.", "28 words"),
-    ("Read the code.\n\n* " + "one, " * 30 + "two and `three`.", ""),
-    ("This is what it takes.", '"what" in place of a noun'),
-    ("What is a sole?", ""),
-    ("The message says what to do.", ""),
-    ("A trace is short: its steps are the closed form.", "two clauses joined by a colon"),
-    ("There are two forms: `a`, `b`.", ""),
-    ("This is a list:\n\n* It is one item.", ""),
-    ("Of the pushes.", "a fragment without a subject"),
-    ("It runs. From sample to sample, s.", "a fragment without a subject"),
-    ("From this the torques follow.", ""),
+    ("Read the code.\n\n* " + "one, " * 30 + "two and `three`.", ""), ("This is what it takes.", '"what" in place of a noun'),
+    ("What is a sole?", ""), ("The message says what to do.", ""),
+    ("A trace is short: its steps are the closed form.", "two clauses joined by a colon"), ("There are two forms: `a`, `b`.", ""),
+    ("This is a list:\n\n* It is one item.", ""), ("Of the pushes.", "a fragment without a subject"),
+    ("It runs. From sample to sample, s.", "a fragment without a subject"), ("From this the torques follow.", ""),
     ("See papers/003 (27).", "a file's name in place of a paper's title"),
     ("```python\nx = what(is_it)  # papers/003: it is, as it is\n```\n\n| what it is | Of it |\n\n# What it is\n", ""),
     (parts("It is.\n\nArgs:\n    a, b: (n,) array, m.\n    seed: Of the\n        pushes.\nReturns: (n,).\n"),

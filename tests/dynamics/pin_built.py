@@ -1,9 +1,7 @@
 """Any Description as a Pinocchio model made of Pinocchio's own joints; mimic joints by G, as in peers.py.
 
-Pinocchio has no cylindrical joint, and its planar one moves by the body twist, so both are made of slides and turns: as
-chains of one-DoF joints, or as its JointModelComposite. Universal joints likewise: a chain, or its JointModelUniversal.
-Pinocchio's rates of Jacobians (and so its Coriolis matrix) leave out how the columns of the latter two turn, chains of
-simple joints have no such term.
+Pinocchio has no cylindrical joint, and its planar one moves by the body twist: both are chains of slides and turns here, and so
+are universal joints. (Rates of the Jacobians of its composite and universal joints are incomplete.)
 """
 
 import numpy as np
@@ -17,7 +15,7 @@ from typing import Any
 Turn, Slide = pin.JointModelRevoluteUnaligned, pin.JointModelPrismaticUnaligned
 
 
-def built(model: Model, composite: bool = False) -> Peer:
+def built(model: Model) -> Peer:
     """The same robot in Pinocchio; frames are ours, by name, links and sites."""
     d, theirs = model.description, pin.Model()
     theirs.gravity.linear = model.gravity
@@ -27,7 +25,7 @@ def built(model: Model, composite: bool = False) -> Peer:
     for joint in depth_first(d):
         k, X = where[joint.parent]
         X = X * pin.SE3(joint.placement)
-        parts = [] if joint.kind == "fixed" else joint_models(joint, composite)
+        parts = [] if joint.kind == "fixed" else joint_models(joint)
         ratio, offset = following(d, joint.name)
         iq, iv = (ours[joint.name].iq, ours[joint.name].iv) if parts else (0, 0)
         for part in parts:
@@ -75,32 +73,12 @@ def shortest_turn(axis: np.ndarray) -> np.ndarray:
     return pin.exp3(np.arctan2(sine, z) * about)
 
 
-def joint_models(j: Joint, composite: bool) -> list[Any]:
-    axis = j.axis / np.linalg.norm(j.axis)
-    match j.kind:
-        case "revolute" | "continuous":  # the joint with (cos, sin) is compared on files
-            return [Turn(axis)]
-        case "prismatic":
-            return [Slide(axis)]
-        case "helical":
-            return [pin.JointModelHelicalUnaligned(axis, j.pitch)]
-        case "spherical":
-            return [pin.JointModelSpherical()]
-        case "free":
-            return [pin.JointModelFreeFlyer()]
-        case "cylindrical":
-            parts = [Slide(axis), Turn(axis)]
-        case "planar":
-            A = shortest_turn(axis)
-            parts = [Slide(A[:, 0]), Slide(A[:, 1]), Turn(axis)]
-        case "universal":
-            other = j.axis2 / np.linalg.norm(j.axis2)
-            parts = [Turn(axis), Turn(other)]
-            if composite and abs(axis @ other) < 1e-12:
-                return [pin.JointModelUniversal(axis, other)]
-    if not composite:
-        return parts
-    together = pin.JointModelComposite()
-    for part in parts:
-        together.addJoint(part)
-    return [together]
+def joint_models(j: Joint) -> list[Any]:
+    axis, other = (x / np.linalg.norm(x) for x in (j.axis, j.axis2))
+    A = shortest_turn(axis)
+    return {
+        "revolute": [Turn(axis)], "continuous": [Turn(axis)],  # the joint with (cos, sin) is compared on files
+        "prismatic": [Slide(axis)], "helical": [pin.JointModelHelicalUnaligned(axis, j.pitch)],
+        "spherical": [pin.JointModelSpherical()], "free": [pin.JointModelFreeFlyer()], "cylindrical": [Slide(axis), Turn(axis)],
+        "planar": [Slide(A[:, 0]), Slide(A[:, 1]), Turn(axis)], "universal": [Turn(axis), Turn(other)],
+    }[j.kind]  # fmt: skip

@@ -1,5 +1,4 @@
-"""`all_terms` against the functions for each quantity, on every joint kind, in three expressions, for one state and batches.
-Configurations by joint names."""
+"""`all_terms` against the functions for each quantity, on every joint kind; configurations by joint names."""
 
 import freeflyer as ff
 import numpy as np

@@ -17,11 +17,9 @@ def wrenches(model: ff.Model) -> dict[str, np.ndarray]:
     return {SITE: np.arange(6.0), model.link_names[-1]: np.ones(6)}
 
 
-ROBOTS = {
-    "humanoid": lambda: with_site(ff.robots.humanoid()),
-    "every kind": lambda: random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
-    "mimics": lambda: random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7),
-}
+ROBOTS = {"humanoid": lambda: with_site(ff.robots.humanoid()),
+          "every kind": lambda: random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
+          "mimics": lambda: random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7)}  # fmt: skip
 
 
 def with_site(model: ff.Model) -> ff.Model:

@@ -71,7 +71,7 @@ def test_derivatives_hold_wrenches_as_they_are_expressed(name, model, expressed,
     found = ff.forward_dynamics_derivatives(model, *at, external=(frames, W), **more)
     for part, with_ in (("dq", "q"), ("dv", "v"), ("dtau", "a")):
         expected = derivative(lambda *x: ff.forward_dynamics(model, *x, external=(frames, W), **more), model, at, with_)
-        close(getattr(found, part), expected, 1e-6)
+        close(getattr(found, part), expected, 1e-8)
     n, line = model.nv, ff.linearize(model, *at, external=(frames, W), **more)
     bare = ff.linearize(model, *at)
     close(line.A[n:, :n], found.dq, EXACT)

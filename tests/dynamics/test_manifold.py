@@ -1,5 +1,4 @@
-"""integrate and difference: a group's exponential and logarithm, across every angle where the kernel changes its formula.
-Momentum about the centre of mass does not depend on the world's origin, however far the robot has gone."""
+"""integrate and difference: a group's exponential and logarithm, across every switch; momenta of robots far away."""
 
 import freeflyer as ff
 import numpy as np
@@ -7,10 +6,10 @@ import pytest
 from cases import Case, cases, few
 from closeness import EPS, central, close, fresh, rounding
 from dataclasses import replace
-from flow import rates
 from hypothesis import given
 from random_robots import KINDS, ONE_DOF, random_robot, random_rotation
 from scipy.linalg import expm
+from tangent import rates
 
 EXACT = 2e-15  # relative to steps of size 1: a few roundings
 SMALL = (0.0, 1e-300, 1e-160, 1e-12, 1e-9, 1e-7, 1e-6, 1e-5, 1e-4, 1e-3, 1e-2, 0.1, 0.5)
@@ -116,12 +115,11 @@ def stacked(derivatives: object) -> np.ndarray:
 
 QUANTITIES = {
     "momentum": lambda m, q, v, a: ff.centroidal_momentum(m, q, v),
-    "matrix": lambda m, q, v, a: ff.centroidal_momentum_matrix(m, q),
-    "bias": lambda m, q, v, a: ff.centroidal_bias(m, q, v),
+    "matrix": lambda m, q, v, a: ff.centroidal_momentum_matrix(m, q), "bias": lambda m, q, v, a: ff.centroidal_bias(m, q, v),
     "rate": lambda m, q, v, a: ff.centroidal_momentum_rate(m, q, v, a),
     "derivatives": lambda m, q, v, a: stacked(ff.centroidal_momentum_derivatives(m, q, v)),
     "derivatives of the rate": lambda m, q, v, a: stacked(ff.centroidal_momentum_rate_derivatives(m, q, v, a)),
-}
+}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", QUANTITIES)

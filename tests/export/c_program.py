@@ -55,9 +55,7 @@ def with_mimic() -> ff.Model:
     place = np.eye(4)
     place[2, 3] = 0.3
     axis = np.array([0.0, 1.0, 0.0])
-    joints = (
-        ff.Joint("base", "free", "world", "link0", np.eye(4)),
+    joints = (ff.Joint("base", "free", "world", "link0", np.eye(4)),
         *(ff.Joint(f"joint{k}", "revolute", f"link{k - 1}", f"link{k}", place, axis) for k in (1, 2)),
-        ff.Joint("follower", "revolute", "link2", "link3", place, axis, mimic=ff.Mimic("joint2", -1.5, 0.1)),
-    )
+        ff.Joint("follower", "revolute", "link2", "link3", place, axis, mimic=ff.Mimic("joint2", -1.5, 0.1)))  # fmt: skip
     return ff.build(ff.Description("with mimic", links, joints))

@@ -1,5 +1,4 @@
-"""`freeflyer export` on the command line, the page about it, and CMake. Controllers as C libraries: the torques of Python,
-cycle by cycle, without allocation."""
+"""`freeflyer export` on the command line, the page about it, CMake; controllers as C libraries without allocation."""
 
 import ctypes
 import freeflyer as ff

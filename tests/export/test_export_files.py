@@ -1,6 +1,4 @@
-"""What `export` writes: names, constants, errors, and folders that are left alone. Exported functions touch nothing beyond
-their arguments: every array ends, or begins, at a page that must not be touched. Libraries exported for AArch64 compute the
-same numbers as for this machine: their example runs under qemu-user."""
+"""What `export` writes; exported functions touch nothing beyond their arguments, on AArch64, too."""
 
 import ctypes
 import freeflyer as ff
@@ -49,9 +47,8 @@ def test_functions_and_names():
     assert (prefix_of("TALOS v2.1"), prefix_of("__2b"), prefix_of("人形")) == ("talos_v2_1", "robot_2b", "robot")
     assert prefix_of("math") == "robot_math"
     taken = set[str]()
-    assert [identifier(taken, "R_FRAME", x) for x in ("a b", "a-b", "A B 2", "")] == [
-        "R_FRAME_A_B", "R_FRAME_A_B_2", "R_FRAME_A_B_2_2", "R_FRAME_UNNAMED",
-    ]  # fmt: skip
+    assert [identifier(taken, "R_FRAME", x) for x in ("a b", "a-b", "A B 2", "")] == ["R_FRAME_A_B", "R_FRAME_A_B_2",
+        "R_FRAME_A_B_2_2", "R_FRAME_UNNAMED"]  # fmt: skip
     for text in (HOSTILE, "a\nb \u202e*/", "*" + "/" * 3):
         assert "*/" not in comment(text)
         assert "\n" not in comment(text)
@@ -75,10 +72,8 @@ def test_hostile_names_compile(tmp_path):
     made = exporting.export(model, tmp_path / "c", "mass_matrix", prefix="Snake")
     assert made.prefix == "snake"
     program(tmp_path / "c", "snake.c", "main.c")
-    (tmp_path / "c" / "own.c").write_text(
-        '#include "snake.c"\nconst double *numbers(void) { return parameters; }\n'
-        "const int64_t *integers(void) { return topology; }\n"
-    )
+    (tmp_path / "c" / "own.c").write_text('#include "snake.c"\nconst double *numbers(void) { return parameters; }\n'
+        "const int64_t *integers(void) { return topology; }\n")  # fmt: skip
     objects = sorted((tmp_path / "c" / "objects").glob("*.o"))
     run("cc", "-shared", "-fPIC", "own.c", *objects, "-o", "own.so", folder=tmp_path / "c")
     own = ctypes.CDLL(str(tmp_path / "c" / "own.so"))
@@ -266,9 +261,8 @@ def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
 
 
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"
-needs_qemu = pytest.mark.skipif(
-    not (shutil.which(GCC) and shutil.which(QEMU)), reason=f"no {GCC} or {QEMU}: install gcc-aarch64-linux-gnu and qemu-user"
-)
+needs_qemu = pytest.mark.skipif(not (shutil.which(GCC) and shutil.which(QEMU)),
+    reason=f"no {GCC} or {QEMU}: install gcc-aarch64-linux-gnu and qemu-user")  # fmt: skip
 CHECKED = "wrong += strncmp"  # in main.c, after each call
 PRINT = 'for (i = 0; i < functions[f].states * functions[f].length; ++i) fprintf(stderr, "%.17g\\n", results[i]);\n        '
 

@@ -13,9 +13,8 @@ from freeflyer.kernels import entry as status
 from pathlib import Path
 from robots_on_disk import example, needs_examples
 
-ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log", "pow"} | {
-    "sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"
-}  # fmt: skip
+ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log",
+           "pow"} | {"sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"}  # fmt: skip
 CALLS = 250_000  # of each of four threads
 
 pytestmark = [needs_cc, pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")]

@@ -1,6 +1,4 @@
-"""Newton-Euler, Gauss, Gibbs-Appell and Kane in dual quaternion algebra (dual quaternion paper) beside the library's other
-algorithms. EIDAmb (geometric linearisation paper, Table 4) beside the compiled inverse dynamics, which is another algorithm
-in other axes."""
+"""Newton-Euler, Gauss, Gibbs-Appell, Kane (dual quaternion paper) and EIDAmb beside the library's other algorithms."""
 
 import freeflyer as ff
 import numpy as np
@@ -149,8 +147,7 @@ def test_closed_robots(name):
 
 
 def com_motions(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[tuple[ff.Inertia, np.ndarray, np.ndarray]]:
-    """Of every link, its inertia, angular velocity and acceleration and classical acceleration of its centre of mass, in its axes;
-    by frames of the library, which are another algorithm."""
+    """Each link's inertia, rates and acceleration of its centre of mass, in its axes, by frames of the library."""
     found = []
     for link in model.description.links:
         V, A, c = ff.frame_velocity(model, q, v, link.name), ff.frame_acceleration(model, q, v, a, link.name), link.inertia.com

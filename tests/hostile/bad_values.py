@@ -22,12 +22,10 @@ class Thing:
 
 W = np.ones(6)
 NAMES: tuple[Any, ...] = ("no such thing", "", None, 3, 0, -1, 1.5, ("x",), ["x"], {"x"}, b"x", "X ", Thing())
-GRAVITIES: tuple[Any, ...] = ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan],
-                              [0, np.inf, 0], [0, 0, 1j], ["0", "0", "g"], {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g",
-                              [None, 0, 0], True, Thing())  # fmt: skip
-WRENCHES: tuple[Any, ...] = (W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan),
-                             np.append(W[:5], np.inf), W * 1j, [[1.0], [1.0, 2.0]], np.array([Thing()] * 6), W[:, None], [],
-                             W > 0, {"force": W}, {1, 2, 3, 4, 5, 6})  # fmt: skip
+GRAVITIES: tuple[Any, ...] = ("down", [0.0, 0.0], [0, 0, 0, 0], [[0, -9.81]], [[0, 0], [0, 0]], [0, 0, np.nan], [0, np.inf, 0],
+    [0, 0, 1j], ["0", "0", "g"], {}, np.nan, -9.81, 9.81, 0.0, [-9.81], b"g", [None, 0, 0], True, Thing())  # fmt: skip
+WRENCHES: tuple[Any, ...] = (W[:5], np.ones(7), 1.0, None, "up", ["1"] * 6, np.append(W[:5], np.nan), np.append(W[:5], np.inf),
+    W * 1j, [[1.0], [1.0, 2.0]], np.array([Thing()] * 6), W[:, None], [], W > 0, {"force": W}, {1, 2, 3, 4, 5, 6})  # fmt: skip
 
 
 def shown(values: Any) -> Bad:
@@ -119,17 +117,14 @@ FOREIGN = {  # things that belong to another robot, or are found on no other
 BESIDE = (((3,), (4,)), ((2, 3), (3, 2)), ((0,), (2,)), ((5, 1, 2), (3, 3)))  # leading axes that do not broadcast
 
 KINDS: dict[str, Callable[[Any], Bad]] = {
-    "posture": postures,
-    "rates": lambda x: iter([*numbers(x), *sizes(x)]),
-    "numbers": numbers,
+    "posture": postures, "rates": lambda x: iter([*numbers(x), *sizes(x)]), "numbers": numbers,
     "positive": lambda x: shown([0.0, -1.0, -1e-300, 5e-324, 1e300, np.nan, np.inf, -np.inf, "1", "x", b"1", 1j, [x], (x,),
                                  {"s": x}, Thing(), None, np.array([x, x]), 10**400]),
     "name": lambda known: shown([*NAMES, [known], f"{known}!"]),
     "names": lambda known: shown(["motor", ["no such thing"], 3, [3], [None], [known] * 3, Thing(), np.nan, [known, ""],
                                   {"a": 1.0}.values()]),
     "word": lambda known: shown(["Tree", f"{known}!", "", 0, 3, True, [known], (known,), b"x", Thing(), {"a": 1}, np.zeros(2)]),
-    "count": lambda x: shown([-1, 1.5, "3", np.nan, [x], Thing(), 1j]),
-    "gravity": lambda x: shown(GRAVITIES),
+    "count": lambda x: shown([-1, 1.5, "3", np.nan, [x], Thing(), 1j]), "gravity": lambda x: shown(GRAVITIES),
     "wrenches": lambda x: shown([[W], W, "tip", 3.0, [("tip", W)], True,
                                  *({name: W} for name in ("no such frame", "", None, 3, b"tip")),
                                  *({"tip": bad} for bad in WRENCHES)]),
@@ -138,10 +133,8 @@ KINDS: dict[str, Callable[[Any], Bad]] = {
     "scalar": lambda x: shown(["x", None, Thing(), 1e300, np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}]),
     "policy": lambda x: shown([None, 3, "x", np.zeros(3), lambda k, q, v: None, lambda k, q, v: "push", lambda k, q, v: np.zeros(1),
                                lambda k, q, v: np.full_like(v, np.nan)]),
-    "weight": lambda x: weights(len(x), True),
-    "semiweight": lambda x: weights(len(x), False),
-    "model": lambda x: shown(NOT_MODELS),
-    "truth": lambda x: shown(["x", 1, 0.0, None, np.zeros(3), [True]]),
+    "weight": lambda x: weights(len(x), True), "semiweight": lambda x: weights(len(x), False),
+    "model": lambda x: shown(NOT_MODELS), "truth": lambda x: shown(["x", 1, 0.0, None, np.zeros(3), [True]]),
 }  # fmt: skip
 BY_NAME = {  # what a name says of its parameter beyond the annotation
     **dict.fromkeys(("q", "q0", "q1", "start", "configuration"), "posture"),

@@ -315,10 +315,8 @@ def estimation_calls() -> Iterator[Call]:
     yield Call(estimators.track, {"robot": robot, "duration": 1.5, "rate": 1000.0})
     yield Call(estimation.calibrate, {"model": model, "encoders": {"r": q[model.joint("r").iq]}, "readings": np.zeros(1), "q": q},
                quaternions=(3,))  # fmt: skip
-    found = {
-        "contacts": estimation.contact_model(model, q),
-        "estimate": estimation.ContactEstimate(np.ones((1, 6)), np.ones((2, 3))),
-    }
+    found = {"contacts": estimation.contact_model(model, q),
+        "estimate": estimation.ContactEstimate(np.ones((1, 6)), np.ones((2, 3)))}  # fmt: skip
     for function in (estimation.world_wrenches, estimation.pressure_centers, estimation.zero_moment_point):
         yield Call(function, found)
     chain = ff.robots.chain(6)

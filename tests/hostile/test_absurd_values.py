@@ -1,6 +1,4 @@
-"""Values of wrong kinds and absurd sizes, given to constructors, solvers and plans: refused by name, before work begins.
-Arguments of functions of one state, and of records, that have other shapes: an InputError that says which are expected.
-Requests beyond memory, beyond what NumPy holds and beyond all numbers, and outputs of other classes: a sentence, soon."""
+"""Values of wrong kinds, shapes and absurd sizes are refused by name, before work begins."""
 
 import freeflyer as ff
 import numpy as np
@@ -77,8 +75,7 @@ def bad_calls():
         "batch must be True or False, got str": lambda: ff.export.export(arm, "folder", batch="x"),
         "path is '', which is empty": lambda: ff.export.export(arm, ""),
         r"path is '\\x00', which holds a null": lambda: ff.export.export(arm, "\0"),
-        "t of the run is no array": lambda: replayed(t=None),
-        "q of the run is no array": lambda: replayed(q=run.q[:, :2]),
+        "t of the run is no array": lambda: replayed(t=None), "q of the run is no array": lambda: replayed(q=run.q[:, :2]),
         "settings or events of the run": lambda: replayed(settings=5),
         "settings are not those": lambda: replayed(settings={**run.settings, "sensing": 5}),
         r"'w+'\.\.\. \(1000 characters\)": lambda: ff.frame_jacobian(arm, rest, "tip", "w" * 1000),

@@ -1,5 +1,4 @@
-"""Every argument of every public function, found by its signature, is refused by its name if the function cannot use it: before
-anything is computed, and what the user gave stays as it was."""
+"""Every argument of every public function is refused by its name if it cannot be used, before anything is computed."""
 
 import freeflyer as ff
 import inspect
@@ -19,10 +18,8 @@ OWN_TESTS = {  # besides those that `REASONS` names
     "to_mjcf": "model/test_writers_files.py", "to_urdf": "model/test_writers_files.py",
 }  # fmt: skip
 TRIED = [name for name in FUNCTIONS if "all" not in REASONS.get(name, {}) and name not in OWN_TESTS]
-CASES = {
-    **{name: name for name in TRIED}, **{f"{name} of quaternions": name for name in OF_STATES},
-    **{name: name for name in SPATIAL_FUNCTIONS}, **{name: name for name in OTHERS},
-}  # fmt: skip
+CASES = {**{name: name for name in TRIED}, **{f"{name} of quaternions": name for name in OF_STATES},
+         **{name: name for name in SPATIAL_FUNCTIONS}, **{name: name for name in OTHERS}}  # fmt: skip
 OTHER_WORDS = {  # that name the argument as well
     "model": ("the first argument of", "Model"), "values": ("positions of", "stroke"),
     "constraints": ("A must hold", "ConstraintSet"), "inequalities": ("A cannot be", "A must hold"), "configuration": ("q ",),
@@ -35,8 +32,7 @@ MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of
     ("formulations.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
     ("formulations.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
     for y in ("lower", "upper")), ("nearest", "lower"), ("nearest", "upper"), ("SinusoidReference", "end"),
-    ("AccelerationLimits", "bound"), ("Ground", "height"),
-    ("linkages.force_curve", "force"),
+    ("AccelerationLimits", "bound"), ("Ground", "height"), ("linkages.force_curve", "force"),
 }  # fmt: skip
 FOUND_LATER = {
     "frame",
@@ -61,11 +57,8 @@ def call_of(case: str) -> Call:
 
 
 TAKE_BATCHES = {  # in a way of their own
-    "estimation.passive_state",
-    "estimation.update_passive_state",
-    "linkages.assemble",
-    "sim.simulate",
-}
+    "estimation.passive_state", "estimation.update_passive_state", "linkages.assemble", "sim.simulate",
+}  # fmt: skip
 
 
 def leaks_of(call: Call) -> list[str]:
@@ -209,8 +202,5 @@ def test_axes_that_do_not_broadcast_are_shown(call, words):
 def test_positions_by_name_broadcast():
     assert (ff.configuration(CHAIN).shape, ff.configuration(CHAIN, start=TWO).shape) == ((3,), (2, 3))
     assert ff.configuration(CHAIN, start=TWO, joint_1=1.0, joint_2=np.ones((4, 1))).shape == (4, 2, 3)
-    assert ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1, 1)), front_left_knee=np.ones(3)).shape == (
-        2,
-        3,
-        19,
-    )
+    assert ff.configuration(QUADRUPED, root_joint=np.tile(np.eye(7)[6], (2, 1, 1)),
+        front_left_knee=np.ones(3)).shape == (2, 3, 19)  # fmt: skip

@@ -12,26 +12,21 @@ from samples import FIXED, OF_STATES, ROBOT, SPATIAL_FUNCTIONS, TURNED, Call, cl
 from test_every_argument import CASES, call_of
 
 UNUSUAL = {  # arrays that hold the right numbers in unusual ways
-    "a list": lambda x: x.tolist(),
-    "a list of arrays": lambda x: list(x) if x.ndim else x,
+    "a list": lambda x: x.tolist(), "a list of arrays": lambda x: list(x) if x.ndim else x,
     "every second of a longer one": lambda x: np.repeat(x, 2, axis=-1)[..., ::2] if x.ndim else x,
     "reversed twice": lambda x: np.ascontiguousarray(x[..., ::-1])[..., ::-1] if x.ndim else x,
-    "Fortran order": np.asfortranarray,
-    "big-endian": lambda x: x.astype(">f8"),
-    "long double": lambda x: x.astype(np.longdouble),
+    "Fortran order": np.asfortranarray, "big-endian": lambda x: x.astype(">f8"), "long double": lambda x: x.astype(np.longdouble),
     "not aligned": lambda x: np.frombuffer(b"\0" + x.tobytes(), np.uint8)[1:].view(float).reshape(x.shape),
-    "a matrix row": lambda x: x if x.ndim != 2 else np.asmatrix(x),
-    "a masked array": lambda x: np.ma.masked_array(x),
+    "a matrix row": lambda x: x if x.ndim != 2 else np.asmatrix(x), "a masked array": lambda x: np.ma.masked_array(x),
     "a broadcast view": lambda x: np.broadcast_to(x, x.shape),  # read-only
-}
+}  # fmt: skip
 ALL_LAYOUTS = ("bias_forces of quaternions", "frame_jacobian of quaternions", "integrate of quaternions")
 
 
 def same(call: Call, expected: list[np.ndarray], given: dict, what: object, tolerance: float = 0.0) -> None:
     for x, y in zip(call.result(**given), expected, strict=True):
-        np.testing.assert_allclose(
-            x, y, rtol=tolerance, atol=tolerance * np.abs(y).max(initial=0.0, where=np.isfinite(y)), err_msg=what
-        )
+        np.testing.assert_allclose(x, y, rtol=tolerance, atol=tolerance * np.abs(y).max(initial=0.0, where=np.isfinite(y)),
+            err_msg=what)  # fmt: skip
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -61,10 +56,8 @@ def test_other_numbers_and_read_only_arrays_work(name):
         assert not any(np.shares_memory(x, y) for y in call.arrays.values())
 
 
-EVERY_KIND, MIMICS = (
-    random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
-    random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7),
-)
+EVERY_KIND, MIMICS = (random_robot(fresh(0), 12, KINDS, "free", mimics=0.0),
+    random_robot(fresh(2), 10, KINDS, "planar", mimics=0.7))  # fmt: skip
 CHECK = "spatial.consistency.check"  # has one list of reasons for all
 LEADS = ((17,), (2, 5), (1,), (0,), (2, 0, 3), (1, 1, 1))  # robots take them in turn
 

@@ -71,9 +71,8 @@ def tables(rng: np.random.Generator) -> list[Subject]:
     for name in ("point", "nested", "coupled"):
         model = robot(name)
         q, nv = state(model, rng, 0.02).q, model.nv
-        standing = make_standing(
-            model, [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])]
-        )
+        standing = make_standing(model,
+            [sole("l03", POINTS)] if name == "point" else [sole("l03", POINTS), sole("l12", POINTS[:2])])  # fmt: skip
         update = ENTRIES["contact_update"]
         contact = subject(update, model, rng, standing.handle, q, label=f"standing {name}")
         found.append(contact)
@@ -83,10 +82,8 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
             handle = plan_for(model, np.asarray(linkages.partition(model).dependent), rows)
-            found += [
-                subject(e, model, rng, handle, q, shared=bounds, label=f"planned {name}")
-                for e in ENTRIES.values() if e.table == PLAN
-            ]  # fmt: skip
+            found += [subject(e, model, rng, handle, q, shared=bounds,
+                label=f"planned {name}") for e in ENTRIES.values() if e.table == PLAN]  # fmt: skip
     for model in (tree(), tree(mimic=True)):
         for count in (0, 1, 3):
             frames = ff.frame_set(model, *model.frame_names[-count:] if count else ())

@@ -31,9 +31,8 @@ class Tagged(np.ndarray):
 def not_plain(x: np.ndarray) -> list[Any]:
     """What stands in an array's place and is none, or none that compiled code takes."""
     flat = x.reshape(-1)
-    unaligned = (
-        np.frombuffer(b"\0" + x.tobytes() + b"\0" * 8, np.uint8)[1 : 1 + x.nbytes].view(np.float64).reshape(x.shape)
-    )
+    unaligned = (np.frombuffer(b"\0" + x.tobytes() + b"\0" * 8,
+        np.uint8)[1 : 1 + x.nbytes].view(np.float64).reshape(x.shape))  # fmt: skip
     return [None, 1.0, 3, "q", x.tolist(), tuple(flat), np.ndarray, x.view(Tagged), np.ma.array(x), x.astype(np.float32),
             np.ones(x.shape, np.int64), x.astype(complex), x.astype(object), x.astype(x.dtype.newbyteorder()), x[None, None],
             np.array(1.0), np.repeat(x, 2, axis=-1)[..., ::2], x[..., ::-1], unaligned,
@@ -92,9 +91,8 @@ class Hostile:
             others = [np.zeros(5), w.tolist(), None, np.zeros((1, 6)), w[::-1], x, w.astype(np.float32)]
             given[k] = self.choose([x[:-1], (*x, w), (w,) * 8, (w,) * 9, (w,) * 1000, list(x), *((y,) * len(x) for y in others)])
         elif k == 0:
-            given[k] = self.choose(
-                [*self.strangers, None, 0, object(), id(x), "model", python_calls.np, ctypes.py_object(x)]
-            )
+            given[k] = self.choose([*self.strangers, None, 0, object(), id(x), "model", python_calls.np,
+                ctypes.py_object(x)])  # fmt: skip
         elif k <= self.inputs + self.options:
             given[k] = self.choose(INTEGERS)
         else:

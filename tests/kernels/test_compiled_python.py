@@ -207,19 +207,13 @@ def test_random_programs():
 
 
 CASES = {  # f(i, j) in integers: what compilers get wrong
-    "i // j": lambda i, j: i // j if j else 0,
-    "i % j": lambda i, j: i % j if j else 0,
-    "i // -3": lambda i, j: i // -3,
-    "i % -8": lambda i, j: i % -8,
-    "i >> j": lambda i, j: i >> j if j >= 0 else i >> 63,
+    "i // j": lambda i, j: i // j if j else 0, "i % j": lambda i, j: i % j if j else 0, "i // -3": lambda i, j: i // -3,
+    "i % -8": lambda i, j: i % -8, "i >> j": lambda i, j: i >> j if j >= 0 else i >> 63,
     "i << j": lambda i, j: ((i << j) + 2**63) % 2**64 - 2**63 if j >= 0 else 0,
-    "(i > 0) + (j > 0)": lambda i, j: (i > 0) + (j > 0),
-    "-(i > 0)": lambda i, j: -(i > 0),
-    "abs(i > j)": lambda i, j: abs(i > j),
-    "(i < j < 5) + 0": lambda i, j: (i < j < 5) + 0,
-    "min(i, j, 2)": lambda i, j: min(i, j, 2),
+    "(i > 0) + (j > 0)": lambda i, j: (i > 0) + (j > 0), "-(i > 0)": lambda i, j: -(i > 0), "abs(i > j)": lambda i, j: abs(i > j),
+    "(i < j < 5) + 0": lambda i, j: (i < j < 5) + 0, "min(i, j, 2)": lambda i, j: min(i, j, 2),
     "(10, 20, 30)[min(max(i, -3), 2)]": lambda i, j: (10, 20, 30)[min(max(i, -3), 2)],
-}
+}  # fmt: skip
 EXTREMES = (0, 1, -1, 2, -2, 3, -7, 7, 63, 64, 65, 2**62, -(2**62), 2**63 - 1, -(2**63))
 
 

@@ -43,12 +43,8 @@ def rng():
     return fresh(0)
 
 
-ARITHMETIC = {
-    "add": (lambda a, b: a + b, operator.add),
-    "sub": (lambda a, b: a - b, operator.sub),
-    "mul": (lambda a, b: a * b, operator.mul),
-    "div": (lambda a, b: a / b, operator.truediv),
-}
+ARITHMETIC = {"add": (lambda a, b: a + b, operator.add), "sub": (lambda a, b: a - b, operator.sub),
+    "mul": (lambda a, b: a * b, operator.mul), "div": (lambda a, b: a / b, operator.truediv)}  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ARITHMETIC)

@@ -1,6 +1,4 @@
-"""Plain Python runs the kernels' own source: the same numbers as compiled code, and every access checked. Kernels on symbols and
-on complex numbers: closed forms and derivatives. Operation counts: linear where the algorithm is, and right on formulas that
-can be counted by hand."""
+"""Kernels as plain Python: as compiled, every access checked; symbols, complex steps, counts of operations."""
 
 import freeflyer as ff
 import mpmath
@@ -157,10 +155,8 @@ def test_symbols_for_every_joint_kind():
     model = ff.robots.chain(3, ["spherical", "planar", "helical"], base="free")
     q, v, _ = states(model)
     x, w = sp.symbols(f"q:{model.nq}"), sp.symbols(f"v:{model.nv}")
-    for name, options, theirs in (
-        ("integrate", (), ff.integrate(model, q, v)),
-        ("frame_velocity", (model.frame("tip"), 0), ff.frame_velocity(model, q, v, "tip")),
-    ):
+    for name, options, theirs in (("integrate", (), ff.integrate(model, q, v)),
+            ("frame_velocity", (model.frame("tip"), 0), ff.frame_velocity(model, q, v, "tip"))):  # fmt: skip
         ours = plain.run(name, model, x, w, *options)
         values = np.array(sp.lambdify([x, w], ours.tolist(), cse=True)(q, v))
         np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-12)

@@ -49,8 +49,7 @@ def run(x: Subject, lanes: int, states: int, scratch: int) -> tuple[int, list[in
     memory[:] = CANARY
     sizes = [a.shape[-1] for a in inputs] + [int(np.prod(shape)) for shape in x.shapes]
     status, where = raw_call(address(entry, lanes), x.handle, [a.ctypes.data for a in inputs], x.options,
-                             [inside.ctypes.data for _, inside in outs], sizes, states,
-                             (memory[GUARD:].ctypes.data, scratch))  # fmt: skip
+        [inside.ctypes.data for _, inside in outs], sizes, states, (memory[GUARD:].ctypes.data, scratch))  # fmt: skip
     assert all(intact(buffer) for buffer, _ in outs), f"{entry.name} on {x.label} wrote beside its outputs"
     assert intact(memory), f"{entry.name} on {x.label} wrote beside its scratch"
     return status, where, [inside for _, inside in outs], memory

@@ -1,5 +1,4 @@
-"""Assembling: known mechanisms against their closed forms, random ones from any guess, limits, branches and refusals. Loops that
-tie more than a mechanism has: the remaining gap is reported, and excess motors are named."""
+"""Assembling: known mechanisms against closed forms, random ones from any guess, limits, branches, refusals."""
 
 import freeflyer as ff
 import numpy as np
@@ -8,9 +7,8 @@ import warnings
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer import linkages
-from freeflyer.linkages import (
-    AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition, sweep,
-)  # fmt: skip
+from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
+    sweep)  # fmt: skip
 from linkage_samples import MASKS, four_bar, planar, pose, random_linkage, stewart
 from pathlib import Path
 

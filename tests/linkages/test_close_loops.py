@@ -1,6 +1,4 @@
-"""Closed models: random postures, chosen independent joints, edits and writers, regulators. Their laws: test_closed_laws.py.
-Refusals of closed models that name the fault; on_failure="nan": postures at which the linkage is singular give NaN. Energy
-and momentum of free motions of closed linkages, by the commutator-free Runge-Kutta steps in independent velocities."""
+"""Closed models: postures, chosen joints, edits, regulators, refusals, NaN where singular, free motions."""
 
 import copy
 import freeflyer as ff

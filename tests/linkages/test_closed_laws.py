@@ -1,18 +1,18 @@
-"""The laws of closed models: against dense algebra on the tree's own equations, and against differences along the linkage.
-
-On random linkages (trees of all joint kinds, tied where they are by loops of any mask, and couplings), and one of each recipe.
-"""
+"""The laws of closed models, against dense algebra and differences; their kernels as plain Python."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 from closed_robots import Reference, State, reference, robot, robots, shared, state
-from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, rounding, slopes
+from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, refused, rounding, slopes
 from collections.abc import Callable
 from dataclasses import dataclass
+from fractions import Fraction
 from freeflyer import linkages
 from freeflyer.dynamics.closed import project_forces, run
-from freeflyer.kernels import entries as E
+from freeflyer.kernels import entries, entries as E, plain
+from freeflyer.kernels.compiler.calls import running
+from freeflyer.kernels.entry import Entry
 from freeflyer.tolerances import WARNING_GAP
 from functools import cache
 from linkage_samples import condition_of, driven_linkage
@@ -23,10 +23,7 @@ SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
 @dataclass(frozen=True, eq=False)
 class Sample:
-    """A linkage and a closed state off its assembled posture; `h`: the step of differences.
-
-    That is a tree's step over the condition number: so much do passive joints outrun independent ones, and their rates change.
-    """
+    """A linkage and a closed state off its assembled posture; `h`: the step of differences."""
 
     model: ff.Model
     s: State
@@ -261,9 +258,8 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
         return np.concatenate([ff.difference(model, q0, q1), u1 - u0])
 
     def rate(t: float) -> np.ndarray:
-        later, much_later = (
-            slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n, 0.2 * x.h) - np.eye(2 * n) for m in (1, 2)
-        )
+        later, much_later = (slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n,
+            0.2 * x.h) - np.eye(2 * n) for m in (1, 2))  # fmt: skip
         return (4.0 * later - much_later) / (2.0 * t)
 
     whole = all(j.nv in (0, x.tree.joint(j.name).nv) for j in model.joints)
@@ -341,3 +337,45 @@ def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
 def test_without_loops_both_coordinates_are_one() -> None:
     model = ff.robots.humanoid()
     assert ff.close_loops(model) is model.tree is model
+
+
+ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not (entry.one_by_one or entry.table)}
+
+
+def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
+    """One row for each letter: the state's, and a second one of the same kind."""
+    v = linkages.expand_motion(model, s.q, s.u, s.u_dot)[0]
+    pools = {"q": [s.q, linkages.partition(model).q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
+    return [pools[letter].pop(0) for letter in entry.inputs]
+
+
+def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
+    return entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]
+
+
+@pytest.mark.parametrize("row_step", [1, 8])
+@pytest.mark.parametrize("name", ENTRIES)
+def test_plain_is_as_compiled(name: str, row_step: int) -> None:
+    model = robot("nested")
+    s, entry = state(model, fresh(20), 0.04), ENTRIES[name]
+    rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
+    outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
+    assert running.state(entry, ff.close_loops(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
+    found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
+    for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
+        close(plainly.astype(float), compiled, 1e-11)
+
+
+def test_symbols_and_what_is_missing() -> None:
+    sympy = pytest.importorskip("sympy")
+    model = robot("point")
+    s = state(model, fresh(24), 0.0)
+    u = sympy.symbols(f"u0:{len(s.u)}")
+    q = [sympy.Float(float(x), 30) for x in s.q]
+    v, _ = plain.run("projected_motion", ff.close_loops(model), q, list(u), [0] * len(u))
+    J = np.array([[float(sympy.diff(x, y)) for y in u] for x in v])
+    close(J[linkages.partition(model).dependent], linkages.mapping_jacobian(model, s.q), 1e-12)
+    refused(ValueError, "close_loops", lambda: plain.run("projected_mass", model, np.array(linkages.partition(model).q)))
+    refused(LookupError, "projected_mass", plain.run, "projected_masses", model)
+    with pytest.raises(ValueError, match="9 scalars"):
+        plain.run("projected_inverse_dynamics", ff.close_loops(model), linkages.partition(model).q, [0] * 9, [Fraction(0)] * 3)

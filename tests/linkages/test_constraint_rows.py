@@ -1,5 +1,4 @@
-"""Residual, Jacobian and bias against differences along the manifold, for every mask, joint kind and coupling. Constraint rows
-against MuJoCo's equality rows, on MJCF linkages, and the split of real robots."""
+"""Constraint rows against differences, for every mask, joint kind and coupling, and against MuJoCo's."""
 
 import freeflyer as ff
 import itertools
@@ -9,9 +8,8 @@ import pytest
 from closeness import central, fresh
 from dataclasses import replace
 from freeflyer.linkages.closure import file_posture
-from freeflyer.linkages.rows import (
-    constraint_bias, constraint_jacobian, constraint_loops, constraint_names, constraint_residual, constraints,
-)  # fmt: skip
+from freeflyer.linkages.rows import (constraint_bias, constraint_jacobian, constraint_loops, constraint_names,
+    constraint_residual, constraints)  # fmt: skip
 from linkage_samples import MASKS, planar, random_linkage
 
 STEP = 1e-5
@@ -89,9 +87,8 @@ def test_couplings():
     np.testing.assert_allclose(constraint_bias(model, q, v)[3:], [-p.deriv(2)(q[2]) * v[2] ** 2, 0.0, 0.0], rtol=1e-14)
     assert constraint_names(model) == ("tips.x", "tips.y", "tips.z", "cubic", "held", "line")
     base = planar((0.3, 0.2), (0.3,), 0.4)
-    joints = tuple(
-        replace(j, mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints
-    )
+    joints = tuple(replace(j,
+        mimic=ff.Mimic("l0", -2.0, 0.3)) if j.name == "l1" else j for j in base.description.joints)  # fmt: skip
     model = ff.build(replace(base.description, joints=joints, couplings=(ff.Coupling("c", "l1", "r0", (0.0, 1.0, 1.0)),)))
     q, v = np.array([0.2, 0.6]), np.array([1.0, -0.5])
     residual, J = constraints(model, q)

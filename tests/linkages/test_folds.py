@@ -17,22 +17,15 @@ START = 0.5  # rad
 
 @functools.cache
 def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.Model:
-    """A crank that follows a motor one to one and turns a parallelogram on each side: all flat where the crank is at zero.
-
-    In a parallelogram coupler and ground stay parallel, so every angle is known: coupler -crank, follower crank. `error`: m,
-    by how much followers are too long, as rounded digits make them.
-    """
+    """A crank that follows a motor and turns a parallelogram on each side, flat at zero; followers are `error` m too long."""
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
-    joints = [ff.Joint("root", "fixed", "world", "ground"),
-              ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
-              ff.Joint("crank", "revolute", "ground", "crank", initial=(START,))]  # fmt: skip
+    joints = [ff.Joint("root", "fixed", "world", "ground"), ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
+        ff.Joint("crank", "revolute", "ground", "crank", initial=(START,))]  # fmt: skip
     sites, loops = [], []
     for k, side in enumerate(sides):
         links += [ff.Link(f"coupler{k}", BAR), ff.Link(f"follower{k}", BAR)]
-        joints += [
-            ff.Joint(f"coupler{k}", "revolute", "crank", f"coupler{k}", shifted(side * CRANK), initial=(-START,)),
-            ff.Joint(f"follower{k}", "revolute", "ground", f"follower{k}", shifted(side * GROUND), initial=(START,)),
-        ]
+        joints += [ff.Joint(f"coupler{k}", "revolute", "crank", f"coupler{k}", shifted(side * CRANK), initial=(-START,)),
+            ff.Joint(f"follower{k}", "revolute", "ground", f"follower{k}", shifted(side * GROUND), initial=(START,))]  # fmt: skip
         sites.append(ff.Site(f"tip{k}", f"coupler{k}", shifted(side * GROUND)))
         sites.append(ff.Site(f"end{k}", f"follower{k}", shifted(side * (CRANK + error))))
         loops.append(ff.Loop(f"loop{k}", f"tip{k}", f"end{k}", (1, 1, 0, 0, 0, 0)))

@@ -1,5 +1,4 @@
-"""The split of a linkage: ranks and motors of known mechanisms, and what is said of those that have none. Sub-mechanisms of
-known robots: how many motors, passive joints and constraints each has."""
+"""The split of a linkage: ranks, motors and sub-mechanisms of known robots, and words for those that have none."""
 
 import freeflyer as ff
 import numpy as np
@@ -200,10 +199,7 @@ def slider_crank(angle: float, unit: float = 1.0) -> ff.Model:
 
 
 def test_condition_detects_a_single_row_that_folds():
-    """One row, one dependent joint: x = r cos(angle), so the crank turns 1 / sin(angle) times as fast, in units of r.
-
-    Rows and columns at unit length would always be perfectly conditioned.
-    """
+    """One row, one dependent joint: x = r cos(angle), so the crank turns 1 / sin(angle) times as fast, in units of r."""
     for angle in (1.2, 0.1, 1e-3):
         folding = partition(slider_crank(angle))
         assert folding.blocks[0].dependent.tolist() == [0]

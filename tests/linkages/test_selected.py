@@ -1,5 +1,4 @@
-"""Passive joints in the motors' place, Kangaroo paper, eqs. (21)-(23): against dense algebra, power, differences along closed
-motions."""
+"""Passive joints in the motors' place (Kangaroo paper, eqs. (21)-(23)): dense algebra, power, closed motions."""
 
 import freeflyer as ff
 import functools
@@ -7,9 +6,8 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.errors import InputError, UnknownNameError
-from freeflyer.linkages import (
-    AssemblyError, LinkageError, expand_motion, partition, selected_posture, sweep, transmission,
-)  # fmt: skip
+from freeflyer.linkages import (AssemblyError, LinkageError, expand_motion, partition, selected_posture, sweep,
+    transmission)  # fmt: skip
 from kangaroo_leg import leg, whole
 from linkage_samples import MASKS, planar
 
@@ -124,9 +122,8 @@ def test_other_motors_are_reckoned_with():
     rest = np.setdiff1d(np.arange(6), columns)
     u[rest], u_dot[rest] = others, others_rates
     u[columns] = transmission(model, q, joints, motors).velocities([0.3, -0.2], others=others)
-    u_dot[columns] = transmission(model, q, joints, motors).accelerations(
-        [0.3, -0.2], [1.0, 2.0], others=others, others_rates=others_rates
-    )
+    u_dot[columns] = transmission(model, q, joints, motors).accelerations([0.3, -0.2], [1.0, 2.0], others=others,
+        others_rates=others_rates)  # fmt: skip
     v, a = expand_motion(model, q, u, u_dot)
     at = [model.joint(n).iv for n in joints]
     drift = expand_motion(model, q, u, 0.0 * u)[1][at]

@@ -36,9 +36,8 @@ def zoo(seed=0, kinds=KINDS, base="free"):
         parent = links[int(rng.integers(len(links)))].name
         links.append(ff.Link(f"link_{k}_{kind}", inertia(rng)))
         axis = direction(rng)
-        joints.append(
-            ff.Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), axis, second_axis(rng, axis),
-                  0.1 if kind == "helical" else 0.0, **limits))  # fmt: skip
+        joints.append(ff.Joint(f"joint_{k}_{kind}", kind, parent, links[-1].name, placement(rng), axis, second_axis(rng, axis),
+            0.1 if kind == "helical" else 0.0, **limits))  # fmt: skip
     for name, ratio in (("leader", None), ("follower", -1.5)):
         links.append(ff.Link(name, inertia(rng)))
         mimic = ff.Mimic("joint_leader", ratio, 0.25) if ratio else None

@@ -1,6 +1,4 @@
-"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload. The x axes
-that build chooses: what the recursions rely on, without effect on results. Locking and merging where loops and couplings are
-involved."""
+"""Edits keep the dynamics of what remains: sub-matrices when locking, nothing when merging, J^T I J for a payload."""
 
 import freeflyer as ff
 import numpy as np
@@ -28,10 +26,8 @@ def zoo():
 def kept(full, small):
     """Where the coordinates of `small` are in q and v of `full`."""
     own = [full.joint(j.name) for j in small.joints if j.nv]
-    return (
-        np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
-        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]),
-    )
+    return (np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
+        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]))  # fmt: skip
 
 
 def random_state(model, seed=0):

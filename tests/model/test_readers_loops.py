@@ -1,5 +1,4 @@
-"""Loop files: both formats, and words for each way in which they can be wrong. Posture files: every form that is
-read, and the hostile ones that are refused."""
+"""Loop and posture files: every form that is read, and words for each way in which they can be wrong."""
 
 import freeflyer as ff
 import numpy as np
@@ -37,11 +36,8 @@ def read(tmp_path, text, encoding="utf-8"):
 
 def test_both_formats(tmp_path):
     description = read(tmp_path, OURS)
-    assert description.loops == (
-        *BARE.loops,
-        Loop("knee", "tip", "leader", HINGE),
-        Loop("loop_2", "trunk", "world", (1, 1, 0, 1, 0, 0)),
-    )
+    assert description.loops == (*BARE.loops, Loop("knee", "tip", "leader", HINGE),
+        Loop("loop_2", "trunk", "world", (1, 1, 0, 1, 0, 0)))  # fmt: skip
     assert description.actuated == ("joint_leader", "joint_0_revolute")
     masks = {"point": POINT, "hinge": HINGE, "weld": WELD, "slider": (1, 1, 0, 1, 1, 1)}
     for name, mask in masks.items():

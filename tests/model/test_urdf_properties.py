@@ -1,5 +1,4 @@
-"""Random robots as hypothesis draws them, with everything that a Description can hold, in names and numbers of every kind. URDF
-of random robots: what is written reads back the same, every damage is refused with its line, numbers are plain decimals."""
+"""Random robots of hypothesis as URDF: written ones read back the same, every damage is refused with its line."""
 
 import freeflyer as ff
 import math

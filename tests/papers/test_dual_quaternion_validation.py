@@ -1,5 +1,4 @@
-"""The validation of the dual quaternion paper: Table 2's cells, that a wrong method would show, the wheels' constraint over 20 s,
-their force."""
+"""The dual quaternion paper's validation: Table 2's cells, and the wheels' constraint and force."""
 
 import freeflyer as ff
 import numpy as np
@@ -7,9 +6,8 @@ import pytest
 from freeflyer_papers.dual_quaternion import validation as waveforms, validation as wheels
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
 from freeflyer_papers.dual_quaternion.validation import multiple_correlation, validate
-from freeflyer_papers.dual_quaternion.validation_robots import (
-    HOLONOMIC, NONHOLONOMIC, SERIAL, differential_drive, drive_in_mujoco, rolling_wheels,
-)  # fmt: skip
+from freeflyer_papers.dual_quaternion.validation_robots import (HOLONOMIC, NONHOLONOMIC, SERIAL, differential_drive,
+    drive_in_mujoco, rolling_wheels)  # fmt: skip
 
 
 @pytest.fixture(scope="module")
@@ -44,9 +42,8 @@ def test_table_2_and_figure_3(result):
     assert (least.cmc, most.cmc, middle.cmc) == (drive.minimum, drive.maximum, float(np.median(drive.each)))
     for w in result.waveforms:
         assert multiple_correlation([w.simulated, w.computed]) == pytest.approx(w.cmc, abs=1e-12)
-    assert [(x.motion, x.drift_control) for x in result.integrations] == [
-        ("coasts", "none"), ("coasts", "none"), ("coasts", "0.1 s"), ("driven", "none"),
-    ]  # fmt: skip
+    assert [(x.motion, x.drift_control) for x in result.integrations] == [("coasts", "none"), ("coasts", "none"),
+        ("coasts", "0.1 s"), ("driven", "none")]  # fmt: skip
     assert all(x.violation < 1e-9 for x in result.integrations)
     assert all(x.energy < 1e-8 for x in result.integrations[:3])
     assert result.integrations[3].energy is None

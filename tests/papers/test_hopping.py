@@ -1,5 +1,4 @@
-"""Equations of both hoppers written by hand, from positions of point masses: independent of the library. Hopping: independent
-equations, energy by port, accuracy, what the thesis states, batches, gaits, bad input."""
+"""Hopping against independent equations, by energy, by what the thesis states; batches, gaits, bad input."""
 
 import freeflyer as ff
 import numpy as np
@@ -208,8 +207,7 @@ def test_events_lie_where_they_are_said_to():
 
 @pytest.mark.slow
 def test_statements_of_the_thesis():
-    """The thesis: external work 7.15 J; joint work 4.65 J, losses at touch-down 2.9 J, of the damper 5.9 J, of the floor 3.0 J,
-    reckoned as if the damper were no part of the joint's work."""
+    """The thesis: 7.15 J of external work, 4.65 J of joints; losses: touch-down 2.9, damper 5.9, floor 3.0 J."""
     energy = hopping.hop("revolute-VI").energy
     assert f"{energy.external[-1]:.2f}" == "7.15"
     close(energy.joint[-1], 4.65, 0.3, least=1.0, axes=0)

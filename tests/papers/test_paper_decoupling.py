@@ -1,5 +1,4 @@
-"""Formulation of Decoupled Dynamics, reproduced: chapters 2 and 3, and speeds and energies of chapter 4. Appendix A.2 of the
-decoupling thesis reproduced: every function, output and test of the sample program."""
+"""Formulation of Decoupled Dynamics reproduced: chapters 2 to 4 and the sample program of appendix A.2."""
 
 import freeflyer as ff
 import json
@@ -19,8 +18,7 @@ def short_result():
     """All of it, briefly."""
     patch = pytest.MonkeyPatch()
     for module, name, value in ((propositions, "STATES", 1), (regulation, "DURATION", 0.5), (regulation, "POSTURES", 3),
-                                (propositions, "BLOCKS", 1), (propositions, "CALLS", 2),
-                                (regulation, "DURATION", 1.0)):  # fmt: skip
+            (propositions, "BLOCKS", 1), (propositions, "CALLS", 2), (regulation, "DURATION", 1.0)):  # fmt: skip
         patch.setattr(module, name, value)
     made = theory.compute(lambda fraction, what: None)
     patch.undo()

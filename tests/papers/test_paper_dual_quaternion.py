@@ -1,5 +1,4 @@
-"""Dynamics of Mobile Manipulators, reproduced: Table 1, equality of formulations, Remark 4.1, Table 3 counted. The recursion as
-the dual quaternion paper prints it: beside the compiled one, and with joints that no model has."""
+"""Dynamics of Mobile Manipulators reproduced: Table 1, Remark 4.1, Table 3 counted, and the recursion as printed."""
 
 import freeflyer as ff
 import freeflyer_papers
@@ -167,8 +166,7 @@ def test_the_algebra_and_a_joint_of_ones_own():
 
 
 class Swinging:
-    """A pendulum whose joint is of no kind of the library: it turns by s about z and lifts by 0.1 sin(2 s), so that its
-    twist (1 + eps 0.2 cos(2 s)) k s' depends on where it is."""
+    """A pendulum whose joint is of no kind of the library: it turns by s about z and lifts by 0.1 sin(2 s)."""
 
     mass, com, I = 2.0, np.array([0.3, 0.1, -0.2]), np.diag([0.02, 0.03, 0.04])
     z, up = np.eye(8)[2], np.eye(8)[6]

@@ -1,6 +1,4 @@
-"""Geometric linearisation paper reproduced: what its tables and figures must show, and that a wrong algorithm would not. Tables
-5 to 8 of the geometric linearisation paper: against complex steps and the compiled inverse dynamics. IMMAmb (geometric
-linearisation paper, Table 9) beside the compiled inverse and the definition M M^-1 = 1."""
+"""Geometric linearisation paper reproduced: its requirements, Tables 5 to 9, and that a wrong algorithm would show."""
 
 import freeflyer as ff
 import numpy as np

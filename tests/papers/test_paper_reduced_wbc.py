@@ -111,7 +111,7 @@ def test_cycles_in_parts_are_those_of_the_library(support):
         assert solution.status == "solved"
         size = np.abs(solution.a).max()
         for way in cycles.WAYS:
-            close(cycles.METHODS[method](st.problem, q[1], v[1], way).a, solution.a, 1e-5, least=size)
+            close(cycles.METHODS[method](st.problem, q[1], v[1], way).a, solution.a, 1e-8, least=size)
 
 
 @pytest.mark.parametrize("method", cycles.METHODS)
@@ -126,7 +126,7 @@ def test_recorded_programs_are_the_cycles(method):
         assert (np.isfinite(p.lower) & np.isfinite(p.upper) & (p.lower < p.upper)).any()
         found, expected = cycles.solve_by_osqp(p, 1e-10), ff.optimization.solve_qp(p.H, p.g, p.A, p.lower, p.upper)
         assert found.info.status == "solved"
-        close(np.array(found.info.obj_val), np.array(expected.value), 1e-6, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
+        close(np.array(found.info.obj_val), np.array(expected.value), 1e-9, least=float(np.abs(p.g) @ np.abs(expected.x)) + 1e-6)
 
 
 def test_without_osqp_its_rows_say_so(monkeypatch):
@@ -139,9 +139,8 @@ def test_without_osqp_its_rows_say_so(monkeypatch):
     assert found.solver_times == found.solver_sizes == ()
     made = reduced_wbc.REPRODUCTION.tables(found)
     said = [t.title for t in made if any("not installed: pip install osqp" in row for row in t.rows)]
-    assert [title.partition(":")[0].partition(",")[0] for title in said] == [
-        "Table 3", "Table 3", "Fig 5", "OSQP alone", "the dynamics of the base",
-    ]  # fmt: skip
+    assert [title.partition(":")[0].partition(",")[0] for title in said] == ["Table 3", "Table 3", "Fig 5", "OSQP alone",
+        "the dynamics of the base"]  # fmt: skip
     assert all(len(row) == len(t.columns) for t in made for row in t.rows)
     assert set(reduced_wbc.REPRODUCTION.pictures(found)) == set(reduced_wbc.REPRODUCTION.captions)
 

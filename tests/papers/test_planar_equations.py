@@ -1,5 +1,4 @@
-"""Equations of planar robots: the identities that define them, and the kernels' numbers. The frame that turns with the locked
-velocity: the map, when it is integrable, its angle."""
+"""Equations of planar robots: identities, the kernels' numbers, and the frame that turns with the locked velocity."""
 
 import freeflyer as ff
 import numpy as np

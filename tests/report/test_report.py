@@ -1,5 +1,4 @@
-"""The report: complete, self-contained, safe against hostile names, and never in the way of other files. The tree of links:
-order, depth, and lines where only branches indent."""
+"""The report: complete, self-contained, safe against hostile names, never in the way of other files; trees of links."""
 
 import freeflyer as ff
 import numpy as np
@@ -177,9 +176,8 @@ def test_chains_and_branches():
     joints = (*d.joints, Joint("knuckle", "revolute", "upper", "finger", shifted(0, 0, 0.1)),
               Joint("nail", "fixed", "finger", "tip", shifted(0, 0, 0.1)),
               Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)))  # fmt: skip
-    assert lines(replace(d, links=links, joints=joints)) == [
-        ("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"), ("│  ", "tip"), ("└─ ", "tail"),
-    ]  # fmt: skip
+    assert lines(replace(d, links=links, joints=joints)) == [("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"),
+        ("│  ", "tip"), ("└─ ", "tail")]  # fmt: skip
     drawn = tree_lines(ff.analysis.overview(robots.chain(2000)).links)
     assert len(drawn) >= 2001
     assert max(len(guides) for guides, _ in drawn) <= 3

@@ -88,9 +88,8 @@ def test_right_leg_mirrors_the_left(model):
             q[joint.iq] = rng.uniform(-0.5, 0.5)
             q[other.iq] = -q[joint.iq] if across else q[joint.iq]
             low, high = (model.position_lower[joint.iv], model.position_upper[joint.iv])
-            assert (model.position_lower[other.iv], model.position_upper[other.iv]) == (
-                (-high, -low) if across else (low, high)
-            )
+            assert (model.position_lower[other.iv],
+                model.position_upper[other.iv]) == ((-high, -low) if across else (low, high))  # fmt: skip
     for frame in model.frame_names:
         if frame.startswith("left_") and "sole_" not in frame:
             left, right = (ff.frame_pose(model, q, f) for f in (frame, frame.replace("left", "right")))

@@ -8,10 +8,8 @@ from freeflyer import sim
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 LATE = 0.02  # s
-WAYS = {
-    "ground": {"ground": True}, "compiled": {"hold": True}, "rk4": {}, "rk45": {"integrator": "rk45"},
-    "batch": {"hold": True, "lead": 3}, "batch on ground": {"ground": True, "lead": 3},
-}  # fmt: skip
+WAYS = {"ground": {"ground": True}, "compiled": {"hold": True}, "rk4": {}, "rk45": {"integrator": "rk45"},
+        "batch": {"hold": True, "lead": 3}, "batch on ground": {"ground": True, "lead": 3}}  # fmt: skip
 
 
 def standing(inputs=None, dt=1e-3, duration=0.05, ground=None, lead=0, friction=0.8, **options):
@@ -60,7 +58,9 @@ def test_a_controller_that_goes_wrong_ends_the_run_with_its_joint(way, value):
         assert f"is {value}: every entry must be finite" in run.failure
 
 
-def test_a_start_below_the_ground_names_the_robot():
+def test_a_start_below_the_ground_or_with_endless_forces_is_refused():
+    with pytest.raises(ff.InputError, match="inputs"):
+        standing(lambda t, q, v: np.full(v.shape, np.inf))
     model = block(0.1)
     q = np.r_[UPRIGHT, 0.0]
     sunk = q - 0.01 * np.eye(8)[2]

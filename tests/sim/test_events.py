@@ -73,9 +73,8 @@ def test_a_stone_lands_and_is_lifted():
     def lift(t, q, v):
         return np.array([0.0, 0.0, max(0.0, 40.0 * (t - 0.5)), 0.0, 0.0, 0.0])
 
-    run = sim.simulate(
-        model, q, v, lift, dt=0.01, duration=1.2, constraints=ff.ConstraintSet(model), events=sim.unilateral_events(stance)
-    )  # fmt: skip
+    run = sim.simulate(model, q, v, lift, dt=0.01, duration=1.2, constraints=ff.ConstraintSet(model),
+        events=sim.unilateral_events(stance))  # fmt: skip
     landed, weight = np.sqrt(2.0 * 0.2 / G), 2.0 * G
     assert [e.name for e in run.events] == ["sole closes", "sole opens"]
     np.testing.assert_allclose([e.t for e in run.events], [landed, 0.5 + weight / 40.0], atol=1e-9)

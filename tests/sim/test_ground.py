@@ -13,10 +13,8 @@ from seeds import fresh
 def slider(**of_joint) -> ff.Model:
     """1 kg that slides along x, and up and down."""
     links = ff.Link("cart"), ff.Link("block", ff.Inertia(1.0))
-    joints = (
-        ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
-        ff.Joint("up", "prismatic", "cart", "block"),
-    )
+    joints = (ff.Joint("along", "prismatic", "world", "cart", axis=np.array([1.0, 0.0, 0.0]), **of_joint),
+        ff.Joint("up", "prismatic", "cart", "block"))  # fmt: skip
     return ff.build(ff.Description("slider", links, joints))
 
 
@@ -156,9 +154,8 @@ def test_free_flight_is_straight_and_spins_keep_their_energy():
 @pytest.mark.parametrize("shape", ["plane", "grid", "function"])
 def test_ground_of_every_kind_is_the_same_slope(shape, slope, turn):
     x, up, angle = np.linspace(-3.0, 3.0, 7), np.array([np.cos(turn), np.sin(turn)]), np.arctan(slope)
-    height = {
-        "plane": 0.0, "grid": (x, x, slope * np.add.outer(up[0] * x, up[1] * x)), "function": lambda x, y: slope * (up @ (x, y)),
-    }[shape]  # fmt: skip
+    height = {"plane": 0.0, "grid": (x, x, slope * np.add.outer(up[0] * x, up[1] * x)),
+        "function": lambda x, y: slope * (up @ (x, y))}[shape]  # fmt: skip
     q = np.r_[0.1 * np.r_[-np.sin(angle) * up, np.cos(angle)],
               np.sin(angle / 2) * np.array([up[1], -up[0], 0.0]), np.cos(angle / 2)]  # fmt: skip
     gravity = None
@@ -191,20 +188,21 @@ def test_viscoelastic_ground_swings_sideways_until_friction_gives_way():
     found = solve_ivp(lambda t, y: [y[1], (5.0 - 4.0 * (k * y[0] + d * y[1])) / 2.0], (0.0, 0.2), [0.0, 0.0], rtol=1e-10,
                       t_eval=run.t, atol=1e-14).y  # fmt: skip
     assert np.abs(run.q[:, 0] - found[0]).max() < 0.02 * found[0].max()
-    assert np.abs(np.diff(run.q[:, 0])).max() > 0.0
     run = simulate(body(2.0), rest, np.zeros(6), corners(0.2, 0.15, 0.0), 2.0 * G * np.eye(6)[0], duration=0.5, friction=0.5,
                    **ground)  # fmt: skip
     assert np.isclose(run.v[-1, 0], 0.5 * G * 0.5, rtol=0.02)
 
 
 def test_viscoelastic_ground_is_that_of_the_hopping_robots():
-    """A foot that lands at rest, so that no impact is in between. The loop of the hopping robots is of order 4, a ground of order
-    1; "rk4" under the same floor as wrenches ends where that loop does."""
+    """A foot that lands at rest: wrenches of the same floor end where the hopping loop does, a ground to first order."""
     model, rng = ff.robots.revolute_hopper(), fresh("hopping floor")
     q, foot = np.array(model.keyframes["start"]), ff.contacts.point("foot_point")
     q[1] -= ff.frame_pose(model, q, "foot_point")[2, 3] - 1e-12
-    v = ff.project_velocity(model, q, rng.uniform((-0.5, -1.5, 0.0, -0.5), (0.5, -0.5, 0.5, 0.5)),
-                            constraints=ff.ConstraintSet(model, contacts=[foot]))  # fmt: skip
+    held, pressed = ff.ConstraintSet(model, contacts=[foot]), 0.0
+    while pressed < 0.15:  # N; with a tenth of a newton the floor bears a step later, and then errors of two steps do not compare
+        v = ff.project_velocity(model, q, rng.uniform((-0.5, -1.5, 0.0, -0.5), (0.5, -0.5, 0.5, 0.5)), constraints=held)
+        found = ff.constrained_dynamics(model, q, v, np.zeros(model.nv), constraints=held)
+        pressed = found.wrenches(expressed="world")["foot_point"][2]
     free = {"radial_gain": 0.0, "polar_gain": 0.0, "energy_gain": 0.0, "floor_stiffness": 1e4, "floor_damping": 1e3}
     exact = hopping.hop("revolute-II", q=q, v=v, duration=4e-3, tolerance=1e-11, **free)
     assert [e.name for e in exact.events] == ["touch-down"]
@@ -218,9 +216,9 @@ def test_viscoelastic_ground_is_that_of_the_hopping_robots():
     smooth = ff.sim.simulate(model, q, v, dt=5e-6, duration=4e-3, external=floor, expressed="mixed")
     assert np.abs(smooth.v[-1] - exact.v[-1]).max() < 1e-8
     ground = {"kind": "viscoelastic", "stiffness": 1e4, "damping": 1e3, "friction": 1e6}
-    missing = [np.abs(simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1]).max() for dt in (2e-5, 1e-5)]
-    assert missing[1] < 5e-3
-    assert abs(missing[0] / missing[1] - 2.0) < 0.25
+    missing = [simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1] for dt in (2e-5, 1e-5)]
+    assert 1e-5 < np.abs(missing[1]).max() < 5e-3
+    assert np.abs(missing[0] - 2.0 * missing[1]).max() < 2e-6  # of order 2
 
 
 def test_soft_ground_gives_way_as_mujoco_s(tmp_path):

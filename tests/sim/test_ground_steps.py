@@ -14,8 +14,7 @@ def swept(v: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("mu", [0.05, 0.9])
 def test_steps_obey_newton_and_coulomb(mu):
-    """The momentum of every step with the recorded forces, by inverse dynamics; forces within cones and against sliding; none where
-    the gap stays open; while a foot sticks it does not move."""
+    """Momenta of all steps with the recorded forces; forces within cones and against sliding; none where gaps stay open."""
     rng, model = fresh("ground steps"), ff.robots.quadruped()
     names = [n for n in model.frame_names if n.endswith("_foot")]
     feet = [ff.contacts.point(n) for n in names]
@@ -82,8 +81,7 @@ def lying_points(model):
 
 
 def test_fallen_robots_keep_all_points_above_the_ground_and_all_joints_within_limits():
-    """Each step of humanoids that land on some of 22 points while joints reach limits. Points without a force count, too: most
-    have no part in a step until the rest pushes them down."""
+    """Humanoids land on some of 22 points while joints reach limits; points without a force count, too."""
     rng, model, n, mu = fresh("fallen"), ff.robots.humanoid(), 10, 0.6
     contacts = lying_points(model)
     places = [(c, p) for c in contacts for p in c.points]

@@ -26,8 +26,7 @@ def gap(model, a, b) -> float:
 
 
 def test_rods_between_balls_spin_with_order_4(models_folder):
-    """Cassie's two rods spin while the legs move; against dop853, in coordinates of another kind, errors of 1e-13 allowed: the
-    rods' turns, the other coordinates, velocities, energy."""
+    """Cassie's two rods spin while the legs move: against dop853 in coordinates of another kind, with errors of 1e-13."""
     model = ff.with_gravity(ff.close_loops(ff.load(models_folder / "cassie" / "cassie.xml")), (0.0, 0.0, 0.0))
     tree, rods = model.tree, ("left-achilles-rod", "right-achilles-rod")
     turns = np.array([tree.joint(name).iv + k for name in rods for k in range(3)])
@@ -213,19 +212,15 @@ def test_runs_are_saved_loaded_and_replayed(tmp_path):
     assert (again.v == run.v).all()
     refused(ReplayError, "sample", lambda: sim.replay(model, back, lambda t, x, y: 1.01 * spring(t, x, y), events=event))
     refused(InputError, "another robot", lambda: sim.replay(ff.robots.quadruped(), back))
-    path.write_bytes(b"PK no run")
-    refused(FileError, "no run", sim.load, path)
 
 
 def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
     """Sample 0 is recorded after them; controllers that measure late see the state before."""
     model, sensing = ff.robots.chain(2), sim.Sensing(position_noise=0.01, delay=0.02)
     drag = lambda t, q, v: -0.1 * v - q
-    events = [
-        sim.Event("faster", lambda state: 1.0, start=lambda state: sim.Change(v=2.0 * state.v)),
+    events = [sim.Event("faster", lambda state: 1.0, start=lambda state: sim.Change(v=2.0 * state.v)),
         sim.Event("start", lambda state: state.q[0] - 0.45, start=lambda state: sim.Change(q=state.q + 0.1, v=state.v + 0.1)),
-        sim.Event("unchanged", lambda state: 1.0, start=lambda state: None),
-    ]
+        sim.Event("unchanged", lambda state: 1.0, start=lambda state: None)]  # fmt: skip
     for chosen, seen in ((events[0], None), (events, sensing), (events[1:], None), (events[2], sensing)):
         run = sim.simulate(model, [0.5, 0.0], [0.1, 0.2], drag, dt=0.01, duration=0.3, events=chosen, sensing=seen)
         run.save(tmp_path / "run.npz", overwrite=True)
@@ -234,15 +229,6 @@ def test_replays_begin_before_the_changes_of_events_at_the_start(tmp_path):
             for name in ("t", "q", "v", "tau"):
                 assert (getattr(again, name) == getattr(run, name)).all()
             assert [(e.name, e.t, *e.q, *e.v_after) for e in again.events] == [(e.name, e.t, *e.q, *e.v_after) for e in run.events]
-
-
-def test_a_motion_that_fails_gives_the_time_and_keeps_what_came_before():
-    model, q, v = tumbling(fresh())
-    run = sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf if t > 0.25 else 0.0), dt=0.1, duration=0.9)
-    assert "at 0.2" in run.failure
-    assert len(run.t) == len(run.q) == len(run.tau) == 3
-    with pytest.raises(InputError, match="inputs"):
-        sim.simulate(model, q, v, lambda t, q, v: np.full(model.nv, np.inf), dt=0.1, duration=0.9)
 
 
 def test_a_start_that_violates_constraints_is_refused():

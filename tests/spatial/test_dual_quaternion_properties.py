@@ -14,10 +14,8 @@ fast = settings(max_examples=30, deadline=None)
 entries = st.floats(-2.0, 2.0)
 vectors = st.tuples(entries, entries, entries).map(np.array)
 # angles next to every place where formulas change: zero, where series begin, half a turn, a whole one
-angles = st.one_of(
-    st.floats(0.0, 2.0 * np.pi), st.sampled_from([0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 1.99, 2.0, 2.01, np.pi]),
-    st.tuples(st.sampled_from([-1.0, 1.0]), st.floats(-15.0, -3.0)).map(lambda x: np.pi + x[0] * 10.0 ** x[1]),
-)  # fmt: skip
+angles = st.one_of(st.floats(0.0, 2.0 * np.pi), st.sampled_from([0.0, 1e-300, 1e-160, 1e-16, 1e-8, 1e-4, 1.99, 2.0, 2.01, np.pi]),
+    st.tuples(st.sampled_from([-1.0, 1.0]), st.floats(-15.0, -3.0)).map(lambda x: np.pi + x[0] * 10.0 ** x[1]))  # fmt: skip
 
 
 @st.composite

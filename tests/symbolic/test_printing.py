@@ -61,12 +61,12 @@ def test_equations_of_hoppers_in_three_languages(name, tmp_path):
     model = getattr(ff.robots, name)()
     R = np.array(case.robot.variables.rates.subs(case.robot.variables.position[2], float(q[2])), float)
     w = R @ v
-    size = float(np.abs(ff.inverse_mass_matrix(model, q)).max()) * float(np.linalg.cond(ff.mass_matrix(model, q)))
+    condition = float(np.linalg.cond(ff.mass_matrix(model, q)))
     arguments = [q, v, *(case.values[s] for s in constants)]
     for call in in_three_languages(made, name, tmp_path):
         M, Minv, C, G, T, U, com, h = call(*arguments)
         close(M, R.T @ ff.mass_matrix(model, q) @ R, 1e-12)
-        close(Minv, np.linalg.inv(R.T @ ff.mass_matrix(model, q) @ R), 1e-13 * size, least=1e-300)
+        close(Minv, np.linalg.inv(R.T @ ff.mass_matrix(model, q) @ R), 1e-13 * condition, least=1e-300)
         spin = np.zeros(4)
         spin[:2] = v[2] * np.array([[0.0, -1.0], [1.0, 0.0]]) @ w[:2]  # rate of the world velocity at constant v
         close(C @ v + G, R.T @ ff.inverse_dynamics(model, q, w, spin), 1e-12, least=10.0)

@@ -114,8 +114,7 @@ def test_links_are_drawn_where_the_library_projects_them_and_a_slider_moves_them
 def test_a_slider_on_the_page_moves_the_robot(browser, markers):
     """A value typed into the slider's field, as a user would."""
     open_page(browser, markers)
-    place = browser.run(
-        "(() => { const f = [...document.querySelectorAll('input')].filter(x => x.value === '0')"
+    place = browser.run("(() => { const f = [...document.querySelectorAll('input')].filter(x => x.value === '0')"
         ".map(x => x.getBoundingClientRect())"
         ".filter(b => b.width > 20); return f.length ? [f[0].left + 10, f[0].top + 8] : null; })()")  # fmt: skip
     assert place, "no field of a slider"

@@ -1,5 +1,4 @@
-"""Pages without a browser: sliders, playback, films, addresses, ports, and what is missing, in words. Files of the viewer:
-their endings, files that are there, notes on meshes."""
+"""Pages without a browser: sliders, playback, films, addresses, ports; files of the viewer and what is missing."""
 
 import freeflyer as ff
 import numpy as np
@@ -247,11 +246,8 @@ def save_html(path, **options):
         page.close()
 
 
-WRITERS = {
-    ".png": lambda path, **options: ff.viewer.save_picture(ff.robots.chain(2), path, width=40, height=40, **options),
-    ".html": save_html,
-    ".gif": lambda path, **options: ff.viewer.record(batch(), path, rate=5, **options),
-}
+WRITERS = {".png": lambda path, **options: ff.viewer.save_picture(ff.robots.chain(2), path, width=40, height=40, **options),
+           ".html": save_html, ".gif": lambda path, **options: ff.viewer.record(batch(), path, rate=5, **options)}  # fmt: skip
 
 
 @pytest.mark.parametrize("ending", WRITERS)

@@ -1,5 +1,4 @@
-"""What is drawn beside the links: loops with their gaps, force arrows of point feet and soles, inertias, centre of mass.
-Sliders: coordinates of trees, motors of closed linkages with everything behind them, and where these stop."""
+"""What is drawn beside the links: loops, force arrows, inertias, centre of mass; sliders and where they stop."""
 
 import freeflyer as ff
 import numpy as np

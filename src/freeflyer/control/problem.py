@@ -290,7 +290,7 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
     given = q, v, loads, numbers
     if solver == ACTIVE_SET:
         guess = program.nothing
-        if warm is not None and warm.held is not None and warm.asked is not None and warm.asked[0] is program:
+        if warm is not None and warm.asked is not None and warm.asked[0] is program and warm.held is not None:
             guess = warm.held
         found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess)
         if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:

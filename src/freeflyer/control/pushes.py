@@ -139,14 +139,14 @@ class _Pushed(Stand):
 
     def __init__(self, stance: Stance, impulse: np.ndarray) -> None:
         super().__init__(stance, impulse[None], FIRST)
-        self.duration, self.polygon, self.checked = FIRST + PUSH_DURATION + AFTER, support_polygon(stance.feet), 0.0
+        self.duration, self.soles, self.checked = FIRST + PUSH_DURATION + AFTER, support_polygon(stance.feet), 0.0
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         if t >= self.checked + CHECKED:
             self.checked = t
-            if signed_distance(self.polygon, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
+            if signed_distance(self.soles, capture_point(self.stance.model, q, v, self.stance.feet)[:2]) < -BEYOND:
                 raise StepError(f"the capture point is {BEYOND:g} m outside the soles")
-        return self.held
+        return super().problem(t, q, v)
 
 
 def _limits(robot: Standing, angles: np.ndarray) -> np.ndarray:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import Any
 
@@ -16,7 +16,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, PostureTask
 from freeflyer.control.chains import kinematic_chains
 from freeflyer.control.inputs import joint_coordinates
-from freeflyer.control.limits import JointLimits, TorqueLimits
+from freeflyer.control.limits import JointLimits, Limit, NormalForceLimits, TorqueLimits
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.references import Reference, SampledReference, TargetMotion
 from freeflyer.control.support import middle_of
@@ -28,6 +28,8 @@ JOINT_ACCELERATION = 150.0  # rad/s^2, m/s^2: arms that pass a singular posture 
 COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
 UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
 DAMPING_OF_CONTACTS = 20.0  # 1/s
+LEAST_LOAD = 0.02  # share of what each foot bears on the average
+INNER_SHARE = 0.9  # of soles, on which they bear
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +50,14 @@ class Stance:
 
     def problem(self, tasks: Sequence[Task], feet: Sequence[Contact] | None = None,
                 acceleration: float = JOINT_ACCELERATION) -> WholeBodyProblem:  # fmt: skip
-        """Tasks with the contacts of the feet, and the limits of the robot, `acceleration` (rad/s^2, m/s^2) that of its joints."""
-        limits = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=acceleration)]
-        contacts = self.feet if feet is None else feet
-        return WholeBodyProblem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
+        """Tasks with the contacts of the feet, and the limits of the robot, `acceleration` (rad/s^2, m/s^2) that of its joints.
+
+        If none are given, all feet bear LEAST_LOAD: without load they lift for small errors, and turn if they bear again."""
+        limits: list[Limit] = [TorqueLimits(), JointLimits(dt=2.0 * self.dt, acceleration=acceleration)]
+        contacts, weight = self.feet if feet is None else feet, self.model.mass * float(np.linalg.norm(self.model.gravity))
+        if feet is None:
+            limits += [NormalForceLimits(foot.name, 10.0 * weight, LEAST_LOAD * weight / len(contacts)) for foot in contacts]
+        return WholeBodyProblem(self.model, tasks, [_inner(foot) for foot in contacts], limits, contact_damping=DAMPING_OF_CONTACTS)
 
     def center_of_mass(self) -> np.ndarray:
         """(3,), m."""
@@ -83,6 +89,14 @@ class Stance:
         chains = kinematic_chains(self.model, contacts=ConstraintSet(self.model, contacts=self.feet))
         upper = np.isin(joint_coordinates(self.model), chains.unconstrained)
         return PostureTask(self.q, level=level, weight=np.where(upper, UPPER_BODY, 1.0), stiffness=POSTURE_STIFFNESS)
+
+
+def _inner(foot: Contact) -> Contact:
+    """The foot with its points nearer to their middle: one that bears on an edge turns about it."""
+    if foot.points is None:
+        return foot
+    points = np.asarray(foot.points)
+    return replace(foot, points=points.mean(axis=0) + INNER_SHARE * (points - points.mean(axis=0)))
 
 
 class Scenario(ABC):

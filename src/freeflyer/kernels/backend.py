@@ -19,6 +19,7 @@ from collections.abc import Callable
 from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable)
+LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
 KERNEL, INLINED, PRIMITIVE = "kernel", "inlined", "primitive"
 MARKED: list[Callable] = []  # kernels and inlined functions of all modules imported so far
 
@@ -108,7 +109,7 @@ def store_row(buffer: Any, i: int, x: Any) -> None:
 
 @primitive
 def row_step(buffer: Any) -> int:
-    """How many neighbouring entries a row stands for: eight of floats, one of Packs, which fill a register by themselves."""
+    """How many neighbouring entries a row stands for: eight of a float buffer, one of Packs, which fill a register alone."""
     return 1
 
 
@@ -124,16 +125,16 @@ def unit_row(buffer: Any, k: int, c: int) -> Any:
     return 1.0 if k == c else 0.0
 
 
-@primitive
-def tile_at(buffer: Any, size: int, i: int) -> int:
+@inlined
+def tile_at(buffer, size, i):
     """Where record i of `size` entries begins: records lie in tiles of eight, entry by entry, so that rows are records."""
-    return size * i
+    return size * i if row_step(buffer) == 1 else (i & -LANES) * size + (i & LANES - 1)
 
 
-@primitive
-def number_row(work: Any, parameters: Any, i: int) -> Any:
+@inlined
+def number_row(work, parameters, i):
     """As many numbers from parameters[i] on as a row of `work` holds."""
-    return parameters[i]
+    return load(parameters, i) if row_step(work) == 1 else load_row(parameters, i)
 
 
 @primitive
@@ -142,16 +143,19 @@ def row_total(buffer: Any, x: Any) -> Any:
     return x
 
 
-@primitive
-def row_width(buffer: Any, n: int) -> int:
+@inlined
+def row_width(buffer, n):
     """The length of rows of n entries that can be handled row by row."""
-    return n
+    return n if row_step(buffer) == 1 else n + LANES - 1 & -LANES
 
 
-@primitive
-def rows_for(out: Any, n: int, fits: bool) -> Any:
+@inlined
+def rows_for(out, n, fits):
     """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
-    return out if fits else [0] * (n * n)
+    width = row_width(out, n)
+    if row_step(out) == 1 and fits:
+        return out
+    return workspace(out, width * width)
 
 
 @inlined
@@ -166,9 +170,6 @@ def copy_entries(buffer, n, to):
     """The first n entries go to another buffer."""
     for k in range(n):
         store(to, k, load(buffer, k))
-
-
-LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
 
 
 @primitive
@@ -334,12 +335,13 @@ def scatter_picked(packs, places, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, places, True)
 
 
-@primitive
-def mirrored(U: Any, L: Any, n: int, stride: int, M: Any) -> None:
+@inlined
+def mirrored(U, L, n, stride, M):
     """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
-    for i in range(n):
-        for j in range(n):
-            store(M, n * i + j, load(U, stride * i + j) if j >= i else load(L, stride * j + i))
+    if row_step(M) == 1:
+        mirrored_packs(U, L, n, stride, M)
+    else:
+        mirrored_blocks(U, L, n, stride, M)
 
 
 @kernel

@@ -88,14 +88,6 @@ def tile_at(buffer: Any, size: int, i: int) -> int:
     return i // backend.LANES * (backend.LANES * size) + i % backend.LANES
 
 
-def number_row(work: Any, parameters: Any, i: int) -> np.ndarray:
-    return load_row(parameters, i)
-
-
-def row_width(buffer: Any, n: int) -> int:
-    return -(-n // backend.LANES) * backend.LANES
-
-
 def row_total(buffer: Any, row: Any) -> Any:
     return sum(_row(row))
 
@@ -220,17 +212,12 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
     """What stands for the functions that plain Python does otherwise; rows hold `row_step` entries, 8 or 1."""
     rows = {
         backend.row_step: lambda buffer: row_step, backend.load_row: load, backend.store_row: store,
-        backend.number_row: lambda work, parameters, i: load(parameters, i),
-        backend.unit_row: lambda buffer, k, c: int(k == c),
-        backend.row_width: lambda buffer, n: n,
-        backend.rows_for: lambda out, n, fits: out if fits else workspace(out, n * n)}  # fmt: skip
+        backend.unit_row: lambda buffer, k, c: int(k == c)}  # fmt: skip
     if row_step == backend.LANES:  # what remains as it is for rows of one
         rows |= {
-            backend.load_row: load_row, backend.store_row: store_row, backend.number_row: number_row,
-            backend.keep_below: keep_below, backend.unit_row: unit_row, backend.tile_at: tile_at,
-            backend.row_total: row_total, backend.row_width: row_width,
-            backend.rows_for: lambda out, n, fits: workspace(out, row_width(out, n) ** 2),
-            poses.vector_step: lambda work: poses.WIDTH, poses.transpose_poses: transpose_poses}  # fmt: skip
+            backend.load_row: load_row, backend.store_row: store_row, backend.keep_below: keep_below, backend.unit_row: unit_row,
+            backend.row_total: row_total, poses.vector_step: lambda work: poses.WIDTH, poses.transpose_poses: transpose_poses,
+        }  # fmt: skip
     return rows | {
         backend.load: load, backend.store: store, backend.load_int: load, backend.workspace: workspace,
         backend.taken: lambda like: 0, backend.release: lambda like, before: True,

@@ -70,7 +70,8 @@ def new_figure(width: float, height: float, rows: int = 1, columns: int = 1, **o
 
 
 def round_below(x: float) -> float:
-    """The largest of 1, 2 and 5 times a power of ten up to x > 0: for a scale."""
+    """The largest of 1, 2 and 5 times a power of ten up to x > 0, which may be rounded: for a scale."""
+    x = x * (1.0 + 1e-9)
     decade = 10.0 ** np.floor(np.log10(x))
     return float(max(k for k in (1.0, 2.0, 5.0) if k * decade <= x) * decade)
 

@@ -59,12 +59,7 @@ def target_machine(target: Target) -> Any:
     return kind.create_target_machine(cpu=target.cpu, features=target.features, opt=3, reloc="pic", codemodel="default")
 
 
-WIDE = """
-define <8 x double> @f(<8 x double> %a) {
-  %b = fadd <8 x double> %a, %a
-  ret <8 x double> %b
-}
-"""
+WIDE = "define <8 x double> @f(<8 x double> %a) {\n %b = fadd <8 x double> %a, %a\n ret <8 x double> %b\n}"
 
 
 @cache

@@ -20,6 +20,7 @@ from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthog
 
 SLACK, LEAST_SLACK = 1e-6, 1e-8  # of a level's longest row: the size of slacks, and the least one, for directions that are flat
 RESTING = 1e-8  # of a row: one of which less is left does not change
+COMBINED = 1e-6  # of a limit: one of which less is left beside a level's own rows remains a limit
 MISSED = 1e-10  # of the size of a row's terms: rows that miss their limits by less are met
 GAIN = 1e-9  # of a level's squares: steps that may gain less are the last
 TOLERATED = 1e-6  # of a level's slope: what may be left of it if steps run out
@@ -79,6 +80,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
     step, d, base, values = workspace(T, stride + 8), workspace(T, width + 8), workspace(T, m + 8), workspace(T, m + 8)
     softness, norms, missed = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     locked, squares, factors, near = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
+    left_once = workspace(T, m + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for i in range(m):
@@ -102,6 +104,7 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     store(softness, i, 0.0)
                     longest = max(longest, left) if i >= begin else longest
         delta = SLACK * longest
+        clear(left_once, 0, m)
         if last:
             put_products(F, rank, width, width, y, 0, parts)
             set_row(d, 0, y, 0, width)
@@ -123,7 +126,9 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     store(squares, i, FREE)
                     value, equal = load(base, i), load(low, i) == load(high, i)
                     if i >= begin and load(norms, i) > RESTING * load(sizes, i):
-                        square = equal or (2 * outside > n and (value < load(low, i) or value > load(high, i)))
+                        square = equal or (
+                            2 * outside > n and load(left_once, i) == 0.0 and (value < load(low, i) or value > load(high, i))
+                        )
                         store(softness, i, OUT_OF_PLAY if square else delta)
                         if square:
                             clear(B, broad * equations, broad * equations + broad)
@@ -185,8 +190,9 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                 store(missed, i, 0.0 if abs(miss) <= room else miss)
                 if load(norms, i) > RESTING * load(sizes, i) and load(missed, i) != 0.0:
                     gradient, square = gradient + abs(miss) * load(norms, i), square + miss * miss
-                renewed = renewed or (load(squares, i) == UPPER and value < load(high, i) - room)
-                renewed = renewed or (load(squares, i) == LOWER and value > load(low, i) + room)
+                if load(squares, i) != FREE and not rests(load(squares, i), value, load(low, i), load(high, i), room):
+                    store(left_once, i, 1.0)
+                    renewed = True
             done = gradient == 0.0 or (not renewed and (last or delta * delta * way * way <= GAIN * square))
             if 1 < passes < PASSES and not renewed and not done and delta > LEAST_SLACK * longest:
                 delta, renewed = 0.1 * delta, True
@@ -198,7 +204,8 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
         for j in range(equations, count):
             store(multipliers, j, delta * delta * load(multipliers, j))
             least = max(least, DECIDED * load(multipliers, j))
-        for i in range(end):
+        for k in range(end):
+            i = (begin + k) % end  # the level's own rows first, of which limits that balance them are combinations, or nearly so
             if load(locked, i) == 0.0:
                 value, at, strength = load(base, i), FREE, 0.0
                 if load(softness, i) != OUT_OF_PLAY and load(places, i) >= 0.0:
@@ -213,11 +220,12 @@ def put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts):
                     store(held, i, at)
                 elif not rests(load(held, i), value, load(low, i), load(high, i), MISSED * load(sizes, i) * length):
                     store(held, i, FREE)
+                if decided and rank < n and load(norms, i) > RESTING * load(sizes, i):
+                    set_row(F, width * rank, T, width * i, width)
+                    fresh = add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT if i >= begin else COMBINED, parts)
+                    rank, decided = rank + 1 if fresh else rank, fresh or i >= begin
                 if decided:
                     store(locked, i, 1.0)
-                    if rank < n and load(norms, i) > RESTING * load(sizes, i):
-                        set_row(F, width * rank, T, width * i, width)
-                        rank += 1 if add_orthogonal(F, rank, width, width, x, 0, stride, DEPENDENT, parts) else 0
                 else:
                     store(low, i, min(load(low, i), value))
                     store(high, i, max(load(high, i), value))

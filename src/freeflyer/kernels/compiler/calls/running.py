@@ -126,9 +126,7 @@ def entry_scratch(numbers: int) -> np.ndarray:
     return scratch
 
 
-def call(
-    function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int
-) -> Result:
+def call(function: Any, model: Any, inputs: Any, options: tuple[int, ...], outputs: Any, sizes: Any, states: int) -> Result:
     """Calls an entry by addresses of arrays, or of the numbers from which on it reads and writes; again, if it needs more memory,
     which short calls then have, too."""
     topology, parameters = python_calls.model_record(model)

@@ -86,21 +86,6 @@ def release(e: Functions, like: K.Buffer, before: Any) -> K.Register:
     return K.Register(K.BOOL, enough)
 
 
-def rows_for(e: Functions, out: K.Buffer, n: Any, fits: Any) -> K.Buffer:
-    if not packs(e, out):
-        n = padded(e, n)
-        return workspace(e, out, times(e, n, n))
-    fits = e.truth(fits)
-    if not isinstance(fits, K.Register):
-        return out if fits else workspace(e, out, times(e, n, n))
-    here, elsewhere = e.new_block(), e.new_block()
-    e.branch(fits, here, elsewhere)
-    e.blocks.append(here)
-    e.start(elsewhere)
-    made = workspace(e, out, times(e, n, n))
-    return e.meet([(here, out), (e.block, made)])
-
-
 def lanes_that(e: Functions, condition: str, start: Any) -> str:
     """For each lane k of a row, whether k `condition` start holds."""
     counts = e.repeated(e.address(f"trunc i64 {e.name(start, K.INT)} to i32"), f"<{LANES} x i32>", LANES, "i32")
@@ -128,12 +113,6 @@ def unit_row(e: Functions, b: K.Buffer, k: Any, c: Any) -> K.Register:
     return K.Register(b.row, e.name(one, b.row))
 
 
-def tile_at(e: Functions, b: K.Buffer, size: Any, i: Any) -> Any:
-    if packs(e, b):
-        return times(e, size, i)
-    return plus(e, times(e, e.binary(ast.BitAnd, i, -LANES), size), e.binary(ast.BitAnd, i, LANES - 1))
-
-
 def row_total(e: Functions, b: K.Buffer, x: Any) -> Any:
     if packs(e, b):
         return x
@@ -149,9 +128,6 @@ means({
     backend.load_row: lambda e, b, i: load(e, ROW if not packs(e, b) else b.row, pointer(e, b, i)),
     backend.store_row: lambda e, b, i, x: store(e, ROW if not packs(e, b) else b.row, x, pointer(e, b, i)),
     backend.row_step: lambda e, b: 1 if packs(e, b) else LANES,
-    backend.row_width: lambda e, b, n: n if packs(e, b) else padded(e, n),
-    backend.number_row: lambda e, work, b, i: load(e, K.FLOAT if packs(e, work) else ROW, pointer(e, b, i)),
-    backend.from_entry: from_entry, backend.workspace: workspace, backend.rows_for: rows_for, backend.keep_below: keep_below,
-    backend.unit_row: unit_row, backend.tile_at: tile_at, backend.row_total: row_total, backend.taken: taken,
-    backend.release: release,
+    backend.from_entry: from_entry, backend.workspace: workspace, backend.keep_below: keep_below, backend.unit_row: unit_row,
+    backend.row_total: row_total, backend.taken: taken, backend.release: release,
 })  # fmt: skip

@@ -202,12 +202,8 @@ def moved_block(
     return total
 
 
-def mirrored(e: Functions, U: Any, L: Any, n: Any, stride: Any, M: Any) -> None:
-    e.call(backend.mirrored_packs if packs(e, M) else backend.mirrored_blocks, [U, L, n, stride, M])
-
-
 means({
-    backend.transposed: transposed, backend.mirrored: mirrored,
+    backend.transposed: transposed,
     backend.blend: lambda e, low, high, count: selected(e, lanes_that(e, "slt", count), low, high),
     backend.pack_lanes: lambda e, b: b.lanes if packs(e, b) else 1,
     backend.as_numbers: lambda e, b: K.Buffer(1, pointer(e, b, 0), b.record),
@@ -222,22 +218,15 @@ means({
 VECTOR4 = K.pack(poses.WIDTH)
 
 
-def in_register(x: Any) -> bool:
-    return isinstance(x, K.Register)
-
-
 def load_vector(e: Functions, work: K.Buffer, at: Any) -> Any:
-    if not packs(e, work):
-        return load(e, VECTOR4, pointer(e, work, at))
-    return tuple(load(e, work.scalar, pointer(e, work, plus(e, at, k))) for k in range(3))
+    return e.call(algebra.load3, [work, at]) if packs(e, work) else load(e, VECTOR4, pointer(e, work, at))
 
 
 def store_vector(e: Functions, work: K.Buffer, at: Any, a: Any) -> None:
-    if in_register(a):
-        return store(e, VECTOR4, a, pointer(e, work, at))
-    for k in range(3):
-        place = pointer(e, work, plus(e, at, k))
-        store(e, work.scalar, e.entry(a, k), place)
+    if isinstance(a, K.Register):
+        store(e, VECTOR4, a, pointer(e, work, at))
+    else:
+        e.call(algebra.store3, [work, at, a])
 
 
 def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
@@ -249,21 +238,9 @@ def vector(e: Functions, work: K.Buffer, a: Any) -> Any:
     return made
 
 
-def entries(e: Functions, a: Any) -> Any:
-    return tuple(lane(e, a, k) for k in range(3)) if in_register(a) else a
-
-
-def vector_sum(e: Functions, a: Any, b: Any) -> Any:
-    return plus(e, a, b) if in_register(a) else tuple(plus(e, e.entry(a, k), e.entry(b, k)) for k in range(3))
-
-
-def scaled_vector(e: Functions, s: Any, a: Any) -> Any:
-    return times(e, s, a) if in_register(a) else tuple(times(e, s, e.entry(a, k)) for k in range(3))
-
-
 def vector_product(e: Functions, a: Any, b: Any) -> Any:
     """In registers: a b' - a' b, whose entries are y, z, x of a x b turned once; a', b': entries y, z, x."""
-    if not in_register(a):
+    if not isinstance(a, K.Register):
         return e.call(algebra.cross, [a, b])
 
     def turned(x: Any) -> K.Register:
@@ -274,8 +251,10 @@ def vector_product(e: Functions, a: Any, b: Any) -> Any:
 
 
 means({
-    poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.plus: vector_sum,
-    poses.times: scaled_vector, poses.vector_product: vector_product, poses.entries: entries,
+    poses.load_vector: load_vector, poses.store_vector: store_vector, poses.vector: vector, poses.vector_product: vector_product,
+    poses.plus: lambda e, a, b: plus(e, a, b) if isinstance(a, K.Register) else e.call(algebra.add, [a, b]),
+    poses.times: lambda e, s, a: times(e, s, a) if isinstance(a, K.Register) else e.call(algebra.scale, [s, a]),
+    poses.entries: lambda e, a: tuple(lane(e, a, k) for k in range(3)) if isinstance(a, K.Register) else a,
     poses.vector_step: lambda e, work: 3 if packs(e, work) else poses.WIDTH,
     poses.transpose_poses: lambda e, tree, work: None if packs(e, work) else e.call(poses.transpose_vectors, [tree, work]),
 })  # fmt: skip

@@ -33,7 +33,7 @@ from freeflyer.kernels.tree.rnea import add_loads
 Write = Callable[..., None]  # write(e, topology, parameters, inputs..., options..., outputs...)
 EXPRESSIONS = 3  # of twists
 RECURSIONS = ("rnea", "aba")  # whose general code for one state handles number by number
-MOST_BY_ROWS = 6500  # operations of one state of the others, whose general code handles eight columns at once: measured
+MOST_BY_ROWS = 17_000  # operations of one state of the others, whose general code handles eight columns at once: measured
 NEAR = 4500  # operations whose code for Packs takes half of the fastest memory for instructions, or all
 OF_TREE, OF_FRAMES = tuple(range(5)), tuple(range(5, 8))  # outputs of all_terms
 

@@ -29,10 +29,10 @@ def move_axial_masses(topology: Sequence[int], p: list[Scalar]) -> None:
     for i in range(len(bodies) - 1, 0, -1):
         at, to = (L.BODIES + L.BODY_FLOATS * k for k in (i, bodies[i][L.PARENT]))
         numbers = *p[at : at + L.BODY_FLOATS], *(p[to + k] for k in INERTIA)
-        if bodies[i][L.KIND] != L.SCREW or any(type(x) is not float for x in numbers) or p[at + L.SLIDE] != 0.0:
+        slides = any(p[at + k] != 0.0 for k in (L.SLIDE, L.SLIDE_OFFSET))
+        if bodies[i][L.KIND] != L.SCREW or slides or any(type(x) is not float for x in numbers):
             continue
-        z = p[at + L.ROTATION + 2 : at + L.TRANSLATION : 3]
-        x = [p[at + L.TRANSLATION + k] + p[at + L.SLIDE_OFFSET] * z[k] for k in range(3)]
+        z, x = p[at + L.ROTATION + 2 : at + L.TRANSLATION : 3], p[at + L.TRANSLATION : at + L.TRANSLATION + 3]
         mass, moment, second = (p[at + k] for k in (L.MASS, L.MOMENT + 2, L.SECOND + 5))
         p[at + L.MASS] = p[at + L.MOMENT + 2] = p[at + L.SECOND + 5] = 0.0
         p[to + L.MASS] += mass

@@ -8,14 +8,7 @@ from typing import Any
 
 from freeflyer.kernels import backend, plain
 from freeflyer.kernels.compiler.one_robot.expressions import (
-    Expression,
-    Graph,
-    Refused,
-    Scalar,
-    function,
-    needed,
-    select_less,
-    sincos,
+    Expression, Graph, Refused, Scalar, function, needed, select_less, sincos,
 )
 from freeflyer.kernels.compiler.one_robot.fewer_terms import OF_ACCELERATIONS, OF_SHAPE, move_axial_masses, place_at_origin
 from freeflyer.kernels.entry import Entry, kernel_function
@@ -45,17 +38,10 @@ MEANINGS = tuple({
 
 
 @lru_cache(maxsize=2)  # for one state, then for batches; whoever compiles forgets them
-def formulas(
-    entry: Entry,
-    topology: tuple[int, ...],
-    parameters: tuple[float, ...],
-    options: tuple[int, ...] = (),
-    free: tuple[tuple[int, int], ...] = (),
-    only: tuple[int, ...] | None = None,
-) -> Formulas:
-    """An entry's formulas on a model. `free`: entries of parameters that stay inputs, each with the entry
-    that is read in its place; `only`: the outputs that are wanted, None for all.
-    Errors: Refused."""
+def formulas(entry: Entry, topology: tuple[int, ...], parameters: tuple[float, ...], options: tuple[int, ...] = (),
+             free: tuple[tuple[int, int], ...] = (), only: tuple[int, ...] | None = None) -> Formulas:  # fmt: skip
+    """An entry's formulas on a model. `free`: entries of parameters that stay inputs, each with the entry that is read instead;
+    `only`: the outputs that are wanted, None for all. Errors: Refused."""
     graph, shapes = Graph(), entry.shapes(topology)
     numbers: list[Scalar] = list(parameters)
     for i, place in free:

@@ -56,12 +56,9 @@ def one_column_joint(topology, work, i):
 def relative_pose(topology, parameters, q, i, s, c):
     """Pose (rotation, offset) of body i in its parent, from its joint's sine and cosine."""
     at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
-    P = load9(parameters, at + ROTATION)
-    R, r = like3(s, P), like3(s, load3(parameters, at + TRANSLATION))
-    if is_screw(kind):
-        slide = load(parameters, at + SLIDE) * load(q, first) + load(parameters, at + SLIDE_OFFSET)
-        return spin_z(R, s, c), add_scaled(r, slide, column(R, 2))
-    return compose(R, joint_rotation(kind, q, first)), translated(kind, q, first, R, r)
+    joint = kind, at, first, 0, load(q, first), s, c
+    R = spin_z(load9(parameters, at + ROTATION), s, c) if is_screw(kind) else full_rotation(joint, parameters, q)
+    return R, origin(joint, parameters, q)
 
 
 @inlined
