@@ -62,7 +62,8 @@ class ActiveSet(NamedTuple):
 
 
 def solve_levels(A: np.ndarray, lower: np.ndarray, upper: np.ndarray, weights: np.ndarray, ends: tuple[int, ...],
-                 H: np.ndarray | None = None, g: np.ndarray | None = None, guess: np.ndarray | None = None) -> ActiveSet | None:
+                 H: np.ndarray | None = None, g: np.ndarray | None = None, guess: np.ndarray | None = None,
+                 ) -> ActiveSet | None:  # fmt: skip
     """Levels of rows lower <= A x <= upper, level k before row ends[k]; below them least 1/2 x^T H x + g^T x.
 
     H is positive definite (None: the identity). guess (m,): rows held at first. None if a number is not finite."""
