@@ -139,7 +139,7 @@ def choice(name: str, x: object, known: Iterable[T]) -> T:
     """x; InputError for what is not one of the known words or whole numbers."""
     words = tuple(known)
     if type(x) is str and x in words:
-        return x
+        return words[words.index(x)]
     for word in words:
         kind = str if isinstance(word, str) else int | np.integer
         if isinstance(x, kind) and not isinstance(x, bool) and x == word:

@@ -116,8 +116,8 @@ class Touches:
         model, data, force = plant.mj_model, plant.data, plant.mujoco.mj_contactForce
         self.used = end = begin + data.ncon
         if end > len(self.sides):
-            room = [np.concatenate([x, np.empty((end, x.shape[1]), x.dtype)]) for x in (self.sides, self.forces, self.places)]
-            self.sides, self.forces, self.places = room
+            self.sides = np.concatenate([self.sides, np.empty((end, 2), np.int64)])
+            self.forces, self.places = (np.concatenate([x, np.empty((end, x.shape[1]))]) for x in (self.forces, self.places))
         contact, sides, places = data.contact, self.sides[begin:end], self.places[begin:end]
         self.counts.append(end - begin)
         for c, row in enumerate(self.forces[begin:end]):
@@ -136,7 +136,7 @@ class Touches:
         wrench[:, 1] += cross(places[:, 9:], wrench[:, 0])
         found = np.zeros((len(self.counts), count, 6))
         sample = np.repeat(np.arange(len(self.counts)), self.counts)
-        for foot, sign in zip(np.array([*of_geom, *range(count)])[self.sides[: self.used]].T, (-1.0, 1.0)):  # on the second geom
+        for foot, sign in zip(np.take([*of_geom, *range(count)], self.sides[: self.used]).T, (-1.0, 1.0)):  # on the second geom
             on = foot >= 0
             np.add.at(found, (sample[on], foot[on]), sign * wrench[on].reshape(-1, 6))
         return found
