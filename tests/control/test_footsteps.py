@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closeness import EXACT, close, refused
 from freeflyer import control
-from freeflyer.control.scenarios import StepAdjustment
+from freeflyer.control.step_adjustment import StepAdjustment
 from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
 from freeflyer.spatial.polygons import convex_polygon, signed_distance
