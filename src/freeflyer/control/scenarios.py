@@ -13,7 +13,7 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import GAIN, dcm_feedback, dcm_plan, vrp_at_rest, walking_dcm
+from freeflyer.control.dcm import GAIN, dcm_feedback, vrp_at_rest, walking_dcm
 from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
@@ -26,10 +26,9 @@ from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import ACCELERATION
 from freeflyer.linkages.rows import support
-from freeflyer.model import Model, number, rigid_groups, rotation_of_rpy, shaped, whole_number
+from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
-INNER = 0.9  # share of the support polygon in which the ZMP stays under pushes
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
 SQUAT_DEPTH, STEP_LENGTH, CLEARANCE = 0.2, 0.2, 0.05  # m
 REACH, REACH_DEPTH = np.array([0.15, 0.05, -0.1]), 0.12  # m: forward, to the left and up; of the centre of mass
@@ -101,7 +100,7 @@ class Stepping(Scenario):
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
-        c, speed = _moving_center(model, q, v)
+        c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
         wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
@@ -175,11 +174,6 @@ def _tasks(stance: Stance) -> list[Task]:
     return [flat, height, stance.upright(1 if points else 2), stance.relaxed()]
 
 
-def _moving_center(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centre of mass (3,), m, and its velocity, m/s."""
-    return center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-
-
 def _on_lines(stance: Stance) -> bool:
     """Whether a foot of the robot has no width: it may stand on lines alone."""
     return any(foot.kind != "surface" for foot in stance.feet)
@@ -215,19 +209,11 @@ class Stand(Scenario):
 
     def __init__(self, stance: Stance, impulses: np.ndarray, first: float) -> None:
         self.stance, self.duration = stance, first + PUSH_INTERVAL * len(impulses)
-        self.held, self.first = stance.problem(_tasks(stance)), first
+        self.held, self.first = stance.problem([stance.balance(), stance.upright(2), stance.relaxed()]), first
         self.impulses = np.column_stack([impulses, np.zeros((len(impulses), 4))])
-        ground = stance.center_of_mass() - [0.0, 0.0, stance.height()]
-        self.plan = dcm_plan([0.0, 1.0], [ground, ground], stance.height(), gravity=float(-stance.model.gravity[2]))
-        self.rest, middle = vrp_at_rest(self.plan, self.plan(0.0), GAIN), ground[:2]
-        self.polygon = middle + INNER * (support_polygon(stance.feet) - middle)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        """The centre of mass is led back with the ZMP inside the feet: for more, arms would turn until limits stop them."""
-        c, speed = _moving_center(self.stance.model, q, v)
-        acceleration, *_ = dcm_feedback(self.plan, self.rest, c, speed, GAIN, self.polygon)
-        flat, *others = self.held.tasks
-        return self.held.with_targets([flat.moved(c, speed, acceleration), *others])
+        return self.held
 
     def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
         k, since = divmod(t - self.first + 1e-9, PUSH_INTERVAL)
