@@ -6,7 +6,8 @@ import pytest
 from closeness import EXACT, close, refused
 from freeflyer import control
 from freeflyer.control.running import stance_of
-from freeflyer.control.scenarios import SCENARIOS, StepAdjustment
+from freeflyer.control.scenarios import SCENARIOS
+from freeflyer.control.step_adjustment import StepAdjustment
 from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
 from freeflyer.spatial.polygons import convex_polygon, signed_distance

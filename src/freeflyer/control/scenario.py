@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cached_property
 from typing import Any
 
@@ -29,7 +29,6 @@ COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
 UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
 DAMPING_OF_CONTACTS = 20.0  # 1/s
 LEAST_LOAD = 0.02  # share of what each foot bears on the average
-INNER_SHARE = 0.9  # of soles, on which they bear
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +56,7 @@ class Stance:
         contacts, weight = self.feet if feet is None else feet, self.model.mass * float(np.linalg.norm(self.model.gravity))
         if feet is None:
             limits += [NormalForceLimits(foot.name, 10.0 * weight, LEAST_LOAD * weight / len(contacts)) for foot in contacts]
-        return WholeBodyProblem(self.model, tasks, [_inner(foot) for foot in contacts], limits, contact_damping=DAMPING_OF_CONTACTS)
+        return WholeBodyProblem(self.model, tasks, contacts, limits, contact_damping=DAMPING_OF_CONTACTS)
 
     def center_of_mass(self) -> np.ndarray:
         """(3,), m."""
@@ -89,14 +88,6 @@ class Stance:
         chains = kinematic_chains(self.model, contacts=ConstraintSet(self.model, contacts=self.feet))
         upper = np.isin(joint_coordinates(self.model), chains.unconstrained)
         return PostureTask(self.q, level=level, weight=np.where(upper, UPPER_BODY, 1.0), stiffness=POSTURE_STIFFNESS)
-
-
-def _inner(foot: Contact) -> Contact:
-    """The foot with its points nearer to their middle: one that bears on an edge turns about it."""
-    if foot.points is None:
-        return foot
-    points = np.asarray(foot.points)
-    return replace(foot, points=points.mean(axis=0) + INNER_SHARE * (points - points.mean(axis=0)))
 
 
 class Scenario(ABC):

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
-from typing import Any
 
 import numpy as np
 from numpy.typing import ArrayLike
@@ -14,22 +13,22 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FramePoseTask, FramePositionTask
 from freeflyer.control.chains import kinematic_chains
-from freeflyer.control.dcm import GAIN, DCMPlan, dcm_feedback, dcm_plan, vrp_at_rest, walking_dcm
+from freeflyer.control.dcm import GAIN, dcm_feedback, vrp_at_rest, walking_dcm
 from freeflyer.control.footsteps import GAITS, FootstepPlan, Gait, SupportPhase, gait_footsteps, heading, walk_forward
 from freeflyer.control.kinematics import inverse_kinematics
 from freeflyer.control.problem import WholeBodyProblem
-from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference, minimum_jerk
+from freeflyer.control.references import SampledReference, SinusoidReference, TargetMotion, WaypointReference
 from freeflyer.control.scenario import COM_STIFFNESS, JOINT_ACCELERATION, Following, MovingTask, Scenario, Stance
+from freeflyer.control.step_adjustment import StepAdjustment, displaced
 from freeflyer.control.support import max_push_impulse, middle_of, pose_weight, support_polygon
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, centroidal_momentum, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import ACCELERATION
 from freeflyer.linkages.rows import support
-from freeflyer.model import Model, number, rigid_groups, rotation_of_rpy, shaped, whole_number
+from freeflyer.model import number, rigid_groups, rotation_of_rpy, shaped, whole_number
 
 PUSH_DURATION, PUSH_INTERVAL = 0.1, 3.0  # s
-INNER = 0.9  # share of the support polygon in which the ZMP stays under pushes
 HEIGHT = 0.95  # m: of a centre of mass above the soles; lengths below are scaled down for robots that are smaller
 SQUAT_DEPTH, STEP_LENGTH, CLEARANCE = 0.2, 0.2, 0.05  # m
 REACH, REACH_DEPTH = np.array([0.15, 0.05, -0.1]), 0.12  # m: forward, to the left and up; of the centre of mass
@@ -45,8 +44,6 @@ LEG_ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that
 KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
 REACH_ERROR = 1e-3  # m, rad: of footholds in reach
 FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
-SMOOTHING = 0.02  # s, of the displacement: the measured DCM has noise
-SETTLED = 0.85  # share of a swing after which its foot lands where it was aimed at
 
 
 PlannedMotion = namedtuple("PlannedMotion", "target velocity acceleration numbers rest")  # of the centre of mass
@@ -103,7 +100,7 @@ class Stepping(Scenario):
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
         phase, model = self.footsteps.phase(t), self.stance.model
         held = self.problems[tuple(phase.swings)]
-        c, speed = _moving_center(model, q, v)
+        c, speed = center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
         wish, polygon, feet = self.planned(t), phase.polygon, phase.feet
         if self.adjustment is not None:
             self.adjustment.enter(phase)
@@ -125,7 +122,7 @@ class Stepping(Scenario):
         elif len(polygon) < 3 and swung:
             shift, span = np.append(self._shift(t, phase, c, vrp, dcm, wish, polygon), 0.0), (phase.begin, phase.end - phase.begin)
             ways = self._ways(t, q, phase, swung)
-            swinging = [way.task.moved(*_beside(way.motion(t)[:3], np.zeros(3), shift, t, *span)) for way in ways]
+            swinging = [way.task.moved(*displaced(way.motion(t)[:3], np.zeros(3), shift, t, *span)) for way in ways]
         else:
             swinging = [way(t) for way in self._ways(t, q, phase, swung)]
         return held.with_targets([flat, height, self._upright(upright, t), posture, *swinging])
@@ -148,7 +145,7 @@ class Stepping(Scenario):
 
     def _way(self, task: Task, sole: Callable[[np.ndarray], TargetMotion], off: np.ndarray, phase: SupportPhase) -> MovingTask:
         begin, duration = phase.begin, phase.end - phase.begin
-        return MovingTask(task, lambda t: _beside(_part(task, sole(t)), off, -off, t, begin, duration), self.stance.dt)
+        return MovingTask(task, lambda t: displaced(_part(task, sole(t)), off, -off, t, begin, duration), self.stance.dt)
 
     def _shift(self, t: float, phase: SupportPhase, c: np.ndarray, vrp: np.ndarray, dcm: np.ndarray, wish: TargetMotion,
                line: np.ndarray) -> np.ndarray:  # fmt: skip
@@ -177,11 +174,6 @@ def _tasks(stance: Stance) -> list[Task]:
     return [flat, height, stance.upright(1 if points else 2), stance.relaxed()]
 
 
-def _moving_center(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Centre of mass (3,), m, and its velocity, m/s."""
-    return center_of_mass(model, q), centroidal_momentum(model, q, v)[:3] / model.mass
-
-
 def _on_lines(stance: Stance) -> bool:
     """Whether a foot of the robot has no width: it may stand on lines alone."""
     return any(foot.kind != "surface" for foot in stance.feet)
@@ -201,17 +193,6 @@ def _foot_task(stance: Stance, foot: Contact, level: int = 1) -> Task:
     return FramePoseTask(foot.frame, X, level=level, weight=pose_weight(foot, X[:3, :3]), stiffness=FOOT_STIFFNESS)
 
 
-def _beside(planned: TargetMotion, before: np.ndarray, way: np.ndarray, t: Any, begin: float, duration: float) -> TargetMotion:
-    """A motion of places or poses displaced by `before` (3,), and by a motion of minimum jerk along `way` (3,), m."""
-    share, rate, change = (np.multiply.outer(x, way) for x in minimum_jerk(t, begin, duration))
-    X, velocity, acceleration = map(np.copy, planned)
-    place = X if X.ndim == velocity.ndim else X[..., :3, 3]
-    place += before + share
-    velocity[..., :3] += rate
-    acceleration[..., :3] += change
-    return TargetMotion(X, velocity, acceleration)
-
-
 def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
     """The mean yaw (1,) of the feet on the ground beside that of all at first, rad; None if they do not turn."""
     first = {foot.name: np.asarray(foot.at) for foot in footsteps.phases[0].feet}
@@ -223,59 +204,16 @@ def yaw_reference(footsteps: FootstepPlan) -> WaypointReference | None:
     return WaypointReference(times, np.array(turns)[:, None]) if np.abs(turns).max() > 1e-9 else None
 
 
-class StepAdjustment:
-    """Displacements, over one run, of a plan and its feet: (3,), m, world axes.
-
-    Khadiv, Herzog, Moosavian and Righetti, "Walking control based on step timing adaptation", IEEE Transactions on Robotics
-    36(3), 2020, with steps of fixed duration. In single support the DCM grows away from the foot, xi(end) = p + (xi - p) e^(omega
-    (end - t)): the foot in the air lands farther by what xi(end) is off its plan, which goes on displaced by as much."""
-
-    def __init__(self, footsteps: FootstepPlan, plan: DCMPlan, dt: float) -> None:
-        ahead = heading(footsteps.phases[0].feet)
-        self.side = np.array([-ahead[1], ahead[0], 0.0])
-        self.plan, self.share = plan, min(1.0, dt / SMOOTHING)
-        self.phase = footsteps.phases[0]
-        self.plan_shift = self.aim = np.zeros(3)  # of the plan in this phase, of the next place of the foot in the air
-        self.foot_shifts = {foot.name: np.zeros(3) for foot in self.phase.feet}  # of those on the ground
-
-    def enter(self, phase: SupportPhase) -> None:
-        """The phase of now: a foot that landed keeps its displacement, and the plan takes it on."""
-        if phase is not self.phase:
-            for name in self.phase.swings:
-                self.foot_shifts[name] = self.plan_shift = self.aim
-            self.phase, self.aim = phase, self.plan_shift
-
-    def swing(self, t: float, dcm: np.ndarray, foot: np.ndarray, planned: TargetMotion) -> TargetMotion:
-        """Motion of the foot in the air at the time t (s), given the DCM and the middle (3,) of the foot on the ground, m."""
-        phase = self.phase
-        length = phase.end - phase.begin
-        if t - phase.begin < SETTLED * length:
-            landing = foot + (dcm - foot) * np.exp(self.plan.omega * (phase.end - t))
-            off = (landing - self.plan.dcm(phase.end) - self.plan_shift) @ self.side
-            self.aim = self.aim + self.share * (self.plan_shift + off * self.side - self.aim)
-        (name,) = phase.swings
-        before = self.foot_shifts[name]
-        return _beside(planned, before, self.aim - before, t, phase.begin, SETTLED * length)
-
-
 class Stand(Scenario):
     """Standing under pushes on the base: impulses (n, 2) in N s, one every PUSH_INTERVAL seconds, from `first` (s) on."""
 
     def __init__(self, stance: Stance, impulses: np.ndarray, first: float) -> None:
         self.stance, self.duration = stance, first + PUSH_INTERVAL * len(impulses)
-        self.held, self.first = stance.problem(_tasks(stance)), first
+        self.held, self.first = stance.problem([stance.balance(), stance.upright(2), stance.relaxed()]), first
         self.impulses = np.column_stack([impulses, np.zeros((len(impulses), 4))])
-        ground = stance.center_of_mass() - [0.0, 0.0, stance.height()]
-        self.plan = dcm_plan([0.0, 1.0], [ground, ground], stance.height(), gravity=float(-stance.model.gravity[2]))
-        self.rest, middle = vrp_at_rest(self.plan, self.plan(0.0), GAIN), ground[:2]
-        self.polygon = middle + INNER * (support_polygon(stance.feet) - middle)
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
-        """The centre of mass is led back with the ZMP inside the feet: for more, arms would turn until limits stop them."""
-        c, speed = _moving_center(self.stance.model, q, v)
-        acceleration, *_ = dcm_feedback(self.plan, self.rest, c, speed, GAIN, self.polygon)
-        flat, *others = self.held.tasks
-        return self.held.with_targets([flat.moved(c, speed, acceleration), *others])
+        return self.held
 
     def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
         k, since = divmod(t - self.first + 1e-9, PUSH_INTERVAL)
