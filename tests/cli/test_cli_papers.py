@@ -12,11 +12,12 @@ from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
-from freeflyer_papers.estimation import estimators, tables
+from freeflyer_papers.estimation import estimators, swing, tables
 from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
 from freeflyer.sim.mujoco_spec import for_simulator
 from html.parser import HTMLParser
+from types import SimpleNamespace
 
 
 @pytest.fixture
@@ -195,10 +196,14 @@ def test_a_swing_takes_the_shapes_of_the_robots_own_mjcf_file(tmp_path, monkeypa
     file, given = tmp_path / "robot.xml", []
     model = ff.robots.kangaroo_like()
     file.write_text(ff.to_mjcf(for_simulator(model, ff.linkages.assemble(model).q[None]).model))
-    for name, result in (("track_all", None), ("tracking", ""), ("swing", ())):
-        monkeypatch.setattr(tables, name, lambda *a, result=result: result)
-    monkeypatch.setattr(tables, "swing_all", lambda s, path, *a: (given.append(path), None))
+    def seen(s, path, *a, **k):
+        given.append(path)
+        raise ff.InputError("seen")
+
+    monkeypatch.setattr(tables, "track_all", lambda *a: SimpleNamespace(runs=None))
+    monkeypatch.setattr(tables, "tracking", lambda *a: Table("none", (), ()))
+    monkeypatch.setattr(swing, "lateral_swing", seen)
     monkeypatch.setattr(sys.modules["freeflyer_papers.commands.estimate"], "_feet", lambda s, path, needed: given.append(path))
     for robot in (file, "kangaroo_like"):
-        printed("estimate", robot, "--swing", "--starts", 0)
+        assert "seen" in refusal("estimate", robot, "--swing", "--starts", 0)
     assert given == [file, file, None, None]

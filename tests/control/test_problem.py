@@ -96,7 +96,8 @@ def test_cones_are_those_of_point_forces(seed, slippery):
     rng = fresh(seed, slippery)
     model, _ = humanoid()
     count, friction = 5, 0.0 if slippery else rng.uniform(0.1, 1.2)
-    points = np.column_stack([rng.uniform(-0.2, 0.2, (count, 2)), rng.uniform(-0.02, 0.02, count)])
+    corners = 0.1 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])  # wide, so that their plane is not steep
+    points = np.column_stack([corners + rng.uniform(-0.08, 0.08, (count, 2)), rng.uniform(-0.02, 0.02, count)])
     foot = ff.contacts.surface("left_sole", points, friction=friction)
     ((_, _, cone, _),) = control.WholeBodyProblem(model, contacts=[foot]).cones
     def drawn(least):
