@@ -23,8 +23,7 @@ TURNS = tuple(f"rotation about {axis}" for axis in AXES)
 SHIFTS = tuple(f"{axis} translation" for axis in AXES)
 PARTS = {  # of joints with several coordinates
     "free": SHIFTS + TURNS, "spherical": TURNS, "planar": ("x translation", "y translation", "rotation"),
-    "cylindrical": ("translation", "rotation"), "universal": ("first rotation", "second rotation"),
-}  # fmt: skip
+    "cylindrical": ("translation", "rotation"), "universal": ("first rotation", "second rotation")}  # fmt: skip
 MAX_LISTED = 4  # parts of one direction, and directions, that a sentence lists
 
 
@@ -149,8 +148,7 @@ def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None 
     if has_loops(model) and not model.reduction and not held:
         raise InputError(
             f"the loops of {model.name!r} are open: as a tree it has neither equilibria nor regulators that its robot has. Close "
-            "them: freeflyer.close_loops(model)", model=model.name,
-        )  # fmt: skip
+            "them: freeflyer.close_loops(model)", model=model.name)  # fmt: skip
     if inputs is None:
         return joint_inputs(model)
     if not isinstance(inputs, Inputs):

@@ -115,10 +115,8 @@ class AccelerationLimits(Limit):
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         places = joint_coordinates(model)
         high = spread(f"bound of {self.name}", self.bound, len(places), "joint coordinate")
-        return Piece(
-            "contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high],
-            labels=coordinate_names(model, places),
-        )  # fmt: skip
+        return Piece("contacts", self.name, K.ACCELERATIONS, len(high), columns[places].tolist(), constants=[*-high, *high],
+            labels=coordinate_names(model, places))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -145,10 +143,8 @@ class NormalForceLimits(Limit):
     def piece(self, model: Model, columns: np.ndarray, contacts: Contacts) -> Piece:
         first, item, normal = contacts[self.contact]
         row = (0.0, 0.0, 0.0) if normal is None else normal
-        return Piece(
-            "contacts", self.name, K.NORMAL_FORCE, 1, (first, item, int(normal is None)),
-            constants=[*row, self.lower, self.upper], labels=(f"{self.contact} normal force",),
-        )  # fmt: skip
+        return Piece("contacts", self.name, K.NORMAL_FORCE, 1, (first, item, int(normal is None)),
+            constants=[*row, self.lower, self.upper], labels=(f"{self.contact} normal force",))  # fmt: skip
 
 
 @dataclass(frozen=True, eq=False)
@@ -238,8 +234,7 @@ class PositionBounds(Limit):
             k = int(np.argmax(beyond))
             raise InputError(
                 f"the start is {beyond[k]:.3g} beyond the limits of {self.names[k]!r}, {self.lower[k]:g} to {self.upper[k]:g}: "
-                "start within them, or pass limits=False", joint=self.names[k],
-            )  # fmt: skip
+                "start within them, or pass limits=False", joint=self.names[k])  # fmt: skip
 
     def active(self, q: np.ndarray) -> tuple[str, ...]:
         """Joints that stand at a limit."""

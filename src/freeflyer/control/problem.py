@@ -174,12 +174,10 @@ class WholeBodyProblem(ProblemData):
             before = piece.level
         head = (
             f"{model.name}: {len(self.driven)} motors, {model.nv} velocities, {len(self.force_metric)} contact "
-            f"forces, {program.unknowns} unknowns"
-        )
+            f"forces, {program.unknowns} unknowns")
         below = (
             f"below all tasks, weighted ones too: {self.acceleration_weight:g} a^T M a / 2 + {self.force_weight:g} "
-            "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task"
-        )
+            "|point forces|^2 / 2 is minimised in what they leave free, with no share in any task")
         widths = [max(len(row[k]) for row in rows) for k in range(3)]
         return "\n".join([head, *(f"{a:{widths[0]}}  {b:{widths[1]}}  {c:>{widths[2]}} {d}" for a, b, c, d in rows), below])
 
@@ -206,8 +204,7 @@ class Controller:
         """Generalised forces (nv,) of the motors at the state q (nq,), v (nv,), N and N m. Errors: as WholeBodyProblem.solve."""
         problem = self.problem
         self.solution = problem.solve(
-            q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution
-        )  # fmt: skip
+            q, v, formulation=self.formulation, solver=self.solver, weighted=self.weighted, warm=self.solution)  # fmt: skip
         if self.keep:
             self.cycles.append(self.solution)
         tau = np.zeros(problem.model.nv)
@@ -313,8 +310,7 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
     active = bool(facts[ROUNDS]) and bool((np.abs(held) == 1.0).any())
     solution = ControlSolution(
         tau, a, dict(zip(problem.constraints.item_names, wrenches)), status, reason, 0.0, int(facts[ROUNDS]), formulation,
-        held if active else None, problem.constraints, kept, (program, (kept, v.copy(), loads, numbers), x),
-    )  # fmt: skip
+        held if active else None, problem.constraints, kept, (program, (kept, v.copy(), loads, numbers), x))  # fmt: skip
     if facts[CONTRADICTED]:
         solution.status, solution.reason = "relaxed", ""
         if unmet := [level for level in solution.levels[: len(HARD)] if not level.met]:

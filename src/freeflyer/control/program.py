@@ -30,8 +30,7 @@ from freeflyer.optimization.compiled import Sizes
 
 SHARED = (  # by problems that differ by their tasks, and computed at once: wrong contacts and motors are refused
     "driven", "free", "constraints", "contact_places", "contact_rows", "normals", "cones", "force_metric", "frames", "programs",
-    "limits_of_users", "known_programs",
-)  # fmt: skip
+    "limits_of_users", "known_programs")  # fmt: skip
 OF_TASKS = ("task_order", "tasks_in_order", "tasks_of_users", "task_keys", "known_programs")
 GIVEN_KINDS = {"torque": K.GIVEN_TORQUES, "acceleration": K.GIVEN, "force": K.GIVEN_FORCES}
 Given = tuple[str | bytes, int, tuple[str, ...]]
@@ -139,8 +138,7 @@ class ProblemData:
         """Of surfaces and rolling bodies the normal (3,) in their first rows; those of points and lines turn with the robot."""
         return {
             c.name: sole_axis(self.model, c, surface_points(self.model.tree, c)) if isinstance(c, Contact) else VERTICAL
-            for c in self.constraints.items if isinstance(c, Rolling) or c.kind == "surface"
-        }  # fmt: skip
+            for c in self.constraints.items if isinstance(c, Rolling) or c.kind == "surface"}  # fmt: skip
 
     @cached_property
     def cones(self) -> tuple[ContactCone, ...]:
@@ -225,8 +223,7 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
         K.TREE if model.reduction is None else K.ALL_JOINTS if whole else K.CLOSED, len(problem.free), loops, *parts[:3],
         parts[3] if len(parts) > 3 else 0, K.CONTROL_HEADER, K.CONTROL_HEADER + len(motors), len(pieces), hard,
         sum(piece.rows for piece in pieces if piece.level == HARD[0]), hard if len(ends) < 3 else ends[-2],
-        sum(held.item_rows), first,
-    ]  # fmt: skip
+        sum(held.item_rows), first]  # fmt: skip
     table = np.concatenate([np.array([*header, *motors, *records, *lists], np.int64), *tables])
     topology = frozen_array(with_table(model.topology, K.CONTROL, table))
     parameters = frozen_array(np.concatenate([held.table.parameters, constants]))
@@ -236,8 +233,7 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
             weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
-        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), hard,
-    )  # fmt: skip
+        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), hard)  # fmt: skip
 
 
 def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: Sequence[Given]) -> list[Piece]:

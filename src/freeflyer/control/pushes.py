@@ -127,8 +127,7 @@ def push_boundary(robot: Standing, angles: ArrayLike, *, rounds: int = 6, formul
         middle = 0.5 * (borne + lost)
         stands = survives_push(
             robot, along(turn, middle), formulation=formulation, dt=dt, sensing=sensing, plant=plant, processes=processes,
-            progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count),
-        )  # fmt: skip
+            progress=part_of(progress, f"{len(turn)} directions, {count} rounds", k / count, 1.0 / count))  # fmt: skip
         borne, lost = np.where(stands, middle, borne), np.where(stands, lost, middle)
         fell_once |= ~stands
     return PushBoundary(turn, borne, np.where(fell_once, lost, np.inf), limits)

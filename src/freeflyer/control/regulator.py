@@ -14,8 +14,7 @@ from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
 from freeflyer.dynamics import (
-    FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step,
-)
+    FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step)
 from freeflyer.errors import InputError
 from freeflyer.model import Model, check_configuration, finite_array, finite_row, number, one_row, public, row
 from freeflyer.text import short_repr
@@ -102,8 +101,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     if not at_rest.balanced:
         raise InputError(
             f"{at_rest.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), or another "
-            "posture (control.equilibrium searches one)", missing=at_rest.missing,
-        )  # fmt: skip
+            "posture (control.equilibrium searches one)", missing=at_rest.missing)  # fmt: skip
     here, rest = at_rest.q, np.zeros(model.nv)
     Q, R = _costs(model, here, inputs, bandwidth, state_cost, input_cost)
     A, B = input_linearization(model, here, rest, at_rest.u, inputs, gravity, dt, integrator, constraints)
@@ -119,8 +117,7 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
         does, it = ("does", "it") if len(can.unstabilizable) == 1 else ("do", "them")
         raise InputError(
             f"the inputs cannot steady the robot about this posture: {', '.join(can.unstabilizable)} {does} not decay and no input "
-            f"reaches {it}. Add inputs that act there, or lock what need not move", directions=can.unstabilizable,
-        )  # fmt: skip
+            f"reaches {it}. Add inputs that act there, or lock what need not move", directions=can.unstabilizable)  # fmt: skip
     Z = np.eye(2 * model.nv) if basis is None else basis
     Az, Bz = Z.T @ A @ Z, Z.T @ B
     P = _riccati(Az, Bz, Z.T @ Q @ Z, R, discrete)
@@ -262,10 +259,8 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
     n, N = model.nv, len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, n):
-        raise InputError(
-            f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {n}) and u (N, {inputs.count}), N at least 1; "
-            f"got {q.shape}, {v.shape} and {u.shape}"
-        )
+        raise InputError(f"a trajectory has q (N + 1, {model.nq}), v (N + 1, {n}) and u (N, {inputs.count}), N at least 1; "
+            f"got {q.shape}, {v.shape} and {u.shape}")
     for name, x, letter in (("q", q, "q"), ("v", v, "u")):
         check_configuration(model, name, x, letter)
     Q, R = _costs(model, q[0], inputs, bandwidth, state_cost, input_cost)

@@ -237,8 +237,7 @@ def run_scenario(scenario: str | Callable[..., Scenario], robot: str | Model = "
     angles = {n: np.broadcast_to(np.asarray(named[n].angles(model), bool), e.shape[1]) for n, e in errors.items()}
     return ControlRun(
         name, model.name, formulation, simulated, errors, np.array(torques), np.array(seconds), dict(Counter(statuses)), stance,
-        angles, type(made).pushes is not Scenario.pushes, plant,
-    )  # fmt: skip
+        angles, type(made).pushes is not Scenario.pushes, plant)  # fmt: skip
 
 
 def _damped(model: Model, dt: float) -> Model:
@@ -246,8 +245,7 @@ def _damped(model: Model, dt: float) -> Model:
     robot, as in MuJoCo. Explicit ones of light links grow without bounds."""
     joints = tuple([
         replace(j, armature=tuple((j.armature or np.zeros(len(j.damping))) + dt * np.array(j.damping))) if any(j.damping) else j
-        for j in model.description.joints
-    ])
+        for j in model.description.joints])
     return model.like(compile_description(replace(model.description, joints=joints)))
 
 

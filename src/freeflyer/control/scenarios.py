@@ -93,8 +93,7 @@ class Stepping(Scenario):
                 raise InputError(
                     f"{stance.model.name!r} cannot go so fast with this gait: at {t:.2f} s its footholds are {max(off):.2g} m out "
                     "of reach. Give lower speeds, a freeflyer.control.Gait of a shorter period, or a posture q with legs bent more",
-                    error=max(off),
-                )  # fmt: skip
+                    error=max(off))  # fmt: skip
 
     def problem(self, t: float, q: np.ndarray, v: np.ndarray) -> WholeBodyProblem:
         """The contacts of the phase; the divergent component of motion is led back to its plan."""
@@ -117,8 +116,7 @@ class Stepping(Scenario):
         if self.adjustment is not None:
             ground, moved = middle_of(feet[0]), self.adjustment.swing
             swinging = [
-                task.moved(*_part(task, moved(t, dcm, ground, self.soles[x](t)))) for task, x in zip(swung, phase.swings)
-            ]
+                task.moved(*_part(task, moved(t, dcm, ground, self.soles[x](t)))) for task, x in zip(swung, phase.swings)]
         elif len(polygon) < 3 and swung:
             shift, span = np.append(self._shift(t, phase, c, vrp, dcm, wish, polygon), 0.0), (phase.begin, phase.end - phase.begin)
             ways = self._ways(t, q, phase, swung)
@@ -139,8 +137,7 @@ class Stepping(Scenario):
         if phase not in self.ways:
             self.ways[phase] = [
                 self._way(task, sole.reference, (frame_pose(self.stance.model, q, task.frames[0]) - sole(t).target)[:3, 3], phase)
-                for task, sole in zip(tasks, [self.soles[name] for name in phase.swings])
-            ]
+                for task, sole in zip(tasks, [self.soles[name] for name in phase.swings])]
         return self.ways[phase]
 
     def _way(self, task: Task, sole: Callable[[np.ndarray], TargetMotion], off: np.ndarray, phase: SupportPhase) -> MovingTask:
@@ -312,8 +309,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
         period = 0.6 if any(foot.kind == "line" for foot in feet) else 0.8  # feet without width let it fall to a side
         return Stepping(stance, walk_forward(
             feet, length, 10 if steps is None else steps, step_duration=period, double_support=0.25, rest_duration=1.2,
-            clearance=_scaled(stance, CLEARANCE),
-        ))  # fmt: skip
+            clearance=_scaled(stance, CLEARANCE)))  # fmt: skip
     if step_length is not None:
         raise InputError("step_length is for two feet without gait, speeds and turning rate, which determine it: leave it out")
     height, gravity = stance.height(), -float(stance.model.gravity[2])
@@ -322,8 +318,7 @@ def walk(stance: Stance, rng: np.random.Generator, steps: int | None = None, ste
     made = Stepping(stance, gait_footsteps(
         feet, chosen, speed=STRIDE * height / chosen.period if speed is None else speed, lateral=lateral, turning=turning,
         cycles=max(2, round(WALK_DURATION / chosen.period)) if steps is None else whole_number("steps", steps, 1),
-        rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance),
-    ))  # fmt: skip
+        rest_duration=REST * float(np.sqrt(height / gravity)), clearance=0.1 * height, forward=_forward(stance)))  # fmt: skip
     made.check_reach()
     return made
 
@@ -335,18 +330,15 @@ def lift(stance: Stance, rng: np.random.Generator) -> Stepping:
     period = 2.0 * len(feet)
     return Stepping(stance, gait_footsteps(
         feet, Gait(period, 1.0 - 1.2 / period, phases), cycles=1, rest_duration=1.5, clearance=_scaled(stance, 0.08),
-        forward=_forward(stance),
-    ))  # fmt: skip
+        forward=_forward(stance)))  # fmt: skip
 
 
 def _walking_feet(stance: Stance) -> tuple[Contact, ...]:
     """The feet; InputError unless they are four, or two that bear the weight one at a time."""
     feet = stance.feet
     if len(feet) not in GAITS or (len(feet) == 2 and any(foot.kind == "point" for foot in feet)):
-        raise InputError(
-            f"walking and lifting feet take two feet, soles or lines, or four feet, {stance.model.name!r} stands on "
-            f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing"
-        )
+        raise InputError(f"walking and lifting feet take two feet, soles or lines, or four feet, {stance.model.name!r} stands on "
+            f"{', '.join(f'{foot.name} ({foot.kind})' for foot in feet)}: it can stand, squat, reach and swing")
     return feet
 
 

@@ -27,12 +27,10 @@ TASKS: dict[str, Callable[..., Task]] = {
     "frame_position": lambda model, q, frame, **given: tasks.FramePositionTask(frame, frame_pose(model, q, frame)[:3, 3], **given),
     "frame_orientation": lambda model, q, frame, **x: tasks.FrameOrientationTask(frame, frame_pose(model, q, frame)[:3, :3], **x),
     "posture": lambda model, q, **given: tasks.PostureTask(q, **given),
-    "momentum": lambda model, q, **given: tasks.CentroidalMomentumTask(**given),
-}
+    "momentum": lambda model, q, **given: tasks.CentroidalMomentumTask(**given)}
 CONTACTS: dict[str, Callable[..., Contact]] = {"surface": surface, "point": point, "line": line}
 LIMITS: dict[str, Callable[..., Limit]] = {
-    "torques": lambda scale: TorqueLimits(scale=scale), "accelerations": AccelerationLimits, "joints": JointLimits,
-}  # fmt: skip
+    "torques": lambda scale: TorqueLimits(scale=scale), "accelerations": AccelerationLimits, "joints": JointLimits}  # fmt: skip
 NUMBERS = ("friction", "acceleration_weight", "force_weight", "contact_damping")
 KEYS = ("tasks", "contacts", "limits", "bilateral", *NUMBERS)
 

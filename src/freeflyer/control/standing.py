@@ -26,8 +26,7 @@ from freeflyer.linkages.closure import closed_posture
 from freeflyer.linkages.rows import support
 from freeflyer.model.build import build
 from freeflyer.model import (
-    JointInfo, Model, Site, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy,
-)
+    JointInfo, Model, Site, merge_fixed, one_row, possible, public, reference_posture, rigid_groups, rotation_of_rpy)
 from freeflyer.robots.legged import standing_posture
 from freeflyer.sim.floor_contacts import foot_points, points_at, put_on_floor
 from freeflyer.spatial import se3
@@ -103,8 +102,7 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     if off > POSTURE_ERROR:
         raise InputError(
             f"{model.name!r} finds no posture on its feet: soles, centre of mass or base are off by {off:.2g} m or rad. Give one "
-            f"near it, q=..., such as freeflyer.configuration(model, {{joint: angle}}) with bent knees", error=off,
-        )  # fmt: skip
+            f"near it, q=..., such as freeflyer.configuration(model, {{joint: angle}}) with bent knees", error=off)  # fmt: skip
     return Standing(model, at, feet)
 
 
@@ -118,8 +116,7 @@ def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarr
     wanted = [
         *[_on_the_ground(model, start, foot) for foot in feet],
         tasks.CenterOfMassTask(over, level=0, weight=(1.0, 1.0, 0.0 if bent else 1.0)),
-        tasks.FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0),
-    ]
+        tasks.FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0)]
     springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
     posture = tasks.PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
     found = inverse_kinematics(model, [*wanted, posture], start)
