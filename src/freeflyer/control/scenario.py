@@ -29,6 +29,7 @@ COM_STIFFNESS, BODY_STIFFNESS, POSTURE_STIFFNESS = 60.0, 100.0, 40.0  # 1/s^2
 UPPER_BODY = 10.0  # weight of joints that carry no foot, legs having 1: legs bend, not the trunk
 DAMPING_OF_CONTACTS = 20.0  # 1/s
 LEAST_LOAD = 0.02  # share of what each foot bears on the average
+NumberedMotion = namedtuple("NumberedMotion", "target velocity acceleration numbers")  # of a task
 
 
 @dataclass(frozen=True, eq=False)
@@ -103,9 +104,6 @@ class Scenario(ABC):
     def pushes(self, t: float, q: np.ndarray, v: np.ndarray) -> Mapping[str, np.ndarray] | None:
         """Wrenches (6,) on frames, in world axes at their origins, that disturb the robot; the controller does not know them."""
         return None
-
-
-NumberedMotion = namedtuple("NumberedMotion", "target velocity acceleration numbers")
 
 
 class Following(Scenario):

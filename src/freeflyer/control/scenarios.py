@@ -44,8 +44,6 @@ LEG_ACCELERATION = 15.0  # of gravity over height, 1/s^2: of joints of legs that
 KEPT = 0.2  # share of the error of the DCM that is left after a step whose foothold moves
 REACH_ERROR = 1e-3  # m, rad: of footholds in reach
 FARTHEST = 0.3  # of the height of the centre of mass: how far a foothold moves beside the error of the centre of mass
-
-
 PlannedMotion = namedtuple("PlannedMotion", "target velocity acceleration numbers rest")  # of the centre of mass
 
 
