@@ -30,6 +30,7 @@ class Mechanism:
     Attributes:
         name, loops, actuated, dependent: Its motors, or its loops; its loops and couplings; joints of its motors, and those that
             follow.
+        driven_by: Joints of other sub-mechanisms in its loops.
         passive, touched: Passive coordinates that it owns; those in its loops, others' included.
         constraints, rows, redundancy: Independent rows, all rows, and the difference.
         mobility, gruebler: passive + motors - constraints; the same with all rows.
@@ -43,6 +44,7 @@ class Mechanism:
     loops: tuple[str, ...]
     actuated: tuple[str, ...]
     dependent: tuple[str, ...]
+    driven_by: tuple[str, ...]
     passive: int
     touched: int
     constraints: int
@@ -124,6 +126,7 @@ def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: B
     taken: set[int] = set()
     for rows, ties, dependent in _join_to_motors(s, list(_order_of_solution(s, J, block))):
         touched = np.unique(np.concatenate([s.coordinates[k] for k in ties]))
+        others = np.intersect1d(np.setdiff1d(block.dependent, dependent), touched)
         motors = np.intersect1d(np.setdiff1d(touched, list(taken)), s.actuated)
         free = np.intersect1d(np.setdiff1d(touched, list(taken)), split.free)
         taken |= set(touched.tolist())
@@ -133,7 +136,7 @@ def _parts(model: Model, s: Structure, split: Partition, J: np.ndarray, block: B
         worst = condition(model, split.q, J, rows, dependent)
         loops = tuple(s.names[k] for k in ties)
         yield Mechanism(name=", ".join(_joints(s, motors)) or ", ".join(loops[:2]) + (", ..." if len(loops) > 2 else ""),
-            loops=loops, actuated=_joints(s, motors), dependent=_joints(s, dependent),
+            loops=loops, actuated=_joints(s, motors), dependent=_joints(s, dependent), driven_by=_joints(s, others),
             passive=own, touched=len(passive), constraints=len(rows), rows=every, redundancy=every - len(rows),
             mobility=own + len(motors) - len(rows), gruebler=own + len(motors) - every, free=_joints(s, free),
             strokes=np.stack([model.position_lower[motors], model.position_upper[motors]], axis=1),

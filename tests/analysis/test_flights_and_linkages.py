@@ -156,6 +156,8 @@ FOUND = ff.analysis.linkages(MODEL, samples=9)
 def test_sub_mechanisms_and_their_pictures():
     assert [x.motor for x in FOUND.transmissions] == [name for part in FOUND.mechanisms.parts for name in part.actuated]
     owners = {name: part.name for part in FOUND.mechanisms.parts for name in part.dependent}
+    others = {part.name.split("_")[1]: part.driven_by for part in FOUND.mechanisms.parts if part.name.startswith("left")}
+    assert others == {"yaw": (), "hip": (), "length": (), "ankle": ("left_thigh", "left_knee")}  # the leg's length turns its foot
     for x in FOUND.transmissions:
         assert ({owners[name] for name in x.joints}, x.stroke) == ({x.mechanism}, (x.positions[0], x.positions[-1]))
         path = ff.linkages.follow(MODEL, x.motor, x.positions)
