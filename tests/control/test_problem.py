@@ -314,7 +314,7 @@ def test_equations_that_are_missed_are_not_held():
 def way(found, last):
     """How a cycle that began with the answer of the last one found its own."""
     program, given, _ = found.asked
-    return call(CONTROL_CYCLE, program.sizes, *given, program.weights, last.held)[5][WAY]
+    return call(CONTROL_CYCLE, program.sizes, *given, program.weights, last.held, last.asked[2])[5][WAY]
 
 
 def test_a_cold_start_at_many_limits_takes_few_rounds():

@@ -5,6 +5,7 @@ import pytest
 from closeness import close
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
+from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
 from freeflyer.optimization.compiled import _sizes, solve_levels
 from qpsolvers import solve_qp as solve
@@ -123,7 +124,8 @@ def test_compiled_code_is_its_plain_text():
         x, held, multipliers, verdict = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(3)
         kernel = plain.function("solve_hierarchy", row_step=8)
         topology = _sizes(n, m, ends, False).topology
-        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), x,
+        nowhere = np.full(n, np.inf)
+        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), nowhere, x,
                held, multipliers, verdict)  # fmt: skip
         if found.optimal and not verdict[1]:
             assert sizes(levels, x) == pytest.approx(sizes(levels, found.x), abs=1e-7)
@@ -136,7 +138,8 @@ def test_any_guess_leads_to_the_same_solution():
         levels = random_levels(rng)
         given = stacked(levels)
         found = solve_levels(*given)
-        other = solve_levels(*given, guess=rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1])))
+        guess, start = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1])), rng.standard_normal(given[0].shape[1])
+        other = solve_levels(*given, guess=guess, start=start if rng.random() < 0.5 else None)
         if found.optimal and other.optimal:
             assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)
 
@@ -176,6 +179,32 @@ def test_memory_does_not_grow_with_rounds():
     thread.join()
     assert rounds[1] > rounds[0]
     assert sizes[0] == sizes[1]
+
+
+def test_exchanged_rows_have_the_factors_of_all_rows():
+    """Rows that are held and released one by one; every third row depends on others."""
+    rng, exchange, factor = fresh(), plain.function(exchange_row, row_step=8), plain.function(factor_rows, row_step=8)
+    for _ in range(8):
+        m, n, width = int(rng.integers(6, 12)), int(rng.integers(3, 9)), 16
+        T = np.zeros((m, width))
+        T[:, :n] = rng.standard_normal((m, n))
+        for i in range(2, m, 3):
+            T[i] = T[[0, i - 1]].T @ rng.standard_normal(2)
+        held, Q, L, own, room = np.zeros(m), np.zeros((n + 1, width)), np.zeros((m + 1, width)), np.zeros(m), np.zeros(m + 8)
+        rank = 0
+        for _ in range(25):
+            i = int(rng.integers(m))
+            held[i] = 1.0 - held[i]
+            arrays = T.ravel(), held
+            assert exchange(*arrays, i, m, n, rank, width, Q.ravel(), L.ravel(), own, room)
+            fresh_Q, fresh_L, fresh_own = np.zeros((n + 1, width)), np.zeros((m + 1, width)), np.zeros(m)
+            factor(*arrays, 0, m, n, width, fresh_Q.ravel(), fresh_L.ravel(), fresh_own, room)
+            np.testing.assert_array_equal(own, fresh_own)
+            rank = int(own.sum())
+            on = held != 0.0
+            np.testing.assert_allclose(L[:m][on][:, :rank] @ Q[:rank], T[on], atol=1e-10)
+            np.testing.assert_allclose(np.abs(L[:m][on][:, :rank]), np.abs(fresh_L[:m][on][:, :rank]), atol=1e-9)
+            np.testing.assert_allclose(Q[:rank] @ Q[:rank].T, np.eye(rank), atol=1e-12)
 
 
 @pytest.mark.parametrize(("slope", "met"), [(1e-5, True), (3e-7, True), (3e-8, False), (1e-9, False)])

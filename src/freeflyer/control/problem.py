@@ -286,10 +286,10 @@ def solve_state(problem: ProblemData, q: np.ndarray, v: np.ndarray, formulation:
         loads = np.asarray(h - inverse_dynamics(problem.model, q, v, rest))
     given = q, v, loads, numbers
     if solver == ACTIVE_SET:
-        guess = program.nothing
-        if warm is not None and warm.asked is not None and warm.asked[0] is program and warm.held is not None:
-            guess = warm.held
-        found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess)
+        guess, start = program.nothing, program.nowhere
+        if warm is not None and warm.asked is not None and warm.asked[0] is program:
+            guess, start = guess if warm.held is None else warm.held, warm.asked[2]
+        found = call(CONTROL_CYCLE, program.sizes, *given, program.weights, guess, start)
         if found is not None and found[5][RAN_OUT] and found[5][CONTRADICTED]:
             found = None
     if found is None:

@@ -181,6 +181,7 @@ class Program:
     columns: np.ndarray  # (nv,): the model's accelerations among them
     counts: tuple[int, ...]  # rows of the tasks, by their levels
     nothing: np.ndarray  # (m,): no rows that are held
+    nowhere: np.ndarray  # (n,): no point
     hard: int  # rows of dynamics, contacts and limits, which come before those of tasks
 
     def places(self) -> list[tuple[Piece, int]]:
@@ -233,7 +234,8 @@ def make_program(problem: ProblemData, formulation: str, weighted: bool, given: 
             weights[i:e] /= weights[i:e].max(initial=0.0)
     return Program(
         Sizes(topology, handle(topology, parameters)), parameters, tuple(pieces), frozen_array(weights), ends, N, n, columns,
-        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), hard)  # fmt: skip
+        tuple([p.rows for p in pieces if p.level not in HARD]), np.zeros(m), np.full(N, np.inf), hard,
+    )  # fmt: skip
 
 
 def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: Sequence[Given]) -> list[Piece]:

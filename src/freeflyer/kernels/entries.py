@@ -129,7 +129,7 @@ PROGRAM_RESIDUALS = entry("optimization.residuals.program_residuals", "m", (5,),
 SOLVE_PROGRAM = entry("optimization.dual_method.solve_program", "m", ("table 0",), ("table 1",), (2,), square=True,
     shared=("table 2", "table 3", "table 1", "table 1", "table 1", 1), table=PROGRAMS, one_by_one=True)
 SOLVE_HIERARCHY = entry("optimization.hierarchy.solve_hierarchy", "m", ("table 0",), ("table 3",), ("table 3",), (3,),
-    square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3"), table=HIERARCHIES,
+    square=True, shared=("table 1", "table 2", "table 3", "table 3", "table 3", "table 3", "table 0"), table=HIERARCHIES,
     one_by_one=True)
 
 # of simulations (sim/)
@@ -149,7 +149,7 @@ GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 7", "nq"), ("table 7
 
 # of whole-body control: what is asked, in a table (control/)
 CONTROL_CYCLE = entry("control.cycle.control_cycle", "q", ("table 0",), ("table 1",), ("table 2",), ("table 3",), ("table 4",),
-    (4,), ("table 6", 6), square=True, shared=("table 1", "table 1", "table 5", "table 4", "table 4"), table=CONTROL,
+    (4,), ("table 6", 6), square=True, shared=("table 1", "table 1", "table 5", "table 4", "table 4", "table 3"), table=CONTROL,
     one_by_one=True)
 CONTROL_PROGRAM = entry("control.cycle.control_program", "q", ("table 4", "table 3"), ("table 4",), ("table 4",),
     ("table 3", "table 3"), ("table 3",), ("table 0", "table 3"), ("table 0",), ("table 21", 6), square=True,

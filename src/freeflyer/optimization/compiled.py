@@ -61,19 +61,22 @@ class ActiveSet(NamedTuple):
         return int(self.verdict[0])
 
 
-def solve_levels(A: np.ndarray, lower: np.ndarray, upper: np.ndarray, weights: np.ndarray, ends: tuple[int, ...],
-                 H: np.ndarray | None = None, g: np.ndarray | None = None, guess: np.ndarray | None = None,
-                 ) -> ActiveSet | None:  # fmt: skip
+def solve_levels(
+    A: np.ndarray, lower: np.ndarray, upper: np.ndarray, weights: np.ndarray, ends: tuple[int, ...],
+    H: np.ndarray | None = None, g: np.ndarray | None = None, guess: np.ndarray | None = None, start: np.ndarray | None = None,
+) -> ActiveSet | None:  # fmt: skip
     """Levels of rows lower <= A x <= upper, level k before row ends[k]; below them least 1/2 x^T H x + g^T x.
 
-    H is positive definite (None: the identity). guess (m,): rows held at first. None if a number is not finite."""
+    H is positive definite (None: the identity). guess (m,): rows held at first. start (n,): a point near x. None if a number is not
+    finite."""
     m, n = A.shape
     sizes, numbers = _sizes(n, m, ends, H is not None), (A.ravel(), lower, upper, weights)
     given = np.zeros(n) if g is None else g, NO_METRIC if H is None else H.ravel(), *numbers
-    found = call(SOLVE_HIERARCHY, sizes, *given, np.zeros(m) if guess is None else guess)
+    nothing, nowhere = np.zeros(m), np.full(n, np.inf)
+    found = call(SOLVE_HIERARCHY, sizes, *given, nothing if guess is None else guess, nowhere if start is None else start)
     return None if found is None else ActiveSet._make(found)
 
 
 @lru_cache(maxsize=256)
 def _sizes(n: int, m: int, ends: tuple[int, ...], metric: bool) -> Sizes:
-    return sizes_table(HIERARCHIES, [n, n * n if metric else 0, m * n, m, len(ends), *ends], n)
+    return sizes_table(HIERARCHIES, [n, n * n if metric else 0, m * n, m, len(ends), *ends], max(n, m) + 8)

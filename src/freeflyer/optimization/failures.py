@@ -10,8 +10,7 @@ import numpy as np
 
 from freeflyer.errors import (
     InfeasibleError as InfeasibleError, MissingSolverError as MissingSolverError, NotConvergedError as NotConvergedError,
-    NumericalError as NumericalError, SolverError as SolverError, UnboundedError as UnboundedError,
-)
+    NumericalError as NumericalError, SolverError as SolverError, UnboundedError as UnboundedError)
 from freeflyer.optimization.problem import Attempt, QuadraticProgram, Residuals, residuals
 from freeflyer.optimization.second_attempts import equilibrate
 from freeflyer.tolerances import CERTIFICATE_ZERO_RATIO, MULTIPLIER_ROUNDING

@@ -14,8 +14,7 @@ from freeflyer.model.public import public
 from freeflyer.optimization import dual_solvers
 from freeflyer.optimization.failures import failure
 from freeflyer.optimization.problem import (
-    Attempt, QuadraticProgram, Solution, limit_violations, quadratic_program, refuse_numbers, residuals, squared_residuals,
-)
+    Attempt, QuadraticProgram, Solution, limit_violations, quadratic_program, refuse_numbers, residuals, squared_residuals)
 from freeflyer.optimization.second_attempts import descend, equilibrate, polish
 from freeflyer.tolerances import ACTIVE_RATIOS, DOUBTFUL_SIZE, MAX_POLISHING_MOVE, QUICK_SHARE, UNDECIDABLE_SIZE
 

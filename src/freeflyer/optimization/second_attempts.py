@@ -9,8 +9,7 @@ import numpy as np
 
 from freeflyer.optimization.problem import Attempt, QuadraticProgram
 from freeflyer.tolerances import (
-    DESCENT_CURVATURE_RATIO, DESCENT_RATE_RATIO, DESCENT_STEP, DESCENT_TIE, DESCENT_ZERO, POLISHING_RANK_RATIO,
-)
+    DESCENT_CURVATURE_RATIO, DESCENT_RATE_RATIO, DESCENT_STEP, DESCENT_TIE, DESCENT_ZERO, POLISHING_RANK_RATIO)
 
 MOST = 300  # changes of the active rows
 MOST_IN_PLACE = 20  # changes that do not move x; from there on the first row that may change does, which ends cycles (Bland's rule)

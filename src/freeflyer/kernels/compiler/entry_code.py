@@ -15,7 +15,6 @@ from freeflyer.kernels.compiler.meanings.memory import CAPACITY, TAKEN
 from freeflyer.kernels.control.layout import CONTROL, N_ROWS, N_UNKNOWNS
 from freeflyer.kernels.entry import UNIT_TOLERANCE
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.optimization.layout import HIERARCHIES, N_COLUMNS, N_HELD_ROWS
 from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
@@ -80,11 +79,7 @@ def scratch_need(topology, lanes, square):
     if load_int(topology, L.TABLE_KIND) == CONTROL:  # rows of a program, and their factors
         at = load_int(topology, L.TABLE_AT)
         unknowns = load_int(topology, at + N_UNKNOWNS) + 16
-        need += 16 * (load_int(topology, at + N_ROWS) + 2 * unknowns) * unknowns
-    if load_int(topology, L.TABLE_KIND) == HIERARCHIES:
-        at = load_int(topology, L.TABLE_AT)
-        unknowns = load_int(topology, at + N_COLUMNS) + 16
-        need += 8 * (load_int(topology, at + N_HELD_ROWS) + 4 * unknowns) * unknowns
+        need += 16 * (load_int(topology, at + N_ROWS) + unknowns) * unknowns
     if load_int(topology, L.TABLE_KIND) == GROUND:  # rows of points and limits, and their equations
         at = load_int(topology, L.TABLE_AT)
         most = load_int(topology, at + L.N_SET_ROWS) + load_int(topology, at + N_KEPT) + 16

@@ -10,8 +10,7 @@ from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_eq
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS, AT_ONCE, BY_ROUNDS, CONSTANTS_AT, CONTACTS_ROW, CONTRADICTED, FORCE_METRIC, FORM, FRAMES_AT, IN_TWO_PARTS, LAST_ROW,
     LEVELS_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
-    ROUNDS, SET_AT, SPLIT_AT, WAY,
-)
+    ROUNDS, SET_AT, SPLIT_AT, WAY)
 from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
 from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
@@ -153,10 +152,10 @@ def at_limits(topology, A, lower, upper, guess, H, g, x):
 
 
 @kernel
-def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, rows, x, held):
+def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, x, held):
     """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`."""
     multipliers, verdict = workspace(g, rows + 8), workspace(g, 8)
-    solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, x, held, multipliers, verdict)
+    solve_hierarchy(levels, parameters, g, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict)
     return load(verdict, 0), load(verdict, 1)
 
 
@@ -177,13 +176,13 @@ def release_missed(A, lower, upper, x, N, hard, rows, held):
 
 
 @kernel
-def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, tau, a, F, x, held, facts, wrenches):
+def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, start, tau, a, F, x, held, facts, wrenches):
     """tau (motors,), accelerations a (velocities,), forces F (k,) in the rows of the contacts, unknowns x; held (rows,) as
     `solve_hierarchy`, but zero for equations that are missed, zeros if no limit is active; facts (layout.py); wrenches (contacts,
     6) in the frames' axes.
 
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
-    guess (rows,): held rows of an earlier cycle, zeros if there was none."""
+    guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none."""
     nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
                    table_int(topology, N_FORCES))  # fmt: skip
     rows, items = table_int(topology, N_ROWS), table_int(topology, N_CONTACTS)
@@ -211,7 +210,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, ta
             rounds = 1.0
     if way == BY_ROUNDS:
         rounds, ran_out = solve_rounds(
-            part_of(topology, LEVELS_AT), parameters, g, H, A, lower, upper, weights, guess, rows, found, held)  # fmt: skip
+            part_of(topology, LEVELS_AT), parameters, g, H, A, lower, upper, weights, guess, start, rows, found, held)  # fmt: skip
     store(facts, WAY, 1.0 * way)
     store(facts, ROUNDS, rounds)
     store(facts, RAN_OUT, ran_out)

@@ -10,8 +10,7 @@ from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.equations import copy
 from freeflyer.kernels.control.layout import (
     ALONE, BEFORE, CLOSED, CONTRACTION, ENDED, FORM, GAP, GOING, LEVELS_AT, LONGEST, MOST, N_ALPHA, N_HARD_ROWS, N_ROWS, N_UNKNOWNS,
-    N_VELOCITIES, REFUSED, SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED,
-)
+    N_VELOCITIES, REFUSED, SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED)
 from freeflyer.kernels.control.state_terms import part_of
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -30,11 +29,12 @@ def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
 
 
 @kernel
-def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, d):
-    """The step d (n,) of the rows that count, within limits that allow zero; 1 if rounds of the active set ran out."""
+def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, start, d):
+    """The step d (n,) of the rows that count, within limits that allow zero; 1 if rounds of the active set ran out. start: 0.0 for
+    a step that is short, or infinite."""
     N, rows, hard = table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS)
     least, most, held = workspace(d, rows + 8), workspace(d, rows + 8), workspace(d, rows + 8)
-    guess = workspace(d, rows + 8)
+    guess, near = workspace(d, rows + 8), workspace(d, N + 8)
     for i in range(rows):
         low, high, side = load(lower, i), load(upper, i), load(sides, i)
         if i < hard:
@@ -45,8 +45,10 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, 
         store(least, i, low)
         store(most, i, high)
         store(guess, i, 0.0)
+    for j in range(N):
+        store(near, j, start)
     levels = part_of(topology, LEVELS_AT)
-    _, ran_out = solve_rounds(levels, parameters, rest, rest, A, least, most, weights, guess, rows, d, held)
+    _, ran_out = solve_rounds(levels, parameters, rest, rest, A, least, most, weights, guess, near, rows, d, held)
     longest, largest = load(plan, LONGEST), load(plan, LONGEST)
     for j in range(N):
         largest = max(largest, abs(load(d, j)))
@@ -68,7 +70,7 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
     for j in range(N + 8):
         store(rest, j, 0.0)
     copy(q, 0, nq, ahead, 0)
-    before, steps, going, state = load(plan, BEFORE), 0.0, 1.0, ENDED
+    before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
     room = taken(q)
     while going != 0.0 and release(q, room):
         put_kinematic_rows(topology, parameters, ahead, rest, numbers, B, low, high)
@@ -86,12 +88,12 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
             copy(B, 0, rows * N, A, 0)
             copy(low, 0, rows, lower, 0)
             copy(high, 0, rows, upper, 0)
-            before = square
+            start, before = 0.0 if before < FAR else FAR, square
             if largest <= load(plan, TOLERANCE) or steps >= load(plan, MOST) or not square < FAR:
                 going = 0.0
             else:
                 steps += 1.0
-                if put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, d) > 0.0:
+                if put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, start, d) > 0.0:
                     going = 0.0
                 else:
                     if table_int(topology, FORM) == CLOSED:

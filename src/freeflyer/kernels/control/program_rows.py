@@ -7,8 +7,7 @@ from freeflyer.kernels.control.layout import (
     ACCELERATIONS, ALL_JOINTS, CLOSED, CONE, CONTACTS, DYNAMICS, FORM, GIVEN, GIVEN_FORCES, GIVEN_TORQUES, JOINTS, LOOPS,
     MOTOR_LIMITS, MOTORS_AT, N_ALPHA, N_FORCES, N_FREE, N_LOOP_ROWS, N_MOTORS, N_PIECES, N_ROWS, N_UNKNOWNS, N_VELOCITIES,
     NORMAL_FORCE, OF_POINT, PIECE_CONSTANTS, PIECE_COUNT, PIECE_INTS, PIECE_KIND, PIECE_LIST, PIECE_NUMBERS, PIECE_ROW, PIECES_AT,
-    POSITIONS, POSTURE, RIGID,
-)
+    POSITIONS, POSTURE, RIGID)
 from freeflyer.kernels.control.task_rows import put_equation, put_posture, put_task
 from freeflyer.kernels.math.algebra import cross, load3
 

@@ -7,8 +7,7 @@
 from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
-    ACCELERATION, AXES, CENTER, DAMPING, FRAME, N_ALPHA, N_UNKNOWNS, PLACE, STIFFNESS, VELOCITY,
-)
+    ACCELERATION, AXES, CENTER, DAMPING, FRAME, N_ALPHA, N_UNKNOWNS, PLACE, STIFFNESS, VELOCITY)
 from freeflyer.kernels.math.algebra import load3, load9, store3, subtract, transpose
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.turns import relative_rotation_vector

@@ -13,7 +13,7 @@ from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
-from freeflyer.kernels.optimization.orthogonal_rows import DEPENDENT, add_orthogonal, clear, dot, put_combination, put_products
+from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
 LARGEST = 1e300
@@ -182,7 +182,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
             known = side != 0.0 and load(places, i) < 0.0 and load(sizes, i) > 0.0
             if known and abs(limit_of(lower, upper, i, side)) < LARGEST:
                 set_row(Q, width * count, T, width * i, width)
-                if add_orthogonal(Q, count, width, width, L, stride * count, stride, DEPENDENT, parts):
+                if add_orthogonal(Q, count, width, width, L, stride * count, stride, parts):
                     set_row(K, width * count, C, width * i, width)
                     store(targets, count, limit_of(lower, upper, i, side))
                     store(sides, count, side if turn == 1 else 0.0)
@@ -210,7 +210,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
                 break
             new, at, t = stride * count, count, LARGEST
             set_row(Q, width * count, T, width * p, width)
-            free = load(sizes, p) > 0.0 and add_orthogonal(Q, count, width, width, L, new, stride, DEPENDENT, parts)
+            free = load(sizes, p) > 0.0 and add_orthogonal(Q, count, width, width, L, new, stride, parts)
             if not free:
                 clear(L, new, new + stride)
                 put_products(Q, count, width, width, T, width * p, from_entry(L, new))

@@ -1,39 +1,83 @@
 """Strict hierarchies: levels of rows lower <= A x <= upper, each met as well as the levels above it allow, the least metric last.
 
-First come rounds of an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic
-programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution
-of potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level. A round solves
-them, holds all limits that are violated, and releases a limit whose lexicographic multiplier has the wrong sign (as Hintermueller,
-Ito and Kunisch, "The primal-dual active set strategy as a semismooth Newton method", SIAM J. Optimization 13(3), 2002). If few
-rounds do not end, the cascade (cascade.py) solves level by level, and rounds from its held rows take what rounding is left.
+The method is an active set on lexicographic least squares (Escande, Mansard and Wieber, "Hierarchical quadratic programming:
+Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sherikov and Wieber, "Efficient resolution of
+potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
+stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
+solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
+point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
+(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, row_width, sqrt, store, workspace,
-)
+    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
-from freeflyer.kernels.optimization.cascade import put_cascade
+from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
-    EQUAL, FREE, bound_of, first_hold, hold, hold_violated, put_row, wrong_row,
-)
+    EQUAL, FREE, LARGEST, LOWER, UPPER, bound_of, first_hold, hold, hold_violated, put_row, wrong_row)
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
-from freeflyer.kernels.optimization.metric import put_center, put_direction
+from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
-    clear, dot, factor_rows, far_row, put_combination, put_products, solve_levels,
-)
+    clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
+from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
-WRONG_SHARE = 1e-10  # of a level's slope: what a multiplier of the wrong sign may have
-ROUNDS, LAST_ROUNDS = 3, 4  # that hold all limits that are violated and release others, before the cascade and behind it
+STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
+STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
+TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
+MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
+PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
+INFINITE, EVERY = float("inf"), 1e100
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
+LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+FEW = 2  # rounds that hold all limits that are violated, before a start is sought
+TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
+FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 30, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
+ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
 
 
 @kernel
-def put_cascade_start(levels, ends, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high, sizes,
-                      parts):  # fmt: skip
-    """y (width,) and the rows that hold it, by the cascade; steps, and whether each level ended. The last four: room."""
+def turn_rows(rows, m, n, width, size):
+    """Entries of rows (m, width) change by different shares of up to `size` of their own."""
+    for i in range(m):
+        for j in range(n):
+            phase = GOLDEN * (n * i + j)
+            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
+
+
+@kernel
+def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
+    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
+    length = sqrt(dot(direction, 0, direction, 0, width))
+    stop, at, share, steepest = -1, FREE, 1.0, 0.0
+    for i in range(m):
+        if load(held, i) == FREE:
+            rate = dot(rows, width * i, direction, 0, width)
+            if abs(rate) > STOPPED * length * load(lengths, i):
+                limit = load(upper, i) if rate > 0.0 else load(lower, i)
+                part = max((limit - load(values, i)) / rate, 0.0)
+                slope = abs(rate) / load(lengths, i)
+                if part < share or (part == share and stop >= 0 and slope > steepest):
+                    stop, share, steepest = i, part, slope
+                    at = UPPER if rate > 0.0 else LOWER
+    return stop, at, share
+
+
+@kernel
+def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high,
+              softness, sizes, strengths, R, parts):  # fmt: skip
+    """y (width,) near the solution; holds equations and limits. The last attempt leaves out the levels below the last one that has
+    inequalities. The last seven: room."""
+    stage, begin = 0, 0
+    for k in range(levels):
+        for i in range(begin, load_int(ends, k)):
+            if load(lower, i) != load(upper, i):
+                stage = k
+        begin = load_int(ends, k)
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -43,47 +87,62 @@ def put_cascade_start(levels, ends, lower, upper, metric, W, A, weights, offsets
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-    return put_cascade(levels, ends, T, low, high, sizes, m, n, width, y, held, parts)
+    last = levels + 1 if attempt < STARTS - 1 else stage + 1
+    share = SHARE if attempt == 0 else SMALLER_SHARE
+    put_stages(levels, last, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
 
 
 @kernel
-def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, x, held, multipliers, verdict):
-    """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
-    the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if not, rank of the rows that are held.
-
-    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`."""
+def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, attempt, most, x, held, multipliers,
+               verdict):  # fmt: skip
+    """As `solve_hierarchy`, whose rounds may run out at `most`; rows and the start differ from attempt to attempt."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
     width = row_width(linear, n)
     W, rows, T = workspace(linear, n * width + 8), workspace(linear, m * width + 8), workspace(linear, m * width + 8)
     Q, L = workspace(linear, (n + 1) * width + 8), workspace(linear, (m + 1) * width + 8)
-    center, point, y, z = (workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8),
-                           workspace(linear, width + 8))  # fmt: skip
+    center, point, direction = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8)
+    y, goal, z = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8)
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    low, high, best = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, width + 8)
+    sides = workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
-    parts, kept = workspace(linear, max(n, m) + 8), workspace(linear, m + 8)
+    parts = workspace(linear, max(n, m) + 8)
     for buffer in (made, own):
         clear(buffer, 0, m)
+    clear(y, 0, width)
     clear(point, 0, width)
-    clear(multipliers, 0, m)
     put_center(H, linear, n, width, metric, W, center, R, parts)
     for i in range(m):
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         clear(rows, width * i + n, width * i + width)
+    if attempt > 0:
+        turn_rows(rows, m, n, width, TURNED * attempt)
+    for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
-    rounds, most, going, change, rank, cascaded, ended = 0, ROUNDS, 1.0, 0, 0, False, False
+    tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
+    if known:
+        for j in range(n):
+            store(point, j, load(start, j))
+        put_coordinates(metric, R, point, center, n, width, y)
+        put_products(rows, m, width, width, point, 0, values)
+        hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+    begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
+    rounds, going, exchanged = 0, 1.0, False
     while going != 0.0 and rounds < most:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
                 store(e, i, sqrt(load(weights, i)) * (bound_of(held, lower, upper, i) - load(offsets, i)))
+        if single >= 0:
+            exchanged = not fresh
+            if fresh or not exchange_row(T, held, single, m, n, rank, width, Q, L, own, parts):
+                change = single
         factor_rows(T, held, change, m, n, width, Q, L, own, parts)
         far = 0
         while far >= 0:
@@ -91,37 +150,82 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
             far = far_row(held, L, T, own, m, width, e, z)
             if far >= 0:
                 factor_rows(T, held, far + 1, m, n, width, Q, L, own, parts)
-        put_combination(z, rank, Q, width, y)
+        store(verdict, 2, 1.0 * rank)
+        put_combination(z, rank, Q, width, goal)
+        stop, at, share, starting = -1, FREE, 1.0, False
+        change, single = m, -1
+        if started and not proven:
+            for k in range(0, width, row_step(goal)):
+                store_row(direction, k, load_row(goal, k) - load_row(y, k))
+            way = sqrt(dot(direction, 0, direction, 0, width))
+            reach = way + sqrt(dot(y, 0, y, 0, width))
+            if way > STILL * reach:
+                put_direction(metric, W, direction, n, width, point)
+                stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+            if share * way > STILL * reach:
+                stalls = 0
+            else:
+                stalls += 1
+        if stop >= 0:
+            add_scaled_row(y, 0, share, direction, 0, 0, width)
+        elif not proven:
+            set_row(y, 0, goal, 0, width)
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-        put_products(rows, m, width, width, point, 0, values)
         length = sqrt(dot(point, 0, point, 0, width))
-        change = hold_violated(
-            held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts
-        )  # fmt: skip
-        if change == m:
-            worst, change = wrong_row(
-                levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided, WRONG_SHARE, y
-            )  # fmt: skip
-            if worst < 0:
-                going = 0.0
-            else:
-                store(held, worst, FREE)
-                change = min(change, worst)
-        if going != 0.0 and rounds == most and not cascaded:
-            steps, ended = put_cascade_start(
-                levels, ends, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, best, low, high, lengths,
-                parts,
-            )  # fmt: skip
-            rounds, most, change, cascaded = rounds + steps, rounds + steps + LAST_ROUNDS, 0, True
-            for i in range(m):
-                store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
-                store(kept, i, load(held, i))
-    if going != 0.0:  # rounding keeps rounds from their end
-        for i in range(m):
-            store(held, i, load(kept, i))
-        put_direction(metric, W, best, n, width, point)
-        add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+        put_products(rows, m, width, width, point, 0, values)
+        if stop >= 0:
+            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
+            single = stop
+        else:
+            first = m
+            if not proven:
+                first = hold_violated(
+                    held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
+            change = first
+            starting = first < m and not started and rounds > FEW and begun < STARTS
+            if first == m:
+                worst, change = wrong_row(
+                    levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet, multipliers, decided,
+                    EVERY if proven else WRONG_SHARE * tolerance, direction)  # fmt: skip
+                starting = worst >= 0 and not started and rounds > 1 and begun < STARTS
+                started = True
+                if worst >= 0 and stalls >= PATIENCE:
+                    put_sides(
+                        lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
+                        parts)  # fmt: skip
+                    level = steepest(
+                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
+                    proven = level > levels
+                    if not proven:
+                        lengthen(levels, ends, level, held, sides, T, m, width, direction)
+                        put_direction(metric, W, direction, n, width, point)
+                        stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+                        add_scaled_row(y, 0, share, direction, 0, 0, width)
+                        put_direction(metric, W, y, n, width, point)
+                        add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+                        put_products(rows, m, width, width, point, 0, values)
+                        if stop >= 0:
+                            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
+                elif worst >= 0:
+                    store(held, worst, FREE)
+                    single = worst if change == m else -1
+                elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
+                    change, exchanged, fresh = 0, False, True
+                else:
+                    going = 0.0
+        if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
+            late, started = rounds + LATE, True
+            change, single, exchanged, stalls = 0, -1, False, 0
+            put_start(
+                levels, ends, begun, lower, upper, metric, W, rows, weights, offsets, m, n, width, T, held, made, y, e,
+                residuals, multipliers, decided, sides, R, parts)  # fmt: skip
+            put_direction(metric, W, y, n, width, point)
+            add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+            put_products(rows, m, width, width, point, 0, values)
+            hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
+            begun += 1
     begin = 0
     for k in range(levels):  # limits that depend on rows before them hold nothing
         for i in range(begin, load_int(ends, k)):
@@ -131,5 +235,31 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     for j in range(n):
         store(x, j, load(point, j))
     store(verdict, 0, 1.0 * rounds)
-    store(verdict, 1, 0.0 if going == 0.0 or ended else 1.0)
-    store(verdict, 2, 1.0 * rank)
+    store(verdict, 1, going)
+
+
+@kernel
+def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
+    """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
+    the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.
+
+    Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
+    point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
+
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds."""
+    n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
+    near, first = workspace(linear, n + 8), workspace(linear, m + 8)
+    before, rounds, attempt = taken(linear), 0.0, 1
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FEW_ROUNDS, x, held, multipliers,
+               verdict)  # fmt: skip
+    for j in range(n):
+        store(near, j, INFINITE)
+    clear(first, 0, m)
+    while attempt <= ATTEMPTS + LONG_ATTEMPTS and load(verdict, 1) != 0.0:
+        rounds += load(verdict, 0)
+        release(linear, before)
+        most = FEW_ROUNDS if attempt <= ATTEMPTS else ROUNDS * n + FIRST_ROUNDS
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
+                   verdict)  # fmt: skip
+        attempt += 1
+    store(verdict, 0, rounds + load(verdict, 0))

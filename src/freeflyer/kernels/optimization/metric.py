@@ -64,6 +64,16 @@ def put_direction(metric, W, y, n, width, x):
 
 
 @inlined
+def put_coordinates(metric, R, x, center, n, width, y):
+    """y (width,) = R (x - center), without a metric x - center."""
+    for k in range(0, width, row_step(y)):
+        store_row(y, k, load_row(x, k) - load_row(center, k))
+    if metric:
+        for i in range(n):
+            store(y, i, dot(R, width * i, y, 0, width))
+
+
+@inlined
 def set_row(A, to, B, at, width):
     """Whole rows of A from `to` on become those of B from `at` on."""
     for k in range(0, width, row_step(A)):

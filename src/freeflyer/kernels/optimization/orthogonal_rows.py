@@ -4,12 +4,12 @@ Gram and Schmidt's method makes orthonormal rows Q of the rows T that are held, 
 orthogonal again if little is left of it; twice is enough (Giraud, Langou and Rozloznik, "The loss of orthogonality in the
 Gram-Schmidt orthogonalization process", 2005). A row of which nothing is left depends on the rows before it. So y = sum_j z_j Q_j,
 and L z = e is solved level by level. If rows of a level contradict each other or rows above, z is the level's least-squares
-solution.
+solution. If one row is held or released, Q and L are turned (Givens): rows behind it move on by a column, until one of them depends
+on those before it or no longer does.
 """
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row,
-)
+    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 
@@ -57,12 +57,12 @@ def put_products(A, rows, width, used, B, at, parts):
 
 
 @kernel
-def add_orthogonal(Q, rank, width, used, L, to, most, dependent, parts):
+def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     """Row `rank` of Q becomes orthogonal to those before it and of length 1; its parts along these, and its length, are `most`
     numbers of L from `to` on. Only the first `used` columns of Q are not zero. parts: room for `rank` numbers, as memory taken in
     loops is not given back.
 
-    Whether more than the share `dependent` is left of it."""
+    Whether anything is left of it."""
     at = width * rank
     whole = dot(Q, at, Q, at, used)
     clear(L, to, to + most)
@@ -73,10 +73,10 @@ def add_orthogonal(Q, rank, width, used, L, to, most, dependent, parts):
             store(L, to + j, load(L, to + j) + load(parts, j))
         subtract_products(Q, at, 0, used, parts, 0, rank, Q, width)
         left = dot(Q, at, Q, at, used)
-        if left > ENOUGH * before or not left > dependent * dependent * whole:
+        if left > ENOUGH * before or not left > DEPENDENT * DEPENDENT * whole:
             break
         before = left
-    if not left > dependent * dependent * whole:
+    if not left > DEPENDENT * DEPENDENT * whole:
         return False
     length = sqrt(left)
     store(L, to + rank, length)
@@ -108,9 +108,80 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
         elif load(held, i) != 0.0:
             for k in range(0, width, row_step(Q)):
                 store_row(Q, width * rank + k, load_row(T, width * i + k))
-            if add_orthogonal(Q, rank, width, width, L, width * i, width, DEPENDENT, parts):
+            if add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
                 store(own, i, 1.0)
                 rank += 1
+
+
+@kernel
+def turn(L, held, i, j, m, width, Q):
+    """Columns j and j + 1 of the held rows of L (m, width), and rows of Q, turn so that entry (i, j + 1) vanishes (Givens)."""
+    a, b = load(L, width * i + j), load(L, width * i + j + 1)
+    r = sqrt(a * a + b * b)
+    c, s = a / r, b / r
+    store(L, width * i + j, r)
+    store(L, width * i + j + 1, 0.0)
+    for k in range(i + 1, m):
+        if load(held, k) != 0.0:
+            at = width * k + j
+            a, b = load(L, at), load(L, at + 1)
+            store(L, at, c * a + s * b)
+            store(L, at + 1, c * b - s * a)
+    for k in range(width * j, width * j + width, row_step(Q)):
+        x, y = load_row(Q, k), load_row(Q, k + width)
+        store_row(Q, k, c * x + s * y)
+        store_row(Q, k + width, c * y - s * x)
+
+
+@inlined
+def depends(L, T, i, j, width):
+    """Whether the entry of L at which row i of T would be independent of those before it is none."""
+    entry = load(L, width * i + j)
+    return entry * entry <= DEPENDENT * DEPENDENT * dot(T, width * i, T, width * i, width)
+
+
+@kernel
+def exchange_row(T, held, i, m, n, rank, width, Q, L, own, parts):
+    """Q, L and own as of `factor_rows`, after row i is held or released; whether all rows still are clearly independent or not."""
+    place, last = 0, rank
+    for k in range(i):
+        if load(own, k) != 0.0:
+            place += 1
+    if load(held, i) == 0.0:
+        going = load(own, i) != 0.0
+        store(own, i, 0.0)
+        for k in range(i + 1, m):
+            if going and load(own, k) != 0.0:
+                turn(L, held, k, place, m, width, Q)
+                place += 1
+            elif going and load(held, k) != 0.0:
+                going = depends(L, T, k, place, width)
+                store(own, k, 0.0 if going else 1.0)
+                if going:
+                    store(L, width * k + place, 0.0)
+        return True
+    for k in range(0, width, row_step(Q)):
+        store_row(Q, width * rank + k, load_row(T, width * i + k))
+    if rank == n or not add_orthogonal(Q, rank, width, width, L, width * i, width, parts):
+        if rank == n:
+            put_products(Q, n, width, width, T, width * i, parts)
+            set_part(L, width * i, parts, n, width)
+        last = rank - 1
+        while last >= place and depends(L, T, i, last, width):
+            store(L, width * i + last, 0.0)
+            last -= 1
+    store(own, i, 1.0 if last >= place else 0.0)
+    for back in range(last - place):
+        turn(L, held, i, last - 1 - back, m, width, Q)
+    for k in range(i + 1, m):
+        if place <= last and load(own, k) != 0.0:
+            place += 1
+            if place > last:
+                if last < rank:
+                    store(own, k, 0.0)
+            elif depends(L, T, k, place, width):
+                return False
+    return True
 
 
 @kernel
@@ -128,7 +199,7 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
     for j in range(columns):
         largest = max(largest, sqrt(dot(U, high * j, U, high * j, high)))
     for j in range(columns):
-        if not add_orthogonal(U, j, high, high, R, wide * j, wide, DEPENDENT, parts) or load(R, wide * j + j) < FLAT * largest:
+        if not add_orthogonal(U, j, high, high, R, wide * j, wide, parts) or load(R, wide * j + j) < FLAT * largest:
             clear(U, high * j, high * j + high)
             store(R, wide * j + j, FREE)
     for i in range(begin, end):
