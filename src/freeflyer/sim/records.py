@@ -76,9 +76,10 @@ class Recorder:
 
     def _made(self, failure: str | None) -> Run:
         t, q, v, tau, forces, facts = zip(*self.samples)
-        if q[0].ndim > 1:  # forces may be the same for all
-            tau = [np.broadcast_to(x, v[0].shape) for x in tau]
-        return Run(np.array(t), np.array(q), np.array(v), np.array(tau),
+        taus = np.zeros((len(t), *v[0].shape))  # takes no memory until it is written
+        if any(x.any() for x in tau):
+            taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
+        return Run(np.array(t), np.array(q), np.array(v), taus,
             by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model)  # fmt: skip
 
