@@ -214,7 +214,7 @@ def test_viscoelastic_ground_is_that_of_the_hopping_robots():
         return {"foot_point": np.r_[push, np.zeros(3)]}
 
     smooth = ff.sim.simulate(model, q, v, dt=5e-6, duration=4e-3, external=floor, expressed="mixed")
-    assert np.abs(smooth.v[-1] - exact.v[-1]).max() < 1e-8
+    assert np.abs(smooth.v[-1] - exact.v[-1]).max() < 1e-9
     ground = {"kind": "viscoelastic", "stiffness": 1e4, "damping": 1e3, "friction": 1e6}
     missing = [simulate(model, q, v, foot, dt=dt, duration=4e-3, **ground).v[-1] - exact.v[-1] for dt in (2e-5, 1e-5)]
     assert 1e-5 < np.abs(missing[1]).max() < 5e-3
