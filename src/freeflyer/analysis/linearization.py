@@ -32,17 +32,17 @@ class LinearStudy(namedtuple("LinearStudy", (
 
     q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the coordinates'
     own axes (N, N m). `found`: how q was found; `held`: what holds it. A (2 nv, 2 nv), B (2 nv, m), open poles (2 nv, 2) real and
-    imaginary (1/s), `modes` the same in words. `steering`: what the inputs reach; `distance` to the nearest pair that they could
-    not steer, over the size of A and B (0: some motion is out of reach). Conditions: of the mass matrix without units, and of A's
-    eigenvectors (infinite: it has too few). closed (2 nv, 2): poles under the regulator of `bandwidth` (rad/s), empty where there
-    is none, for the reason `refusal`."""
+    imaginary (1/s), `modes` the same in words. The inputs reach `rank` of so many `states`; words name motions that they cannot
+    control or stabilise. `distance` to the nearest pair that they could not control, over the size of A and B (0: some motion is
+    out of reach). Conditions: of the mass matrix without units, and of A's eigenvectors (infinite: it has too few). closed (2 nv,
+    2): poles under the regulator of `bandwidth` (rad/s), empty if there is none, for the reason `refusal`. notes: sentences."""
 
 
 def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
     """Linearise about q (nq,) or, with `search`, about the nearest equilibrium found from there.
 
-     Where the inputs hold no posture near, q stays and what is missing is held from outside, and named in the result
-    . Errors: InputError for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number."""
+    If the inputs hold no posture near, q stays; what is missing is held from outside, and named in the result. Errors: InputError
+    for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number."""
     bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)

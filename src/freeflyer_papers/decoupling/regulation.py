@@ -19,7 +19,8 @@ OFFSET, TURN = 0.05, 0.1  # what the run begins away from its reference: m, rad 
 
 
 class Regulated(namedtuple("Regulated", "robot case t center spin joints force torque base")):
-    """A run: centre of mass, locked angular velocity and joints in time; largest force and torque on the base."""
+    """A run at t (T,): centre of mass `center` (T, 3), locked angular velocity `spin` (T, 3), `joints` (T, n), how far the `base`
+    (T, 3) moved; largest `force` and `torque` on the base, floats. SI units."""
 
 
 def runs() -> tuple[Regulated, ...]:
