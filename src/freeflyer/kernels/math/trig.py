@@ -8,7 +8,7 @@ freely published fdlibm)."""
 import math
 
 from freeflyer.kernels.backend import (
-    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
+    all_below, fma, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
 )
 
 LIMIT = 1e5
@@ -28,7 +28,6 @@ def _library(x, sine):
     return y
 
 
-@inlined
 def _reduced(x):
     turns = rint(x * TWO_OVER_PI)
     r = fma(-turns, HALF_PI[0], x)
@@ -43,7 +42,6 @@ def _reduced(x):
     return turned(s, c, turns)
 
 
-@inlined
 def sincos(x):
     """(sin x, cos x)."""
     if all_below(x, LIMIT):
