@@ -182,7 +182,8 @@ def test_feet_in_urdf_files(tmp_path):
     files = {"binary.stl": binary_stl(PRISM),
              "text.stl": "solid\n" + "\n".join("  vertex {:g} {:g} {:g}".format(*p) for p in PRISM),
              "plain.obj": "\n".join("v {:g} {:g} {:g}\nvn 9 9 9".format(*p) for p in PRISM), "z.dae": collada(PRISM, "Z_UP"),
-             "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"), "node.dae": collada(plain, "Z_UP", moved)}  # fmt: skip
+             "y.dae": collada(100.0 * turned, "Y_UP", unit="0.01"),
+             "node.dae": collada(plain, "Z_UP", moved)}  # fmt: skip
     model, path = urdf(tmp_path,
         {name.replace(".", "_"): collision(f'<mesh filename="package://shoes/{name}"/>') for name in files})  # fmt: skip
     for name, content in files.items():

@@ -84,7 +84,8 @@ def test_bad_input() -> None:
     model, q, v, _ = state("humanoid")
     lying = np.concatenate([q[:3], [1.0, 0.0, 0.0, 0.0], q[7:]])
     for words, f, *given in (("gravity along -z", control.capture_point, ff.with_gravity(model, (0.0, 0.0, 0.0)), q, v),
-            ("above the feet", control.capture_margin, model, lying, v), ("angles", control.max_push_impulse, model, q, v, 0.3),
+            ("above the feet", control.capture_margin, model, lying, v),
+            ("angles", control.max_push_impulse, model, q, v, 0.3),
             ("_sole", control.capture_point, FLYING, FLYING.neutral, np.zeros(FLYING.nv))):  # fmt: skip
         refused(ff.InputError, words, f, *given)
 

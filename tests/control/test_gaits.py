@@ -205,9 +205,11 @@ YAW = float(RNG.uniform(-3.0, 3.0))
 TURN = se3.from_position_rotation([3.0, -1.0, 0.2], ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, 0.0, YAW])))
 TURNED = [foot.held_at(TURN @ foot.at) for foot in HELD]
 SHIFTED = [HELD[0], HELD[1].held_at(HELD[1].at + 0.1 * np.eye(4)[:, [0]] * np.eye(4)[3])]  # one foot 0.1 m ahead
-PLANS = {"forward": control.walk_forward(HELD, 0.3, 5), "turned": control.walk_forward(TURNED, 0.25, 4, begin=2.0),
+PLANS = {"forward": control.walk_forward(HELD, 0.3, 5),
+         "turned": control.walk_forward(TURNED, 0.25, 4, begin=2.0),
          "backward": control.walk_forward(HELD[::-1], -0.2, 3, double_support=0.4),
-         "on the spot": control.walk_forward(HELD, 0.0, 4), "one foot ahead": control.walk_forward(SHIFTED, 0.3, 4)}  # fmt: skip
+         "on the spot": control.walk_forward(HELD, 0.0, 4),
+         "one foot ahead": control.walk_forward(SHIFTED, 0.3, 4)}  # fmt: skip
 AHEAD = {"forward": 1.2, "turned": 0.75, "backward": -0.4, "on the spot": 0.0}
 
 

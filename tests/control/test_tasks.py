@@ -170,7 +170,8 @@ def random_tasks(rng, model, q, frame):
         control.FramePoseTask(frame, X, **moving(6)), control.CentroidalMomentumTask(rng.standard_normal(6), **more(6)),
         control.FramePositionTask(frame, X[:3, 3] + rng.standard_normal(3), **moving(3)),
         control.PostureTask(q, stiffness=3.0, weight=2.0), control.CenterOfMassTask(rng.standard_normal(3), **moving(3)),
-        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)), OwnPosition(frame, X[:3, 3], **moving(3)),
+        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)),
+        OwnPosition(frame, X[:3, 3], **moving(3)),
     ]  # fmt: skip
 
 

@@ -186,7 +186,8 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
     (("left_hnd", 1.0), {}, ff.UnknownNameError, "mean 'left_hand'"),
     (("world", 1.0), {}, ff.UnknownNameError, "is fixed to a link of the robot"),
-    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
+    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"),
+    (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
     (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, ff.InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, ff.InputError, "exceeds the sum of the other two"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, ff.InputError, "one is negative"),
@@ -201,7 +202,8 @@ def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
 def four_bar():
     """A parallelogram: two cranks of 0.3 m on the ground, 0.5 m apart, and a coupler whose end meets crank b's."""
     body, y = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3)), np.array([0.0, 1.0, 0.0])
-    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y), Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
+    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y),
+              Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
               Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.0, 0.3), axis=y))  # fmt: skip
     sites = Site("coupler_end", "coupler", shifted(0.5)), Site("crank_end", "crank_b", shifted(0.0, 0.0, 0.3))
     links = tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler"))

@@ -119,9 +119,12 @@ def test_the_base_is_as_in_the_file_for_mjcf() -> None:
     inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     urdf = f'<robot name="r"><link name="a">{inertial}</link></robot>'
     for source, base, kind, words in (
-        (TEXT, "auto", "free", "base: free (as in the file)"), (bolted, "auto", "fixed", "base: fixed (as in the file)"),
-        (bolted, "free", "free", "base: free (chosen)"), (urdf, "auto", "free", "base: free (the default, as the file"),
-        (urdf, "fixed", "fixed", "base: fixed (chosen)"), (TEXT, None, "free", "base: free (as in the file)"),
+        (TEXT, "auto", "free", "base: free (as in the file)"),
+        (bolted, "auto", "fixed", "base: fixed (as in the file)"),
+        (bolted, "free", "free", "base: free (chosen)"),
+        (urdf, "auto", "free", "base: free (the default, as the file"),
+        (urdf, "fixed", "fixed", "base: fixed (chosen)"),
+        (TEXT, None, "free", "base: free (as in the file)"),
     ):  # fmt: skip
         model = ff.load(source, base=base)
         assert next(j for j in model.description.joints if j.parent == "world").kind == kind

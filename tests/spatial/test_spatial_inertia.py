@@ -67,11 +67,14 @@ def test_consistency():
 
 
 @pytest.mark.parametrize(("mass", "moments", "expected", "words"), [
-    (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"), (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
+    (0.0, (0.1, 0.1, 0.1), ["mass"], "mass is 0 kg"),
+    (-1.0, (0.1, 0.1, 0.1), ["mass"], "mass is -1 kg"),
     (1.0, (-0.01, 0.1, 0.1), ["definite", "triangle"], "one is negative"),
     (1.0, (0.1, 0.1, 0.3), ["triangle"], "exceeds the sum of the other two by 0.1"),
-    (1.0, (0.1, 0.2, 0.3), ["flat"], "on a plane"), (1.0, (0.0, 0.2, 0.2), ["flat"], "on a line"),
-    (1.0, (0.0, 0.0, 0.0), ["flat"], "on a point"), (0.0, (0.0, 0.0, 0.0), ["mass"], "mass is 0 kg"),
+    (1.0, (0.1, 0.2, 0.3), ["flat"], "on a plane"),
+    (1.0, (0.0, 0.2, 0.2), ["flat"], "on a line"),
+    (1.0, (0.0, 0.0, 0.0), ["flat"], "on a point"),
+    (0.0, (0.0, 0.0, 0.0), ["mass"], "mass is 0 kg"),
 ])  # fmt: skip
 def test_each_reason(mass, moments, expected, words):
     R = quaternion.to_matrix(quaternion.random(rng()))
