@@ -96,8 +96,3 @@ def test_support_of_soles() -> None:
     close(np.array([both.min(axis=0), both.max(axis=0)]), np.array([[-0.09, -0.15], [0.16, 0.15]]))
     ends = [ff.contacts.point(name, (x, 0.0, 0.0), at=np.eye(4)) for name, x in (("a", 0.0), ("b", 1.0))]
     assert control.support_polygon(ends).shape == (2, 2)
-
-
-@pytest.mark.parametrize("feet", [[], "left_sole", [ff.contacts.point("a")], [ff.contacts.surface("a", at=np.eye(4))], [3], None])
-def test_bad_feet(feet) -> None:
-    refused(ff.InputError, "anchored_feet", control.support_polygon, feet)

@@ -130,7 +130,6 @@ GOOD = {
     control.PoseReference: {"position": POSITIONS["minimum jerk"], "rotation": ALL["rotation"]},
 }
 BAD = [
-    (control.MinimumJerkReference, {"start": [0.0, 1.0]}, "shapes"),
     (control.WaypointReference, {"times": [1.0, 0.0]}, "increasing"),
     (control.WaypointReference, {"waypoints": [[0.0]]}, "waypoints"),
     (control.SinusoidReference, {"end": 1.0}, "end"),

@@ -184,11 +184,9 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 
 
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
-    (("left_hnd", 1.0), {}, ff.UnknownNameError, "mean 'left_hand'"),
     (("world", 1.0), {}, ff.UnknownNameError, "is fixed to a link of the robot"),
     (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"),
     (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
-    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, ff.InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, ff.InputError, "exceeds the sum of the other two"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, ff.InputError, "one is negative"),
     (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, ff.InputError, "symmetric"),

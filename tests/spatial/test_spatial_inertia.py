@@ -184,10 +184,3 @@ def test_power_and_forces():
     close(wrench.power(wrench.cross(U, F), V), -wrench.power(F, twist.cross(U, V)), 2e-14)
     shift = se3.from_position_rotation([0.5, 0.0, 0.0], np.eye(3))
     close(se3.coadjoint(shift) @ [0.0, 0.0, -9.81, 0.0, 0.0, 0.0], np.array([0.0, 0.0, -9.81, 0.0, 9.81 * 0.5, 0.0]))
-
-
-@pytest.mark.parametrize("module", [twist, wrench])
-def test_unknown_expressions_are_named(module):
-    with pytest.raises(InputError, match="target is 'spatial'; expected one of 'body', 'mixed', 'world'"):
-        module.change_expression(np.zeros(6), np.eye(4), "body", "spatial")
-    refused(InputError, "source is 'local'", module.change_expression, np.zeros(6), np.eye(4), "local", "body")
