@@ -136,11 +136,19 @@ ENTITY = '<?xml version="1.0"?><!DOCTYPE x [<!ENTITY a "b">]><COLLADA>&a;</COLLA
 
 
 @pytest.mark.parametrize(("file", "content", "said"), [
-    ("gone.stl", None, "not found"), ("m.stl", b"solid nothing", "m.stl"), ("m.stl", b"", "empty"),
-    ("m.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50, "m.stl"), ("m.obj", b"v 1 2 nan\nf 1 2 3", "m.obj"),
-    ("m.dae", ENTITY.encode(), "document type or entity"), ("m.dae", b"<COLLADA/>", "m.dae"), ("m.txt", b"x", "no .stl"),
-    ("../../outside.stl", b"x", "outside"), ("/etc/passwd", None, "outside"), ("package://../../etc/passwd.stl", None, "outside"),
-    ("", None, "not found"), ("m.obj", b"v 0 0 0\nv 1 0 0\nv 0 1e400 0\nf 1 2 3\n", "not finite"),
+    ("gone.stl", None, "not found"),
+    ("m.stl", b"solid nothing", "m.stl"),
+    ("m.stl", b"", "empty"),
+    ("m.stl", b"\0" * 80 + b"\xff\xff\xff\x7f" + b"\0" * 50, "m.stl"),
+    ("m.obj", b"v 1 2 nan\nf 1 2 3", "m.obj"),
+    ("m.dae", ENTITY.encode(), "document type or entity"),
+    ("m.dae", b"<COLLADA/>", "m.dae"),
+    ("m.txt", b"x", "no .stl"),
+    ("../../outside.stl", b"x", "outside"),
+    ("/etc/passwd", None, "outside"),
+    ("package://../../etc/passwd.stl", None, "outside"),
+    ("", None, "not found"),
+    ("m.obj", b"v 0 0 0\nv 1 0 0\nv 0 1e400 0\nf 1 2 3\n", "not finite"),
 ])  # fmt: skip
 def test_a_broken_mesh_is_named_and_replaced(tmp_path, file, content, said):
     folder = tmp_path / "top" / "robot"
