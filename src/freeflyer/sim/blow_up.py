@@ -11,7 +11,7 @@ from freeflyer.model.model import Model
 from freeflyer.sim.state import EventState
 
 FASTEST = 1e8  # m/s or rad/s: beyond, a motion blows up; steps from slower states do not overflow
-LONGEST_MOVE = 1.0  # m or rad in one step: a joint that moves further is too fast for the step
+LONGEST_MOVE = 0.1  # m or rad in one step: a joint that moves further is too fast for the step
 REST = 1e-12  # of a step: so long are those of robots that blew up
 MOST_TOLD = 8  # sentences of robots in one failure
 NONE_LEFT = "no robot is left"
@@ -28,7 +28,7 @@ def cause(model: Model, v: np.ndarray, v_next: np.ndarray, tau: np.ndarray, h: f
     joint = next((j.name for j in model.joints if j.iv <= k < j.iv + j.nv), "")
     moved, force = h * float(np.abs(v).max()), float(np.abs(tau).max())
     cure = f"one step moves joints by {moved:.3g} m or rad: take a shorter dt"
-    if moved < LONGEST_MOVE:
+    if moved < LONGEST_MOVE and force > 0.0:
         cure = f"forces of up to {force:.3g} N or N m act: take smaller ones, or a shorter dt"
     return f"the motion blows up: in {h:g} s joint {joint!r} gets from {abs(v[k]):.3g} to {abs(v_next[k]):.3g} m/s or rad/s; {cure}"
 
@@ -41,13 +41,15 @@ class Survivors:
         self.q, self.lost, self.told = q, np.zeros(q.shape[:-1], bool), list[str]()
 
     def go_on(self, state: EventState, found: EventState, h: float) -> EventState:
-        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left."""
+        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left, and under constraints, where
+        the step of a robot that is too fast is no other one's."""
         fast, tau = ~(np.abs(found.v) <= FASTEST).all(axis=-1), np.broadcast_to(state.tau, state.v.shape)
         for place in map(tuple, np.argwhere(fast & ~self.lost)):
             why = cause(state.model, state.v[place], found.v[place], tau[place], h)
-            if not place:
-                raise StepError(why, t=state.t)
-            self.told.append(f"robot {', '.join(map(str, place))}: at {state.t:.6g} s: {why}")
+            robot = f"robot {', '.join(map(str, place))}: " if place else ""
+            if not place or state.constraints is not None:
+                raise StepError(robot + why, t=state.t)
+            self.told.append(f"{robot}at {state.t:.6g} s: {why}")
         self.lost = self.lost | fast
         if self.lost.all():
             raise StepError(NONE_LEFT, t=state.t)

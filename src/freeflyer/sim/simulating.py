@@ -178,7 +178,8 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
                 record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
                 if k == count:
                     break
-                n, stretch = 1, Stretch(stepper, law, input_law.held, min((k + 1) * dt, duration), events, record.events, survivors)
+                n, t1 = 1, min((k + 1) * dt, duration)
+                stretch = Stretch(stepper, law, input_law.held, t1, last, events, record.events, survivors)
                 state, values, ended = stretch.run(state, values)
                 if ended:
                     record.sample(state.t, state.q, state.v, state.tau, state.forces, state.facts)

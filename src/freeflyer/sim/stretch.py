@@ -45,13 +45,14 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From the time of a state to t1. law: the forces meanwhile, `held` or not. record: where events are appended. survivors: of
-    the batch."""
+    """From the time of a state to t1, a time h later but for rounding. law: the forces meanwhile, `held` or not. record: where
+    events are appended. survivors: of the batch."""
 
     stepper: Stepper
     law: Forces
     held: bool
     t1: float
+    h: float
     watched: tuple[Event, ...]
     record: list[Occurrence]
     survivors: Survivors
@@ -60,7 +61,7 @@ class Stretch:
         """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
         forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
-            return Result(self._advance(start, self.t1 - start.t), [], False)
+            return Result(self._advance(start, self.h), [], False)
         known, state, values = len(self.record), start, self._event_values(start)
         passed = [] if before is None else self._crossed_events(before, values)
         if passed:
