@@ -356,7 +356,7 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
-    first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
+    first_stage, second_stage, table_sizes = map(calls.in_entry, (E.kernel_function(entry.source), *entry.stages.functions))
     at, results, count = E.ROWS + len(entry.inputs), len(entry.outputs), len(entry.options)
 
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):

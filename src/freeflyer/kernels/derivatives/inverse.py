@@ -227,26 +227,28 @@ def finish_table(topology, parameters, v, work, table):
 
 
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
-    """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
+    """Writes the table at (q, v, a), under gravity g and so many wrenches."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
     velocities(topology, work, v)
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
-    return work
+    if count > 0:
+        put_held(topology, parameters, work, wrenches, expressed, table)
 
 
 @kernel
 def inverse_table(topology, parameters, q, v, a, table):
+    """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 
 @kernel
 def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
-    g, count = load3(gravity, 0), wrench_count(topology)
-    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
-    put_held(topology, parameters, work, wrenches, expressed, table)
+    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
+    count = wrench_count(topology)
+    put_inverse_table(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, table)
 
 
 @kernel
