@@ -70,8 +70,8 @@ def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """How matrices are made: the entry's source leaves tables, of `sizes(topology)` entries; `second` makes each state's matrices of
-    them. In a batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest
+    """How matrices are made: the entry's source leaves tables, of `sizes(topology)` entries; `second` makes each state's matrices
+    of them. In a batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest
     memory. Each is the name of a function below kernels."""
 
     second: str

@@ -15,7 +15,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
@@ -172,7 +172,7 @@ def answer_workspace(topology, tau, size, answer, quality):
     fill(answer, table_int(topology, ANSWER), NAN)
     width = row_width(tau, size + 1)
     work = workspace(tau, size * width)
-    zero_rows(work, 0, size * width)
+    zero_entries(work, size * width)
     return work, width
 
 

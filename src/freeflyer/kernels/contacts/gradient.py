@@ -10,7 +10,7 @@ V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F make
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
@@ -20,7 +20,6 @@ from freeflyer.kernels.derivatives.inverse import (
     subtree_loads, table_size, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
-from freeflyer.kernels.linkages.blocks import zero_rows
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
@@ -103,10 +102,10 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
     if not direct:
         width = stride
         Q, V = workspace(table, rows * stride + 8), workspace(table, rows * stride + 8)
-        zero_rows(Q, 0, rows * stride)
-        zero_rows(V, 0, rows * stride)
-    zero_rows(by_q, 0, rows * length)
-    zero_rows(by_v, 0, rows * length)
+        zero_entries(Q, rows * stride)
+        zero_entries(V, rows * stride)
+    zero_entries(by_q, rows * length)
+    zero_entries(by_v, rows * length)
     numbers = workspace(table, 6 * ITEM_CHANGE)
     for k in range(table_int(topology, N_ITEMS)):
         if item_int(topology, k, ITEM_KIND) == HELD:

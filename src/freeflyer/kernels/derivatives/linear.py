@@ -3,7 +3,7 @@
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
 derivatives of forward dynamics."""
 
-from freeflyer.kernels.backend import kernel, load_int, row_step, store, store_row
+from freeflyer.kernels.backend import kernel, load_int, store, zero_entries
 from freeflyer.kernels.derivatives.forward import solved_matrices
 from freeflyer.kernels.derivatives.inverse import inverse_size
 from freeflyer.kernels.model.access import body_ints
@@ -16,22 +16,13 @@ def kinematic_rows(topology, v, at, A, B):
     """The upper halves of A and B: 0 or -ad(v), 1; 0. v lies from `at` on."""
     nv = load_int(topology, N_V)
     width = 2 * nv
-    clear(A, width * nv)
-    clear(B, nv * nv)
+    zero_entries(A, width * nv)
+    zero_entries(B, nv * nv)
     for j in range(nv):
         store(A, width * j + nv + j, 1.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         j = load_int(topology, body_ints(i) + FIRST_V)
         subtract_bracket_matrix(topology, i, v, at, A, width * j + j, width)
-
-
-def clear(M, n):
-    """The first n entries become zero."""
-    step = row_step(M)
-    for k in range(0, n - n % step, step):
-        store_row(M, k, 0.0)
-    for k in range(n - n % step, n):
-        store(M, k, 0.0)
 
 
 @kernel

@@ -5,6 +5,7 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 
 from freeflyer.kernels.backend import (
     LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
@@ -161,7 +162,7 @@ def solve_rates(topology, J, bias, x, y):
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
         width, largest = row_width(x, n + 2), 0.0
-        zero_rows(work, 0, n * width)
+        zero_entries(work, n * width)
         for i in range(n):
             row = load_int(topology, row_list + i)
             for d in range(n):
@@ -279,20 +280,14 @@ def add_rows(X, to, s, Y, row, end):
         store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
 
 
-def zero_rows(X, to, end):
-    """Zeros in X from `to` on; `end` is a multiple of the row step."""
-    for k in range(0, end, row_step(X)):
-        store_row(X, to + k, 0.0)
-
-
 @kernel
 def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     stride = row_width(J, nu)
     G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
-    zero_rows(G, 0, nv * stride)
-    zero_rows(rest, 0, rows * stride)
+    zero_entries(G, nv * stride)
+    zero_entries(rest, rows * stride)
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(nu):
         store(G, stride * load_int(topology, at + i) + i, 1.0)

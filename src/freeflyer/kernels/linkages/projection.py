@@ -9,7 +9,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
-    whole_velocity, zero_rows, zero_vector,
+    whole_velocity, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
@@ -59,19 +59,19 @@ def half_mass(topology, parameters, work, G):
     subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
-    zero_rows(P, 0, nu * pitch)
+    zero_entries(P, nu * pitch)
     step = row_step(work)
     for c in range(nc):
         end, s, j = last_column(topology, c) + 1, strided6(work, S + c, rows), coordinate(topology, c)
         for k in range(c - c % step, end, step):
             store_row(products, k, row_dot(s, work, F + k, rows))
-        zero_rows(Y, 0, pitch)
+        zero_entries(Y, pitch)
         add_rows(Y, 0, 0.5 * load(products, c), G, pitch * j, pitch)
         for k in range(c + 1, end):
             add_rows(Y, 0, load(products, k), G, pitch * coordinate(topology, k), pitch)
         add_projected(topology, P, pitch, G, j, Y)
     for j in range(nv):
-        zero_rows(Y, 0, pitch)
+        zero_entries(Y, pitch)
         add_rows(Y, 0, 0.5 * load(parameters, load_int(topology, ARMATURE_AT) + j), G, pitch * j, pitch)
         add_projected(topology, P, pitch, G, j, Y)
     return P

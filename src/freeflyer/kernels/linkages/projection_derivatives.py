@@ -11,10 +11,10 @@ directions at a time (directions of q, then of u), gives all: tangent of every b
 Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    LANES, copy_entries, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity, zero_rows,
+    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
@@ -160,7 +160,7 @@ def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, di
     complete_rate_rows(topology, J, inverses, rest, rates, step)
     rate_tangents(topology, work, states, directions, rates, tangents)
     acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
-    zero_rows(changes, 0, step * load_int(topology, N_V))
+    zero_entries(changes, step * load_int(topology, N_V))
     complete_rate_rows(topology, J, inverses, rest, changes, step)
 
 
@@ -195,7 +195,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
 def project_rows(topology, G, pitch, out, result):
     """result (nu rows) = G^T out (nv rows)."""
     step = row_step(out)
-    zero_rows(result, 0, load_int(topology, N_INDEPENDENT) * step)
+    zero_entries(result, load_int(topology, N_INDEPENDENT) * step)
     for j in range(load_int(topology, N_V)):
         begin, end = support_of(topology, j)
         for at in range(begin, end):
@@ -217,7 +217,7 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
     """Directions number `first` and following: columns of G for q; then unit changes of u, which `rates` begins with."""
     step, at = row_step(directions), linkage_int(topology, INDEPENDENTS_AT)
     nv = load_int(topology, N_V)
-    zero_rows(rates, 0, step * nv)
+    zero_entries(rates, step * nv)
     for j in range(nv):
         for lane in range(step):
             store(directions, step * j + lane, load(G, pitch * j + first + lane) if first + lane < nu else 0.0)
@@ -251,12 +251,12 @@ def minus_product(A, B, n, out):
     """out (n, n) = -A B."""
     pitch = row_width(B, n)
     rows, total = workspace(B, n * pitch + 8), workspace(B, pitch + 8)
-    zero_rows(rows, 0, n * pitch)
+    zero_entries(rows, n * pitch)
     for i in range(n):
         for j in range(n):
             store(rows, pitch * i + j, load(B, n * i + j))
     for i in range(n):
-        zero_rows(total, 0, pitch)
+        zero_entries(total, pitch)
         for k in range(n):
             add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
         for j in range(n):

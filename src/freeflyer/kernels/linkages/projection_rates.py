@@ -1,8 +1,10 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_rows, zero_vector,
+    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
     choose_directions, clear_world, coupling_tangents, direction_rows, joint_tangents, motion_tangents, project_rows, put_lanes,
@@ -37,7 +39,7 @@ def map_rates(topology, parameters, q, u, rates):
         tangents_of(topology, work, states, directions, tangents)
         velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
         brackets(topology, J, v, directions, rest)
-        zero_rows(moved, 0, step * nv)
+        zero_entries(moved, step * nv)
         complete_rate_rows(topology, J, inverses, rest, moved, step)
         put_lanes(moved, nv, rates, first, nu)
 
@@ -78,7 +80,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     result = workspace(work, nu * step + LANES)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
-        zero_rows(moved, 0, step * nv)
+        zero_entries(moved, step * nv)
         tangents_of(topology, work, states, directions, tangents)
         for i in range(n + 1):
             clear_world(tangents, TANGENT * i + DF)
