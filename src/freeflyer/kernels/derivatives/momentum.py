@@ -1,33 +1,39 @@
-"""How the centroidal momentum and its rate change with q, v and a: rows of the table of columns (inverse.py).
+"""How the centroidal momentum and its rate change with q, v and a: by what columns change in inverse dynamics (inverse.py).
 
-Without gravity, the force that the whole robot takes is the rate of its momentum, so what the table holds for a column is how this
-force changes with the column's coordinate: BY_Q, BY_V and F = I S. At rest the force is M a. That is the momentum at the velocity
-a, so the same rows give its changes. About the centre of mass, which moves by dc, moments are less by dc x force."""
+Without gravity, the force that the whole robot takes is the rate of its momentum. So what S_j meets in dq, dv and M is how this
+force changes with a column's coordinate, rate and acceleration. At rest the force is M a. That is the momentum at the velocity
+a, so the same sums give its changes. About the centre of mass, which moves by dc, moments are less by dc x force."""
 
-from freeflyer.kernels.backend import kernel, load_int, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load_int, row_step, workspace, zero_entries
 from freeflyer.kernels.derivatives.inverse import (
-    BY_Q, BY_V, F, ROWS, accelerations, areas, more_than_kinematics, put_table, subtree_forces, subtree_loads, velocities,
+    accelerations, areas, column_changes, column_loads, more_than_kinematics, subtree_forces, subtree_loads, velocities,
 )
-from freeflyer.kernels.math.algebra import ZERO, cross, load3, scale, subtract
-from freeflyer.kernels.math.spatial import shift_force_back, strided_spatial
+from freeflyer.kernels.math.algebra import ZERO, cross, load3, scale, strided3, subtract
+from freeflyer.kernels.math.spatial import shift_force_back, store_spatial_rows, strided_spatial
 from freeflyer.kernels.model.joints.columns import add_column
-from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_V
+from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
 from freeflyer.kernels.tree.factor import zeros_workspace
 from freeflyer.kernels.tree.frames import BODY
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, zeros
 
+BY_Q, BY_V, BY_A = range(3)
+
 
 def put_changes(topology, parameters, q, v, a, changes):
-    """Derivatives (6, nv) of the rate of the centroidal momentum at (q, v, a); changes: rows of the table, and where they go."""
+    """Derivatives (6, nv) of the rate of the centroidal momentum at (q, v, a); changes: by which of these, and where they go."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    table, (_, _, _, _, forces, _) = workspace(q, ROWS * stride), areas(topology)
+    table, (_, _, _, _, forces, _) = workspace(q, 18 * stride), areas(topology)
     velocities(topology, work, v)
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, ZERO)
     subtree_forces(topology, parameters, work, q, 0, BODY)
-    put_table(topology, work, table)
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        loads, s, f = column_loads(topology, work, c)
+        found = (*column_changes(topology, work, c, loads, s)[3:], f)
+        for by, _ in changes:
+            store_spatial_rows(table, 6 * by * stride + c, stride, found[by])
     center, total = com_of(topology, parameters, work), load3(work, forces)
     apart = zeros(center[0])
     for _, out in changes:
@@ -36,10 +42,10 @@ def put_changes(topology, parameters, q, v, a, changes):
         apart = tree_offset(topology, work, i, apart)
         x = subtract(apart, center)  # the root body's origin from the centre of mass
         for c in range(*column_range(topology, i)):
-            for rows, out in changes:
-                f, t = shift_force_back(strided_spatial(table, rows * stride + c, stride), x)
-                if rows == BY_Q:  # less dc x force
-                    p = strided_spatial(table, F * stride + c, stride)[0]
+            for by, out in changes:
+                f, t = shift_force_back(strided_spatial(table, 6 * by * stride + c, stride), x)
+                if by == BY_Q:  # less dc x force
+                    p = strided3(table, 6 * BY_A * stride + c, stride)
                     t = subtract(t, cross(scale(1.0 / total_mass(parameters), p), total))
                 add_column(out, nv, coordinate(topology, c), f, t)
 
@@ -47,10 +53,10 @@ def put_changes(topology, parameters, q, v, a, changes):
 @kernel
 def momentum_derivatives(topology, parameters, q, v, dq, dv):
     """dq, dv (6, nv): derivatives of the centroidal momentum."""
-    put_changes(topology, parameters, q, zeros_workspace(topology, q), v, ((BY_Q, dq), (F, dv)))
+    put_changes(topology, parameters, q, zeros_workspace(topology, q), v, ((BY_Q, dq), (BY_A, dv)))
 
 
 @kernel
 def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     """dq, dv, da (6, nv): derivatives of the rate of the centroidal momentum."""
-    put_changes(topology, parameters, q, v, a, ((BY_Q, dq), (BY_V, dv), (F, da)))
+    put_changes(topology, parameters, q, v, a, ((BY_Q, dq), (BY_V, dv), (BY_A, da)))
