@@ -51,7 +51,6 @@ def subtract_item_forces(topology, parameters, work, items, forces):
             i = parent_of(topology, i)
 
 
-@kernel
 def put_set_table(topology, parameters, v, a, work, items, table):
     """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
     g = load3(parameters, GRAVITY)
@@ -209,7 +208,6 @@ def put_multipliers(topology, parameters, y, length, out):
                 put_row(y, length * (row + i), nv, out, nv * (row + i))
 
 
-@kernel
 def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau, verdict):
     """Derivatives (nv, nv) of a and (r, nv) of the multipliers by q, v and tau; the verdict of set_dynamics. For sets without
     rolling bodies and loops; where rows depend on others, derivatives do not exist, and the outputs are undefined."""

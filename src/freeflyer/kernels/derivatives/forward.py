@@ -69,7 +69,6 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
                 store_row(M, width * i + k, x[2])
 
 
-@kernel
 def subtract_common_turns(topology, table, dq, width):
     """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
     at = ROWS * load_int(topology, COLUMN_ROW)
@@ -114,7 +113,6 @@ def solved_sizes(topology):
     return inverse_size(topology) + nv, nv * load_int(topology, COLUMN_ROW)
 
 
-@kernel
 def remaining_forces(topology, work, tau):
     """tau (nv,) less the forces of the accelerations in work."""
     directions, _, _, _, forces, _ = areas(topology)
@@ -125,7 +123,6 @@ def remaining_forces(topology, work, tau):
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 
 
-@kernel
 def column_masses(topology, table, H):
     """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)

@@ -246,13 +246,11 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
         put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-@kernel
 def inverse_table(topology, parameters, q, v, a, table):
     """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 
-@kernel
 def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
     """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
     count = wrench_count(topology)

@@ -4,7 +4,7 @@ Without gravity, the force that the whole robot takes is the rate of its momentu
 force changes with a column's coordinate, rate and acceleration. At rest the force is M a. That is the momentum at the velocity
 a, so the same sums give its changes. About the centre of mass, which moves by dc, moments are less by dc x force."""
 
-from freeflyer.kernels.backend import kernel, load_int, row_step, workspace, zero_entries
+from freeflyer.kernels.backend import load_int, row_step, workspace, zero_entries
 from freeflyer.kernels.derivatives.inverse import (
     accelerations, areas, column_changes, column_loads, more_than_kinematics, subtree_forces, subtree_loads, velocities,
 )
@@ -50,13 +50,11 @@ def put_changes(topology, parameters, q, v, a, changes):
                 add_column(out, nv, coordinate(topology, c), f, t)
 
 
-@kernel
 def momentum_derivatives(topology, parameters, q, v, dq, dv):
     """dq, dv (6, nv): derivatives of the centroidal momentum."""
     put_changes(topology, parameters, q, zeros_workspace(topology, q), v, ((BY_Q, dq), (BY_A, dv)))
 
 
-@kernel
 def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):
     """dq, dv, da (6, nv): derivatives of the rate of the centroidal momentum."""
     put_changes(topology, parameters, q, v, a, ((BY_Q, dq), (BY_V, dv), (BY_A, da)))

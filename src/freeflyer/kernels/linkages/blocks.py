@@ -38,7 +38,6 @@ def inverse_of(topology, k):
     return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
 
 
-@kernel
 def closed_or_nan(topology, residual):
     """One, or NaN where a loop is open."""
     worst = 0.0 * load(residual, 0)
@@ -74,7 +73,6 @@ def linkage_map(topology, parameters, q):
     return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
 
 
-@kernel
 def linkage_rows(topology, parameters, q, work):
     """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
     J, inverses, residual = linkage_buffers(topology, work)
@@ -106,7 +104,6 @@ def invert_blocks(topology, J, inverses, factor):
     return worst
 
 
-@kernel
 def pivot_ratio(topology, inverses, worst):
     """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
     if worst > GENERAL_PIVOT * GENERAL_PIVOT:
@@ -236,7 +233,6 @@ def zero_vector(example, n):
     return x
 
 
-@kernel
 def scatter_independent(topology, u, v):
     """Writes the independent rates u (nu,) to their places in v (nv,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -244,7 +240,6 @@ def scatter_independent(topology, u, v):
         store(v, load_int(topology, at + i), load(u, i))
 
 
-@kernel
 def gather_independent(topology, tau, out):
     """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -252,7 +247,6 @@ def gather_independent(topology, tau, out):
         store(out, i, load(tau, load_int(topology, at + i)))
 
 
-@kernel
 def whole_velocity(topology, work, J, inverses, u):
     """v (nv,) = G u."""
     v = zero_vector(work, load_int(topology, N_V))
@@ -261,7 +255,6 @@ def whole_velocity(topology, work, J, inverses, u):
     return v
 
 
-@kernel
 def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
     to = load_int(topology, FREE_AT)
@@ -280,7 +273,6 @@ def add_rows(X, to, s, Y, row, end):
         store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
 
 
-@kernel
 def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)

@@ -21,7 +21,6 @@ from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
 
-@kernel
 def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
     _, J, inverses = linkage(topology, parameters, q)
@@ -32,7 +31,6 @@ def projection_map(topology, parameters, q, G):
             store(G, nu * i + j, load(H, stride * i + j))
 
 
-@kernel
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
     """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -85,7 +83,6 @@ def add_projected(topology, P, pitch, G, j, Y):
         add_rows(P, pitch * i, load(G, pitch * j + i), Y, 0, pitch)
 
 
-@kernel
 def put_mass(topology, P, M):
     """M (nu, nu) = P + P^T."""
     nu = load_int(topology, N_INDEPENDENT)
@@ -105,7 +102,6 @@ def projected_mass(topology, parameters, q, M):
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
 
 
-@kernel
 def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
     """(tau (nv,), multipliers (rows,)): G^T of the tree's inverse dynamics, at the independent coordinates of tau."""
     v = whole_velocity(topology, work, J, inverses, u)
@@ -113,7 +109,6 @@ def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
     return forces_of(topology, parameters, q, J, inverses, v, a)
 
 
-@kernel
 def forces_of(topology, parameters, q, J, inverses, v, a):
     """(tau (nv,), multipliers (rows,)) of the whole robot at v (nv,) and a (nv,): see `project_forces`."""
     tau, multipliers = workspace(J, load_int(topology, N_V) + 1), workspace(J, load_int(topology, N_ROWS) + 1)
@@ -122,7 +117,6 @@ def forces_of(topology, parameters, q, J, inverses, v, a):
     return tau, multipliers
 
 
-@kernel
 def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -171,7 +165,6 @@ def projected_inverse_mass(topology, parameters, q, inverse):
             store(inverse, nu * j + i, x)
 
 
-@kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
     """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -181,7 +174,6 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
     gather_independent(topology, rest, projected)
 
 
-@kernel
 def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
     work, J, inverses = linkage(topology, parameters, q)

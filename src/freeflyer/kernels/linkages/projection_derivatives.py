@@ -128,7 +128,6 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
         store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
 
 
-@kernel
 def subtree_forces(topology, parameters, work, multipliers, states, totals):
     """Writes the states once more, with the forces of subtrees, those of loops included."""
     n = load_int(topology, N_BODIES)
@@ -150,7 +149,6 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
             store_row(out, step * second, load_row(out, step * second) + share * load_row(directions, step * second))
 
 
-@kernel
 def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest):
     """Writes how v and a of all coordinates change with directions of q and with changes of u, which `rates` begins with: rows
     `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
@@ -191,7 +189,6 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
         put_lanes(result, nu, du, first - nu, nu)
 
 
-@kernel
 def project_rows(topology, G, pitch, out, result):
     """result (nu rows) = G^T out (nv rows)."""
     step = row_step(out)
@@ -203,7 +200,6 @@ def project_rows(topology, G, pitch, out, result):
             add_rows(result, step * i, load(G, pitch * j + i), out, step * j, step)
 
 
-@kernel
 def put_lanes(rows, n, out, first, width):
     """Columns `first` and following of out (n, width), as far as there are such, from n rows."""
     step = row_step(rows)
@@ -212,7 +208,6 @@ def put_lanes(rows, n, out, first, width):
             store(out, width * i + first + lane, load(rows, step * i + lane))
 
 
-@kernel
 def choose_directions(topology, G, pitch, nu, first, directions, rates):
     """Directions number `first` and following: columns of G for q; then unit changes of u, which `rates` begins with."""
     step, at = row_step(directions), linkage_int(topology, INDEPENDENTS_AT)
@@ -227,14 +222,12 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
             store(rates, step * load_int(topology, at + k) + lane, 1.0)
 
 
-@kernel
 def projected_inverse_gradient(topology, parameters, q, u, u_dot, dq, du, M):
     """dq, du, M (nu, nu): of tau_p by independent steps of q, by u and by u_dot."""
     projected_derivatives(topology, parameters, q, u, u_dot, dq, du)
     projected_mass(topology, parameters, q, M)
 
 
-@kernel
 def projected_forward_gradient(topology, parameters, q, u, tau, dq, du, inverse):
     """dq, du, inverse (nu, nu): of u_dot by independent steps of q, by u and by tau_p."""
     nu = load_int(topology, N_INDEPENDENT)

@@ -26,7 +26,6 @@ def brackets(topology, J, v, directions, rest):
                 add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
 
 
-@kernel
 def map_rates(topology, parameters, q, u, rates):
     """rates (nv, nu): Gdot while q moves with G u; Gdot u = gamma."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
@@ -44,7 +43,6 @@ def map_rates(topology, parameters, q, u, rates):
         put_lanes(moved, nv, rates, first, nu)
 
 
-@kernel
 def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
     """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
@@ -62,7 +60,6 @@ def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
         put_lanes(changes, nv, du, first - nu, nu)
 
 
-@kernel
 def projected_force_derivatives(topology, parameters, q, tau, dq):
     """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)

@@ -13,7 +13,7 @@ small eps, and starts again from there. Last it takes turns: from nothing and th
 iterations of Gauss-Seidel from the best so far.
 """
 
-from freeflyer.kernels.backend import copy_entries, integer, kernel, load, release, row_width, store, taken, workspace
+from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
@@ -28,7 +28,6 @@ ATTEMPTS, PATH = 32, 2  # starts of Newton's method; which of them is the end of
 GOLDEN = 0.6180339887498949  # fractions of its multiples are spread evenly
 
 
-@kernel
 def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accuracy, polishing):
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and whether a path was followed (1)."""
@@ -66,7 +65,6 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     return least, enough, count
 
 
-@kernel
 def contact_impulses(topology, parameters, problem, y, u, facts):
     """y (r,), u (r,) of a problem that is given: G (r, r), b (r,), a guess of y (r,), bounds of dry friction and coefficients of
     friction; facts: the residual, what counts as none, rounds."""
