@@ -13,20 +13,10 @@ from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.estimation import estimators, swing, tables
-from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
 from freeflyer.sim.mujoco_spec import for_simulator
 from html.parser import HTMLParser
 from types import SimpleNamespace
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The same reproduction, on small chains."""
-    monkeypatch.setattr(requirements, "SIZES", (3, 5))
-    monkeypatch.setattr(requirements, "BLOCKS", 3)
-    monkeypatch.setattr(requirements, "BLOCK_SECONDS", 1e-3)
-    monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
 @pytest.mark.papers
@@ -43,25 +33,6 @@ def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
     heard = []
     done = list(page.outcomes(lambda fraction, what: heard.append((fraction, what))))
     assert (heard, [bool(x.failure) for x in done]) == ([(0.5, "1 of 2, fails: half way")], [True, False])
-
-
-@pytest.mark.papers
-def test_linearization(small, tmp_path):
-    folder = tmp_path / "new" / "folder"
-    shown = printed("reproduce", "linearization", "-o", folder, "--json", tmp_path / "copy.json")
-    assert "Table 1" in shown
-    assert "Fig 5" in shown
-    assert "holds" in shown
-    assert "FAILS" not in shown
-    pictures = sorted(folder.glob("*.png"))
-    assert len(pictures) == 4
-    assert all(p.read_bytes().startswith(b"\x89PNG") and len(p.read_bytes()) > 10_000 for p in pictures)
-    document = json.loads((folder / "linearization.json").read_text())
-    assert document == json.loads((tmp_path / "copy.json").read_text())
-    assert document["command"] == "reproduce linearization"
-    data = document["data"]
-    assert all(c["holds"] in (True, None) for c in data["checks"])
-    assert np.argmin(data["differences"][0]["maximal"]) == data["differences"][0]["best"]
 
 
 @pytest.mark.papers
@@ -105,7 +76,9 @@ def test_all_of_them(tmp_path, monkeypatch):
     for text in ("A paper &lt;that&gt; works", "answers &amp; more", "It differs by 1.", "Fig 1: an empty plane.",
                  "1 table, 1 picture", "ValueError: no &lt;root&gt; was found", "data:image/png;base64,"):  # fmt: skip
         assert text in page, text
-    assert json.loads((tmp_path / "works.json").read_text())["data"] == {"answer": 42}
+    document = json.loads((tmp_path / "works.json").read_text())
+    assert (document["command"], document["data"]) == ("reproduce works", {"answer": 42})
+    assert (tmp_path / "works_fig1.png").read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "fails.json").exists()
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
