@@ -40,10 +40,13 @@ def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
     tiny = Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
                                lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")],
-                               lambda result: {})  # fmt: skip
+                               lambda result: {"fig1": new_figure(2.0, 2.0)[0]})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
-    result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
+    folder = tmp_path / "new" / "folder"
+    result = run("reproduce", "tiny", "-o", folder, "--json", "-")
     assert (result.exit_code, json.loads(result.stdout)["data"]) == (0, {"answer": 42})
+    assert json.loads((folder / "tiny.json").read_text()) == json.loads(result.stdout)
+    assert [path.name for path in sorted(folder.glob("*.png"))] == ["tiny_fig1.png"]
     assert "42" in result.stderr
     assert "that is all" in result.stderr
     assert said == [None]
