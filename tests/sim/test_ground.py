@@ -346,10 +346,6 @@ def test_bad_input_is_a_sentence():
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
     no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
-    run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
-                          ground=ff.sim.Ground(), contacts=tip)
-    assert run.failure is not None
-    assert len(run.t) > 40
 
 
 def test_contacts_that_constraints_hold_are_refused():
