@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull, QhullError
+import scipy
 
 from freeflyer.contacts.description import VERTICAL, Contact, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
@@ -197,8 +197,8 @@ def _level(ends: np.ndarray, level: bool) -> np.ndarray:
 def _lower_face(points: np.ndarray) -> np.ndarray:
     """Of a body's corners (k, 3) those of the faces of its convex hull that look down, else its lowest ones."""
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):  # flat, or fewer than four points
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):  # flat, or fewer than four points
         return points[points[:, 2] < points[:, 2].min() + FLAT]
     down = hull.equations[:, 2] < -np.cos(SOLE_TILT)
     if not down.any():
@@ -217,8 +217,8 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
         return np.array([[*points[:, :2].mean(axis=0), points[:, 2].min()]])
     if len(points) < 3 or spread[1] <= COLLINEAR_RATIO * spread[0]:
         return points
-    corners = points[ConvexHull(flat).vertices]
-    room = LOST_AREA * ConvexHull(flat).volume
+    corners = points[scipy.spatial.ConvexHull(flat).vertices]
+    room = LOST_AREA * scipy.spatial.ConvexHull(flat).volume
     while len(corners) > 3:
         x, y = (np.roll(corners, k, axis=0)[:, :2] - corners[:, :2] for k in (1, -1))
         cut = 0.5 * np.abs(x[:, 0] * y[:, 1] - x[:, 1] * y[:, 0])
