@@ -205,7 +205,7 @@ def test_titles_of_views_fit_and_empty_entries_are_counted():
         figure = linkage.robot(bodies(model, model.neutral))
         figure.canvas.draw()
         boxes = [axes.title.get_window_extent() for axes in figure.axes]
-        assert all(0.0 <= box.x0 and box.x1 <= figure.bbox.x1 for box in boxes)
+        assert all(box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 for box in boxes)
     found = ff.analysis.matrices(floating)
     drawn = figures.mass_matrix(found).axes[0].images[0].get_array()
     assert found.sparsity == np.ma.getmaskarray(drawn).mean() > (found.mass_matrix == 0.0).mean()  # some are not exactly zero
