@@ -74,7 +74,9 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
 
 
 class _Strip(namedtuple("_Strip", "shifts floors floor_rise middles left right low high inch")):
-    """Where things are on the page, m. shifts: of each posture; floors: place, left and right end, shift; inch: m an inch."""
+    """Layout of n postures on the page, m. shifts: (2,) of each, added to its projection. floors: for each, or one for all, the
+    place (3,) in the world, left and right end, and shift (2,). floor_rise: half the depth of a floor. middles: x of each caption.
+    left, right, low, high: edges of the drawing. inch: m an inch."""
 
     @property
     def size(self) -> tuple[float, float]:
