@@ -39,7 +39,7 @@ class Swing(namedtuple("Swing", (
     "base_error gap settled run"), defaults=(None,))):  # fmt: skip
     """Sway of a robot on f feet in MuJoCo beside its estimates, at times t (n,), s, all below the low-pass of `sway.cutoff`.
 
-    robot: name of the model; feet: names of its contacts; sway, servos: settings; weight: N. offset (n,): wanted offset of the
+    robot: name of the model; feet: names of their frames; sway, servos: settings; weight: N. offset (n,): wanted offset of the
     pelvis, m; pelvis (n, 3): position of the pelvis, m. wrenches: (n, f, 6) by source, "simulator", "motors", "balanced", "moving"
     (balanced with the estimated motion), [force; torque about the origin], world axes, N, N m. soles: corners (c, 2) of each foot
     on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the samples
