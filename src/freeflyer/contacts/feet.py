@@ -195,7 +195,7 @@ def _level(ends: np.ndarray, level: bool) -> np.ndarray:
 
 
 def _lower_face(points: np.ndarray) -> np.ndarray:
-    """Of a body's corners (k, 3) those of the faces of its convex hull that look down, else its lowest ones."""
+    """Corners of the downward faces of the convex hull of points (k, 3), else the lowest points."""
     try:
         hull = scipy.spatial.ConvexHull(points)
     except (scipy.spatial.QhullError, ValueError):  # flat, or fewer than four points
@@ -302,7 +302,7 @@ def _positions(geometry: _Element, where: str) -> np.ndarray:
 
 
 def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
-    """Of each link its shapes. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
+    """Shapes of each link. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
     where = f"URDF {Path(path).name!r}"
     found = {
         name: [_shape(element, Path(path), where) for element in link.findall("collision")]

@@ -81,7 +81,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
     Args:
-        bodies: Of freeflyer.plots.view.bodies.
+        bodies: Result of freeflyer.plots.view.bodies.
         groups: Names of links by the name of their group, in whose colour they are drawn."""
     from matplotlib.patches import Patch
 

@@ -44,7 +44,7 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From the time of a state to t1. law: the forces meanwhile, `held` or not. record: where events are appended."""
+    """Stretch from the time of a state to t1. law: the forces meanwhile, `held` or not. record: where events are appended."""
 
     stepper: Stepper
     law: Forces
@@ -54,8 +54,8 @@ class Stretch:
     record: list[Occurrence]
 
     def run(self, start: EventState, before: Sequence[float] | None) -> Result:
-        """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
-        forces that are held may jump between two stretches, and take a value past zero."""
+        """Integrate to t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the
+        first one: forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
             return Result(self._advance(start, self.t1 - start.t), [], False)
         known, state, values = len(self.record), start, self._event_values(start)

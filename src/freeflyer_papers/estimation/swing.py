@@ -269,7 +269,7 @@ ADVICE = "Sway less or slower, or take stiffer servos"
 
 
 class Record(namedtuple("Record", "t offset q positions forces contacts run")):
-    """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
+    """Measurements at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
     motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes; run: all of it."""
 
 

@@ -34,7 +34,7 @@ def inertia_findings(description: Description) -> Iterator[Finding]:
 
 
 def _impossible(link: Link) -> Finding | None:
-    """What makes an inertia meaningless: not finite, negative mass, unsymmetric, or inertia without mass."""
+    """Faults that make an inertia meaningless: not finite, negative mass, unsymmetric, or inertia without mass."""
     inertia = link.inertia
     values = np.concatenate([[inertia.mass], inertia.com, inertia.rotational.ravel()])
     if not np.all(np.isfinite(values)):

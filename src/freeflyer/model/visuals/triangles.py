@@ -34,7 +34,7 @@ class Solid(NamedTuple):
 
 
 def urdf_solid(element: _Element, where: str) -> Solid:
-    """Of a <visual> or <collision>. Errors: FileError."""
+    """Solid of a <visual> or <collision>. Errors: FileError."""
     X, origin, geometry = np.eye(4), element.find("origin"), element.find("geometry")
     if origin is not None:
         X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
@@ -58,7 +58,7 @@ def urdf_solid(element: _Element, where: str) -> Solid:
 
 
 def geom_solid(mj: Any, g: int) -> Solid:
-    """Of a geom of an MjModel."""
+    """Solid of a geom of an MjModel."""
     import mujoco
 
     kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), np.array(mj.geom_size[g])
