@@ -11,6 +11,7 @@ from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.model.description import WORLD, Joint, Link
+from freeflyer.plots import figures, linkage
 from freeflyer.plots.view import bodies
 from freeflyer.report.page import page
 from outline import Outline
@@ -164,3 +165,17 @@ def test_links_bases_and_loops():
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
     assert (base_kind(floating), ff.analysis.overview(ff.build(floating)).joints[0].nv) == ("free", 6)
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]
+
+
+def test_titles_of_views_fit_and_empty_entries_are_counted():
+    d = arm()
+    crane = replace(d, joints=(d.joints[0], replace(d.joints[1], placement=shifted(1.0, 0, 1.0))))
+    floating = ff.build(replace(crane, joints=(Joint("root", "free", WORLD, "base"), *crane.joints)))
+    for model in (floating, robots.chain(8)):
+        figure = linkage.robot(bodies(model, model.neutral))
+        figure.canvas.draw()
+        boxes = [axes.title.get_window_extent() for axes in figure.axes]
+        assert all(box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    found = ff.analysis.matrices(floating)
+    drawn = figures.mass_matrix(found).axes[0].images[0].get_array()
+    assert found.sparsity == np.ma.getmaskarray(drawn).mean() > (found.mass_matrix == 0.0).mean()  # some are not exactly zero

@@ -147,7 +147,7 @@ def draw(result: ControlRun, folder: Path) -> list[Path]:
 
 
 def summary(result: ControlRun) -> dict[str, Any]:
-    """What the table says, as numbers."""
+    """Numbers of the table."""
     import numpy as np
 
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])

@@ -1,4 +1,4 @@
-"""What a film strip shows of a run: at each picked sample the outlines of links, soles, contact forces and the centre of mass."""
+"""Contents of a film strip: at each picked sample the outlines of links, soles, contact forces and the centre of mass."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
 
 
 def _force(model: Model, run: Run, k: int, foot: Contact, view: View) -> Force | None:
-    """At the foot's centre of pressure; None for a foot that bears next to nothing."""
+    """Force at the foot's centre of pressure; None for a foot that bears next to nothing."""
     wrenches = run.forces.get(foot.name)
     found = None if wrenches is None else contact_force(model, run.q[k], foot, wrenches[k])
     if found is None:

@@ -19,8 +19,8 @@ class View(NamedTuple):
     """Orthographic view from a direction.
 
     Attributes:
-        azimuth: Of the eye, degrees from the world's x to its y: at -90 x goes to the right, at 0 y does.
-        elevation: Of the eye above the horizon, degrees.
+        azimuth: Azimuth of the eye, degrees from the world's x to its y: at -90 x goes to the right, at 0 y does.
+        elevation: Elevation of the eye above the horizon, degrees.
 
     Examples:
         >>> from freeflyer.plots.view import View

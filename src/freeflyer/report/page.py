@@ -166,7 +166,7 @@ def _matrices(r: Report) -> tuple[str, str]:
     m = r.matrices
     if m is None:
         return _omitted_section(r, "matrices", "Mass matrix"), ""
-    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
+    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries vanish (left empty)."
     mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
     about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
     figure = inline_svg(partial(figures.momentum_matrix, m), "A")

@@ -1,4 +1,4 @@
-"""What is drawn of a robot at one posture: links, and beside them frames, centre of mass, inertias, loops, contact forces."""
+"""Drawing of a robot at one posture: links, and beside them frames, centre of mass, inertias, loops, contact forces."""
 
 from __future__ import annotations
 

@@ -133,7 +133,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
 
 def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,
         rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """What encoders show of positions and rates (n, m)."""
+    """Readings of encoders at positions and rates (n, m)."""
     if not (encoder.noise >= 0.0 and encoder.quantum >= 0.0):
         raise InputError(f"noise and quantum must be 0 or more (m or rad), got {encoder}")
     if encoder.noise == encoder.quantum == 0.0:

@@ -1,4 +1,4 @@
-"""What is timed: one row per algorithm, and how to call ours for one state and for a batch; a simulation's step; and the
+"""The timed algorithms: one row for each, and how to call ours for one state and for a batch; a simulation's step; and the
 robots that this machine has."""
 
 from __future__ import annotations
@@ -42,7 +42,7 @@ class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
 
     @property
     def variant(self) -> str:
-        """What is given besides."""
+        """Further arguments."""
         return self.name.partition(", ")[2]
 
     @property

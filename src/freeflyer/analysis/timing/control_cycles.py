@@ -38,7 +38,7 @@ class Contestant(namedtuple("Contestant", "name cycle states")):
 
 
 class CycleTiming(namedtuple("CycleTiming", "name cycles median slow slowest")):
-    """Of one contestant: us a cycle, the median, the 99.9th percentile and the slowest of so many cycles."""
+    """Times of one contestant, us a cycle: the median, the 99.9th percentile and the slowest of so many cycles."""
 
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,

@@ -1,4 +1,4 @@
-"""What a benchmark measured. Times are in microseconds; None where there is nothing to measure. The clock: contestants run blocks
+"""Results of a benchmark. Times are in microseconds; None where there is nothing to measure. The clock: contestants run blocks
 of calls in turn, and the median over blocks counts."""
 
 from __future__ import annotations

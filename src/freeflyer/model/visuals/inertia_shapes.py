@@ -31,7 +31,7 @@ def link_points(description: Description) -> Mapping[str, np.ndarray]:
 
 
 def inertia_shape(link: Link, points: np.ndarray) -> Mesh:
-    """In the axes of the link."""
+    """Shape in the axes of the link."""
     mass = link.inertia.mass
     length = float(np.linalg.norm(points[:, None] - points[None], axis=-1).max())
     ball = (3.0 * mass / (4.0 * np.pi * DENSITY)) ** (1.0 / 3.0)

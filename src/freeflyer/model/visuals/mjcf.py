@@ -53,7 +53,7 @@ def _colour(mj: Any, g: int) -> Colour:
 
 
 def _mesh(mj: Any, g: int) -> Mesh | None:
-    """In the axes of the body; None for planes."""
+    """Shape in the axes of the body; None for planes."""
     solid = geom_solid(mj, g)
     if solid.kind != "mesh":
         return simple(solid)
