@@ -41,8 +41,8 @@ class Survivors:
         self.q, self.lost, self.told = q, np.zeros(q.shape[:-1], bool), list[str]()
 
     def go_on(self, state: EventState, found: EventState, h: float) -> EventState:
-        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left, and under constraints, where
-        the step of a robot that is too fast is no other one's."""
+        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left. Under constraints also if
+        one is too fast: its step is not made in compiled code, so the bits of the others would change."""
         fast, tau = ~(np.abs(found.v) <= FASTEST).all(axis=-1), np.broadcast_to(state.tau, state.v.shape)
         for place in map(tuple, np.argwhere(fast & ~self.lost)):
             why = cause(state.model, state.v[place], found.v[place], tau[place], h)
