@@ -28,7 +28,8 @@ def test_a_sound_robot_passes(tmp_path):
 
 @pytest.mark.parametrize(("text", "code", "severity", "subject"), [
     (arm(moments=(0.01, 0.01, 0.05)), "triangle-inequality", "error", "lower"),
-    (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"), (arm(mass=0), "massless-leaf", "error", "lower"),
+    (arm(moments=(-0.01, 0.02, 0.02)), "negative-inertia", "error", "lower"),
+    (arm(mass=0), "massless-leaf", "error", "lower"),
     (arm(mass=5e4, moments=(500, 500, 500)), "mass-unit", "warning", "lower"),
     (arm(limit=LIMIT.replace("2", "90", 1).replace('upper="2"', 'upper="90"')), "limits-in-degrees", "warning", "elbow"),
 ])  # fmt: skip

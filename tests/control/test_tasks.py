@@ -133,12 +133,9 @@ CHAIN = ff.robots.chain(3)
 
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: control.FramePositionTask("tip", [0.0, 1.0]), r"target of FramePositionTask\('tip'\) has shape \(2,\)"),
-    (lambda: control.FramePositionTask("tip", [0.0, 1.0, np.nan]), "is nan"),
     (lambda: control.FrameOrientationTask("tip", 2.0 * np.eye(3)), "no rotation"),
     (lambda: control.FrameOrientationTask("tip", np.diag([1.0, 1.0, -1.0])), "no rotation"),
     (lambda: control.FramePoseTask("tip", np.ones((4, 4))), "no pose"),
-    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], level=-1), "level of CenterOfMassTask"),
-    (lambda: control.PostureTask([np.nan] * 6), "target of PostureTask"),
 ])  # fmt: skip
 def test_bad_tasks_are_refused_when_made(make, words):
     refused(ff.InputError, words, make)
@@ -170,7 +167,8 @@ def random_tasks(rng, model, q, frame):
         control.FramePoseTask(frame, X, **moving(6)), control.CentroidalMomentumTask(rng.standard_normal(6), **more(6)),
         control.FramePositionTask(frame, X[:3, 3] + rng.standard_normal(3), **moving(3)),
         control.PostureTask(q, stiffness=3.0, weight=2.0), control.CenterOfMassTask(rng.standard_normal(3), **moving(3)),
-        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)), OwnPosition(frame, X[:3, 3], **moving(3)),
+        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)),
+        OwnPosition(frame, X[:3, 3], **moving(3)),
     ]  # fmt: skip
 
 

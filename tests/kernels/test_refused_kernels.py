@@ -4,12 +4,8 @@ import math
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
-from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
+from freeflyer.kernels.backend import fma, kernel, load, load_int, select_less, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
-
-
-def unmarked(x):
-    return x
 
 
 @kernel
@@ -17,12 +13,10 @@ def deep(x):
     return [x]
 
 
-@inlined
 def between(x):
     return deep(x) + 1.0
 
 
-@inlined
 def itself(x):
     return itself(x)
 
@@ -38,7 +32,7 @@ def one(x):
 
 
 NAMES = {"math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
-         "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
+         "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
          "LIST": [1.0, 2.0], "TEXT": "text"}  # fmt: skip
 HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers, one of Packs, one of integers
     ("if x > 0.0:\n  y = 1.0\nreturn y", "y has no value on one of the paths that lead here"),
@@ -60,8 +54,8 @@ HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers,
     ("return tuple(k for k in x)[0]", "found a generator over float"),
     ("for a, c in zip((1, 2), x):\n  pass\nreturn x", "found zip of a tuple of 2, float"),
     ("for k, a in enumerate(i):\n  pass\nreturn x", "found enumerate of int"),
-    ("return fma(a=x, b=x, c=x)", "found the keyword argument a"), ("return unmarked(x)", "unmarked, which is no kernel"),
-    ("return np.sin(x)", "sin, which is no kernel"), ("return x(1.0)", "found a call of float"),
+    ("return fma(a=x, b=x, c=x)", "found the keyword argument a"),
+    ("return np.sin(x)", "sin, which has no compiled meaning"), ("return x(1.0)", "found a call of float"),
     ("return between(x)", "found List"), ("return itself(x)", "itself calls itself"), ("return one(x)", "calls itself"),
     ("return fma(x, x)", "takes 3 arguments, got 2"), ("return between(x, x)", "between takes 1 arguments, got 2"),
     ("return 'text'", "found the constant 'text'"), ("return 1j", "found the constant 1j"), ("return TEXT", "found TEXT, a str"),

@@ -275,7 +275,8 @@ def test_joints_that_move_nothing_are_named():
     # Finger tips without mass, turning with the knuckle: the tree's mass matrix has no inverse, the robot's has
     solid = ff.Inertia(1.0, np.array([0.1, 0.2, 0.0]), 0.1 * np.eye(3))
     links = (ff.Link("hand", solid), ff.Link("knuckle", solid), ff.Link("tip"), ff.Link("nail"))
-    joints = (ff.Joint("root", "free", "world", "hand"), ff.Joint("lead", "revolute", "hand", "knuckle"),
+    joints = (ff.Joint("root", "free", "world", "hand"),
+              ff.Joint("lead", "revolute", "hand", "knuckle"),
               ff.Joint("follow", "prismatic", "knuckle", "tip", mimic=ff.Mimic("lead", -0.5, 0.1)),
               ff.Joint("follow_too", "revolute", "tip", "nail", mimic=ff.Mimic("lead", 2.0)))  # fmt: skip
     model = ff.build(ff.Description("finger", links, joints))

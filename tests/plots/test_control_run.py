@@ -94,6 +94,21 @@ def test_strips_and_forces():
     assert any(np.abs(w[:, 2] - vertical).max() > 0.01 * vertical.max() for w in list(done.run.forces.values())[-1:])
 
 
+def test_pressure_is_drawn_in_the_plane_of_the_sole_whatever_the_height_of_its_frame():
+    model = ff.robots.humanoid()
+    feet = [ff.contacts.surface(f"{side}_foot", points=[[*corner, -0.09] for corner in SOLE]) for side in ("left", "right")]
+    done = ff.control.run_scenario("swing", model, feet=feet, duration=0.3, plant="freeflyer")
+    world = done.run.wrenches(ff.ConstraintSet(model, contacts=feet), "world")
+    maps = [axes for axes in run_figure(done).axes if axes.get_ylabel() == "forward (mm)"]
+    for foot, axes in zip(feet, maps, strict=True):
+        w = world[foot.name]
+        at = np.stack([-w[:, 4], w[:, 3], 0.0 * w[:, 3]], axis=1) / w[:, 2:3]  # on the floor
+        X = ff.frame_pose(model, done.run.q, foot.frame)
+        local = np.einsum("tji,tj->ti", X[:, :3, :3], at - X[:, :3, 3])
+        close(np.asarray(axes.collections[-1].get_offsets())[:, ::-1], 1e3 * local[: len(done.solve_times), :2], 0.1)
+        assert np.abs(0.09 * w[:, :2] / w[:, 2:3]).max() > 1e-3  # m: what the height of the frame would make
+
+
 HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
 POINT_FEET = [ff.contacts.point(name) for name in QUADRUPED.frame_names if name.endswith("_foot")]
 

@@ -23,12 +23,22 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
         context.find_root().meta["freeflyer.debug"] = True
 
 
+def _check_target(value: Path | None) -> Path | None:
+    """Errors: FileError for a file that cannot be written, before any long work."""
+    if value is not None and str(value) != "-":
+        from freeflyer.files import refuse_existing
+
+        refuse_existing(value, overwrite=True)
+    return value
+
+
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.",
     show_default=False)]  # fmt: skip
 BaseOption = Annotated[Base | None, option("--base",
     help="How the root of a file's robot is held.", show_default="free for URDF, as in the file for MJCF")]  # fmt: skip
 LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A YAML file with the loop constraints.")]
-JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.")]
+JsonOption = Annotated[Path | None, option("--json", metavar="FILE", callback=_check_target,
+    help="Write the numbers as JSON too; '-' for stdout.")]  # fmt: skip
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]

@@ -18,7 +18,6 @@ from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
 
-from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.layout import N_INDEPENDENT
 from freeflyer.kernels.sim.layout import GROUND
@@ -48,7 +47,6 @@ def formula(dimension: Dimension) -> Formula:
     return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
 
 
-@inlined
 def value(of, topology):
     factor, at, addend = of
     if at < 0:

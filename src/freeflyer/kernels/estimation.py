@@ -11,7 +11,7 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4)."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
@@ -72,7 +72,6 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
         fill(v, load_int(topology, N_V), NAN)
 
 
-@inlined
 def fill(x, n, number):
     for i in range(n):
         store(x, i, number)
@@ -128,7 +127,6 @@ def held_forces(topology, parameters, q, v, a, forces, width):
     return ratio
 
 
-@inlined
 def put_effects(topology, forces, width, unknown, listed, count, out, to):
     """Of `count` entries of v: their forces without contacts, then for each unknown; returns where they end."""
     for i in range(count):
@@ -159,7 +157,6 @@ def contact_update(topology, parameters, q, v, a, out, quality):
     store(quality, 0, worst)
 
 
-@inlined
 def put_product(A, n, k, column, width, from_row, work, out, to):
     """out from `to` on: A (n, k) times k numbers of a column of `work`, from a row on."""
     for i in range(n):
@@ -169,7 +166,6 @@ def put_product(A, n, k, column, width, from_row, work, out, to):
         store(out, to + i, total)
 
 
-@inlined
 def answer_workspace(topology, tau, size, answer, quality):
     """(work, length of its rows) for `size` equations, all zero; the answer is NaN, its quality 0 until they are solved."""
     store(quality, 0, 0.0)
@@ -180,7 +176,6 @@ def answer_workspace(topology, tau, size, answer, quality):
     return work, width
 
 
-@inlined
 def put_answer(topology, work, size, width, k, from_row, spread, resultant, answer, quality):
     """Solves `size` equations, of whose unknowns k from a row on are forces, unless they are singular."""
     ratio, six = eliminate(work, 0, size, width, width, 0.0), 6 * table_int(topology, N_ITEMS)

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
 from freeflyer.errors import FileError
-from freeflyer.files import write_atomically
+from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
 from freeflyer.plots import figures
@@ -266,11 +266,11 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
 
 
 def refuse_to_replace(path: Path, force: bool = False) -> None:
-    """Raise FileError where writing a report would destroy a file of another kind."""
+    """Errors: FileError for a name that does not end in .html, and where a report would replace a file of another kind."""
+    check_target(path, (".html", ".htm"), overwrite=True)
     if not force and path.exists() and not is_report(path):
-        what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
-        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with force=True")
-        raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
+        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with force=True",
+            path=str(path))  # fmt: skip
 
 
 def is_report(path: Path) -> bool:

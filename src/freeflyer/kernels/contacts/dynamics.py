@@ -5,7 +5,7 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
@@ -23,7 +23,6 @@ from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
 
-@inlined
 def factored_mass(topology, parameters, work, diagonal):
     """L and the inverses of D; see put_factored_mass."""
     L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
@@ -51,7 +50,6 @@ def put_factored_mass(topology, parameters, work, diagonal, L):
     factor(topology, L)
 
 
-@inlined
 def put_mass_rows(topology, parameters, work, S, F, L):
     """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
     `factor` copies them and nothing reads them."""
@@ -70,7 +68,6 @@ def put_mass_rows(topology, parameters, work, S, F, L):
         store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
 
-@inlined
 def path_of(topology):
     """(where topology lists the coordinates that move any row, descending; how many)."""
     return load_int(topology, TABLE_AT) + table_int(topology, PATH_AT), table_int(topology, N_PATH)
@@ -116,7 +113,6 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
             copy_entries(from_entry(y, row), count, from_entry(multipliers, row))
 
 
-@inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y. sizes
     (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
@@ -142,7 +138,6 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     return G
 
 
-@inlined
 def zero_workspace(q, n):
     """n numbers, the first of them zero."""
     made = workspace(q, n)
@@ -150,18 +145,15 @@ def zero_workspace(q, n):
     return made
 
 
-@inlined
 def items_workspace(topology, q):
     """Room for the unit wrenches and axes of the items."""
     return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
 
 
-@inlined
 def size_of(a):
     return sqrt(a * a)
 
 
-@inlined
 def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict):
     """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
     `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
@@ -210,7 +202,6 @@ def drop_rolling(topology, X, width):
                     store(X, width * j + item_int(topology, n, ITEM_FIRST_ROW) + k, 0.0)
 
 
-@inlined
 def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipliers, normal_impulses, verdict):
     """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows'
     scaled form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""

@@ -9,8 +9,8 @@ With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that
 V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j)."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
-    store_row, workspace,
+    all_below, copy_entries, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
@@ -119,19 +119,16 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
                 store(by_v, to, load(by_v, to) + load(V, width * i + c))
 
 
-@inlined
 def three_rows(matrices, at, step):
     """Three row scalars of each matrix."""
     return tuple(rows3(A, at, step) for A in matrices)
 
 
-@inlined
 def put_three_rows(matrices, at, step, x):
     for A, a in zip(matrices, x):
         store_rows(A, at, step, a)
 
 
-@inlined
 def add_three_rows(x, factors, matrices, at, step):
     """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
     return tuple(add_scaled(a, s, rows3(A, at, step)) for a, s, A in zip(x, factors, matrices))

@@ -7,7 +7,7 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    all_below, copy_entries, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
     workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
@@ -21,7 +21,6 @@ MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are ro
 ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
-@inlined
 def add_scaled_row(A, to, s, B, row, start, end):
     """Entries of A from `to` on grow by s times those of B from `row` on, from the whole row that holds `start` to `end`."""
     step = row_step(A)
@@ -82,7 +81,6 @@ def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     store(verdict, DEPENDENT, count)
 
 
-@inlined
 def put_back(G, width, inverses, b, y, c, end):
     """Row c of E y = P^-1 b, for y_c: zero for a dependent row."""
     total = load(b, c)

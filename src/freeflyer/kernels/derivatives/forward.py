@@ -8,8 +8,8 @@ v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dta
 for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
-    store_row, workspace, zero_entries,
+    copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
@@ -27,7 +27,6 @@ from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinemati
 from freeflyer.kernels.tree.rnea import wrench_count
 
 
-@inlined
 def entries_before(table, k, stride, f, g, i):
     """Entries of row i in columns from k on, of dq, dv and M, if those columns move column i, else zero."""
     last, w = load_row(table, LAST * stride + k), rows3(table, (S + 3) * stride + k, stride)
@@ -37,13 +36,11 @@ def entries_before(table, k, stride, f, g, i):
     return tuple(select_less(last, i, 0.0, x) for x in (dq, dv, m))
 
 
-@inlined
 def entries_beyond(table, k, stride, s, end):
     """The same if column i moves them, which are those before `end`."""
     return tuple(keep_below(table, row_dot(s, table, of * stride + k, stride), k, end) for of in (BY_Q, BY_V, F))
 
 
-@inlined
 def put_rows(topology, table, dq, dv, M, width, with_mass):
     """dq, dv and, `with_mass`, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
@@ -86,7 +83,6 @@ def subtract_common_turns(topology, table, dq, width):
                 at += 1
 
 
-@inlined
 def fits(topology, table):
     """Whether matrices of all columns are matrices of all coordinates, and rows of them at least as long as a row scalar."""
     n = load_int(topology, N_COLUMNS)
@@ -129,7 +125,6 @@ def loaded_inverse_gradient(topology, parameters, q, v, a, gravity, wrenches, ex
     inverse_matrices(topology, parameters, table, dq, dv, M)
 
 
-@inlined
 def solved_sizes(topology):
     """Entries of the two tables: of columns, v behind it, and the factor of M."""
     nv = load_int(topology, N_V)
@@ -174,7 +169,6 @@ def mass_rows(topology, parameters, table, L):
         store(L, stride * k + k, load(L, stride * k + k) + load(parameters, armature + k))
 
 
-@inlined
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
     """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches; the work array."""
     nv = load_int(topology, N_V)
@@ -212,7 +206,6 @@ def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expr
     put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-@inlined
 def put_inverse_rows(topology, table, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
     nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
@@ -230,7 +223,6 @@ def put_inverse_rows(topology, table, Q, V, length):
     add_armature_rates(topology, table, armature_rates_at(topology), V, length)
 
 
-@inlined
 def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
     """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
     nv, length = load_int(topology, N_V), solved_width(topology, table)

@@ -22,7 +22,7 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k."""
 
 from freeflyer.kernels.backend import (
-    LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
+    LANES, from_entry, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import (
     ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
@@ -55,31 +55,26 @@ FORCE = 8  # of a subtree: force and moment
 S, X, Y, T, F, G, BY_Q, BY_V, LAST, NUMBER, ROWS = 0, 6, 9, 15, 21, 27, 30, 36, 42, 43, 44
 
 
-@inlined
 def armature_rates_at(topology):
     """Where the table holds derivatives of the forces of armature by v: behind the rows and the pairs of columns."""
     return ROWS * load_int(topology, COLUMN_ROW) + load_int(topology, N_PAIRS)
 
 
-@inlined
 def table_size(topology):
     """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and what
     armature in such joints adds to dv."""
     return armature_rates_at(topology) + RATES * load_int(topology, N_ARMATURES)
 
 
-@inlined
 def inverse_size(topology):
     """Entries of the table, and of what the wrenches gain behind it."""
     return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
 
 
-@inlined
 def inverse_sizes(topology):
     return (inverse_size(topology),)
 
 
-@inlined
 def areas(topology):
     """(directions, moving, inertias, loads, forces, end): where they begin in work."""
     directions, bodies = load_int(topology, FREE_AT), joint_row(topology)
@@ -90,12 +85,10 @@ def areas(topology):
     return directions, moving, inertias, loads, forces, forces + FORCE * bodies
 
 
-@inlined
 def more_than_kinematics(topology):
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
-@inlined
 def put_motion(work, at, V):
     """A motion, and zeros behind it, so that a row holds numbers."""
     store_entries(work, at, (*V[0], *V[1], 0.0, 0.0))
@@ -165,7 +158,6 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
 
-@inlined
 def momentum_rows(topology, work, directions, loads, table, c):
     """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
     move, their motions)."""
@@ -227,7 +219,6 @@ def put_pairs(topology, work, table):
                 to += 1
 
 
-@inlined
 def finish_table(topology, parameters, v, work, table):
     """Writes the table from the motions, loads and forces in work."""
     put_table(topology, work, table)
@@ -235,7 +226,6 @@ def finish_table(topology, parameters, v, work, table):
     put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
 
 
-@inlined
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
     """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))

@@ -3,7 +3,7 @@
 x = [eta; dv] with q (+) eta and v + dv: eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the
 derivatives of forward dynamics."""
 
-from freeflyer.kernels.backend import inlined, kernel, load_int, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import kernel, load_int, row_step, store, store_row, workspace
 from freeflyer.kernels.derivatives.forward import loaded_solved_table, solved_matrices, solved_sizes, solved_table
 from freeflyer.kernels.derivatives.inverse import inverse_size
 from freeflyer.kernels.model.access import body_ints
@@ -25,7 +25,6 @@ def kinematic_rows(topology, v, at, A, B):
         subtract_bracket_matrix(topology, i, v, at, A, width * j + j, width)
 
 
-@inlined
 def clear(M, n):
     """The first n entries become zero."""
     step = row_step(M)

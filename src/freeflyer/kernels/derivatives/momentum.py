@@ -10,7 +10,7 @@ where i is the body that S moves (after S. Singh, R. Russell, P. Wensing, Effici
 using Spatial Vector Algebra (2022); B as in coriolis.py: it acts on angular parts only). About the centre of mass, which moves by
 dc, moments are less by dc x force. Until that last step all is about root bodies' origins."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, zero_entries
 from freeflyer.kernels.math.algebra import cross, load3, load9, rotate, scale, store_entries, subtract
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, shift_force_back, spatial_add, spatial_add_scaled, store_spatial,
@@ -30,7 +30,6 @@ MOTION_SIZE, ACCELERATION = 12, 6  # a body's velocity, then its spatial acceler
 RATES, LINEAR, SPREAD = 18, 6, 9
 
 
-@inlined
 def joint_motion(topology, work, i, rates):
     """The motion of body i in its parent, at the root body's origin, of which `rates` holds the coordinates' part."""
     zero = zeros(load(work, direction_at(topology, 0)))
@@ -74,18 +73,15 @@ def root_rates(topology, parameters, work, v, a, inertias, motions, rates):
     gather_records(topology, work, rates, RATES)
 
 
-@inlined
 def add_force(out, nv, j, x, F):
     """Column j of a row-major matrix with rows of nv grows by the force F, whose point x leads to."""
     add_column(out, nv, j, *shift_force_back(F, x))
 
 
-@inlined
 def subtract_moment(F, moment):
     return F[0], subtract(F[1], moment)
 
 
-@inlined
 def twice_rate(p, K, S):
     """2 B S, B as in coriolis.py."""
     return scale(-2.0, cross(p, S[1])), scale(2.0, rotate(K, S[1]))

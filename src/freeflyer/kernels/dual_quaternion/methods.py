@@ -10,7 +10,7 @@ joint's velocity is that joint's own twist in the frame c_i, and the power of a 
 which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
@@ -29,13 +29,11 @@ from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import body_pose
 
 
-@inlined
 def row_times(J, force, moment):
     """J^T (wrench) of one column or row: moment with the primary part, force with the dual one."""
     return dot(J[0], moment) + dot(J[1], force)
 
 
-@inlined
 def add_body(topology, parameters, work, i, M, C, width, forces):
     """M, up to its diagonal, and C, rows of columns, and the row `forces` of gravity grow by body i's terms."""
     at, omega, step = body_floats(i), omega_of(topology, work, i), row_step(work)
@@ -82,7 +80,6 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
         store(forces, j, load(forces, j) - load(weights, k))
 
 
-@inlined
 def body_motion(topology, work, i, v, a):
     """Twist J v and its rate J a + Jdot v, (33) and (34), of body i."""
     here, length = block_at(topology, work, i), block_width(topology, work, i)

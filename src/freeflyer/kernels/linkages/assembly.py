@@ -5,7 +5,7 @@ its own decision on a step, while one kinematics pass serves all. Limits are kep
 would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be the gradient of
 |residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -26,7 +26,6 @@ LARGE = 1e300  # rad or m: no number of a step
 ZERO_SQUARES = 1e-30  # m^2: a sum of squares that is zero
 
 
-@inlined
 def group_ints(plan, g):
     return load_int(plan, GROUPS_AT) + GROUP_INTS * g
 
@@ -88,7 +87,6 @@ def damped_solve(H, x, n, damping):
     return solved
 
 
-@inlined
 def squared_residual(plan, g, residual):
     at, total = group_ints(plan, g), 0.0
     for k in range(load_int(plan, at + N_TIES)):

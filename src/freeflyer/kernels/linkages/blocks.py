@@ -4,7 +4,7 @@ independent ones, multipliers of the constraints from forces.
 Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen."""
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
+    LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
@@ -18,12 +18,10 @@ OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more th
 REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
 
 
-@inlined
 def linkage_int(topology, k):
     return load_int(topology, load_int(topology, LINKAGE_AT) + k)
 
 
-@inlined
 def block_of(topology, k):
     """(size, number of coordinates outside, where its places and its rows are listed) of block k."""
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
@@ -32,7 +30,6 @@ def block_of(topology, k):
         load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT))  # fmt: skip
 
 
-@inlined
 def inverse_of(topology, k):
     """(where the inverse of block k begins, length of its rows)."""
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
@@ -55,7 +52,6 @@ def closed_or_nan(topology, residual):
     return select_less(worst, OPEN_GAP * OPEN_GAP, 1.0, NAN)
 
 
-@inlined
 def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
@@ -63,7 +59,6 @@ def linkage_buffers(topology, work):
         workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1))
 
 
-@inlined
 def linkage(topology, parameters, q):
     """(work, J, inverses): the motions' workspace with the kinematics of q, and `linkage_rows`."""
     work = motions_workspace(topology, parameters, q, 0)
@@ -71,7 +66,6 @@ def linkage(topology, parameters, q):
     return work, J, inverses
 
 
-@inlined
 def linkage_map(topology, parameters, q):
     """As `linkage`, then the map G, the length of its rows, numbers of bodies, rates, independent rates, and the row step."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -123,7 +117,6 @@ def pivot_ratio(topology, inverses, worst):
     return 0.0
 
 
-@inlined
 def complete(topology, J, inverses, bias, X, stride, step, get, put):
     """Fills in the dependent rows of X (nv rows of `stride` numbers), so that J X + bias = 0: `step` columns at a time."""
     nv, zero = load_int(topology, N_V), like(get(X, 0), 0.0)
@@ -193,7 +186,6 @@ def solve_rates(topology, J, bias, x, y):
     return sqrt(worst)
 
 
-@inlined
 def project(topology, J, inverses, X, stride, step, multipliers, get, put):
     """The columns of X (nv rows of `stride` numbers) less J^T multipliers, `step` at a time; multipliers of the last ones. From
     the last block to the first: what one block gives to dependent coordinates of another is given on by that one."""
@@ -235,7 +227,6 @@ def project_force_rows(topology, J, inverses, X, stride):
     project(topology, J, inverses, X, stride, row_step(X), multipliers, load_row, store_row)
 
 
-@inlined
 def zero_vector(example, n):
     """n zeros (at least one)."""
     x = workspace(example, n + 1)
@@ -282,14 +273,12 @@ def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     return a
 
 
-@inlined
 def add_rows(X, to, s, Y, row, end):
     """Entries of X from `to` on grow by s times those of Y from `row` on; `end` is a multiple of the row step."""
     for k in range(0, end, row_step(X)):
         store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
 
 
-@inlined
 def zero_rows(X, to, end):
     """Zeros in X from `to` on; `end` is a multiple of the row step."""
     for k in range(0, end, row_step(X)):

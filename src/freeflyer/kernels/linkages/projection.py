@@ -5,7 +5,7 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
+    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
@@ -42,7 +42,6 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
     copy_entries(y, load_int(topology, N_V), a)
 
 
-@inlined
 def support_of(topology, coordinate):
     """(first, end) of the list, in topology, of independent rates that move a velocity coordinate."""
     at = linkage_int(topology, SUPPORTS_AT) + SUPPORT_INTS * coordinate
@@ -78,7 +77,6 @@ def half_mass(topology, parameters, work, G):
     return P
 
 
-@inlined
 def add_projected(topology, P, pitch, G, j, Y):
     """P grows by the outer product of row j of G and the row Y."""
     first, end = support_of(topology, j)

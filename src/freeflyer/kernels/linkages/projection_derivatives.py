@@ -11,7 +11,7 @@ directions at a time (directions of q, then of u), gives all: tangent of every b
 Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    LANES, copy_entries, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity, zero_rows,
@@ -35,20 +35,17 @@ from freeflyer.kernels.model.layout import ARMATURE_AT, INDEPENDENTS_AT, N_BODIE
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
-@inlined
 def direction_rows(work, n):
     """Room for n numbers of each direction."""
     return workspace(work, row_step(work) * (n + 1))
 
 
-@inlined
 def tangent_rows(topology, work):
     """Room for the tangents of all bodies, and for constraint rows, of each direction."""
     tangents = workspace(work, row_step(work) * TANGENT * (load_int(topology, N_BODIES) + 1))
     return tangents, direction_rows(work, load_int(topology, N_ROWS))
 
 
-@inlined
 def row_motion(topology, work, i, x):
     """The sum of body i's columns times the rows of x that belong to their coordinates."""
     step = row_step(work)
@@ -61,7 +58,6 @@ def row_motion(topology, work, i, x):
     return total
 
 
-@inlined
 def clear_world(tangents, k):
     """The world moves along no direction."""
     for n in range(6):

@@ -4,7 +4,7 @@ Matrices lie in work arrays row by row. Rows are exchanged by selection, so that
 matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted."""
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
+    all_below, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
 )
 
 NAN = float("nan")
@@ -15,7 +15,6 @@ SYMMETRIC_PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its
 ZERO = 1e-150  # an entry so small need not be eliminated
 
 
-@inlined
 def exchange(work, a, b, start, end, x, y):
     """Rows a and b from entry `start` to `end` change places where x is less than y."""
     for k in range(start, end, row_step(work)):
@@ -24,7 +23,6 @@ def exchange(work, a, b, start, end, x, y):
         store_row(work, b + k, select_less(x, y, p, q))
 
 
-@inlined
 def raise_pivot(work, at, c, n, end, stride):
     """The largest entry of column c on or below the diagonal comes to the diagonal."""
     pivot_row, start = at + stride * c, c - c % row_step(work)
@@ -113,7 +111,6 @@ def invert(work, at, n, stride, largest):
     return ratio
 
 
-@inlined
 def inverse_pivot(pivot, diagonal):
     """1 / pivot, or NaN where it vanishes beside the diagonal entry that it is left of."""
     return select_less(SYMMETRIC_PIVOT * diagonal, pivot, 1.0 / pivot, NAN)

@@ -8,7 +8,7 @@ freely published fdlibm)."""
 import math
 
 from freeflyer.kernels.backend import (
-    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
+    all_below, fma, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
 )
 
 LIMIT = 1e5
@@ -20,7 +20,6 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 
 
-@inlined
 def _reduced(x):
     turns = rint(x * TWO_OVER_PI)
     r = fma(-turns, HALF_PI[0], x)
@@ -45,7 +44,6 @@ def _by_lanes(x):
     return s, c
 
 
-@inlined
 def sincos(x):
     """(sin x, cos x)."""
     if all_below(x, LIMIT):

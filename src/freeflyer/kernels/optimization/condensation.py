@@ -8,7 +8,7 @@ vanishes depends on rows before it, and its right side must vanish with it. The 
 over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
@@ -197,7 +197,6 @@ def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
             store(x, j, load(x, j) - load(V, wide * j))
 
 
-@inlined
 def put_product(X, rows, inner, Y, columns, Z):
     """Z (rows, columns) = X (rows, inner) Y (inner, columns), of which Y's rows begin at multiples of a row scalar's width."""
     width = row_width(X, columns)
@@ -209,7 +208,6 @@ def put_product(X, rows, inner, Y, columns, Z):
             store_row(Z, width * i + k, total)
 
 
-@inlined
 def put_rows(X, rows, columns, wide):
     """wide (rows, width): the rows of X (rows, columns), apart by a multiple of a row scalar's width, zero behind them."""
     width = row_width(X, columns)

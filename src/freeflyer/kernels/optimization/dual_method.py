@@ -7,7 +7,7 @@ its multipliers are corrected by the same factors: first from zero, or from limi
 singular, as proximal steps, with R of a slightly larger matrix.
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
@@ -59,7 +59,6 @@ def put_metric(H, n, width, W, R, parts):
     return 1
 
 
-@inlined
 def limit_of(lower, upper, i, side):
     return load(upper, i) if side > 0.0 else load(lower, i)
 

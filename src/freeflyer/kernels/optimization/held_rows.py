@@ -4,7 +4,7 @@ Lexicographic multipliers: the slope of a level that is not met is balanced by t
 "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014).
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, sqrt, store, store_row
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot
@@ -16,7 +16,6 @@ ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 LARGEST = 1e300  # a limit beyond is none
 
 
-@inlined
 def bound_of(held, lower, upper, i):
     return load(lower, i) if load(held, i) == LOWER else load(upper, i)
 
@@ -47,7 +46,6 @@ def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
         store(made, i, 1.0)
 
 
-@inlined
 def first_hold(lower, upper, guess, i):
     """What a row is held at first: the guess if the row has that limit, as guesses may come from other rows."""
     at, given = FREE, load(guess, i)

@@ -8,8 +8,7 @@ solution. If one row is held or released, Q and L are turned (Givens): rows behi
 on those before it or no longer does.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row)
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 
@@ -21,7 +20,6 @@ FLAT = 1e-8  # of a level's largest slope: a direction in which it changes by le
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
-@inlined
 def dot(A, i, B, j, width):
     """Product of `width` numbers of A from i on and of B from j on, whole rows."""
     total = 0.0 * load_row(A, i)
@@ -30,7 +28,6 @@ def dot(A, i, B, j, width):
     return row_total(A, total)
 
 
-@inlined
 def clear(A, start, end):
     for k in range(start, end):
         store(A, k, 0.0)
@@ -85,7 +82,6 @@ def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     return True
 
 
-@inlined
 def set_part(L, at, parts, n, width):
     """A row of L from n numbers, zero behind them."""
     clear(L, at + n, at + width)
@@ -133,7 +129,6 @@ def turn(L, held, i, j, m, width, Q):
         store_row(Q, k + width, c * y - s * x)
 
 
-@inlined
 def depends(L, T, i, j, width):
     """Whether the entry of L at which row i of T would be independent of those before it is none."""
     entry = load(L, width * i + j)
@@ -230,7 +225,6 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             store(residuals, i, residual_of(L, width, i, rank, z, e))
 
 
-@inlined
 def residual_of(L, width, i, rank, z, e):
     total = -1.0 * load(e, i)
     for j in range(rank):
@@ -238,7 +232,6 @@ def residual_of(L, width, i, rank, z, e):
     return total
 
 
-@inlined
 def size_of(L, width, i, rank, z, e):
     """Size of the terms of a row."""
     total = abs(load(e, i))

@@ -1,20 +1,16 @@
 """Conditions of impulses with Coulomb friction, those that impulses and velocities are next to, and by how much they miss them."""
 
-from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero,
-)
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
 
 
-@inlined
 def clamped(x, bound):
     return min(max(x, -bound), bound)
 
 
-@inlined
 def unit2(x, y):
     """(direction of (x, y), its length); zeros if it has none."""
     length = sqrt(x * x + y * y)
@@ -22,7 +18,6 @@ def unit2(x, y):
     return inverse * x, inverse * y, length
 
 
-@inlined
 def tangential_gain(G, width, k):
     """The largest eigenvalue of G's block of the tangents k, k + 1; not zero if the point moves along its normal alone."""
     a, b, c = load(G, width * k + k), load(G, width * k + k + 1), load(G, width * (k + 1) + k + 1)
@@ -58,7 +53,6 @@ def put_velocities(G, width, rows, y, b, u):
         store_row(u, k, x + z)
 
 
-@inlined
 def change(G, width, k, x, y, u):
     """y_k becomes x; so do the velocities u."""
     difference = x - load(y, k)
@@ -67,7 +61,6 @@ def change(G, width, k, x, y, u):
         add_scaled_row(u, 0, difference, G, width * k, 0, width)
 
 
-@inlined
 def mark(kinds, aims, k, kind, aim):
     """Row k gets a kind, and what its impulse becomes if it is open. Whether it had another kind."""
     other = load(kinds, k) != kind

@@ -13,7 +13,7 @@ dI = S_i x* I - I S_i x, with W_i the motion under u of the body that carries jo
 moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Rows of
 joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides."""
 
-from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, strided6, subtract,
 )
@@ -38,7 +38,6 @@ from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
 
 
-@inlined
 def particle_rates(m, h, I, V):
     """Linear momentum and K of a rigid body at the motion V, from mass, first moment and inertia at the point."""
     l, w = V
@@ -52,7 +51,6 @@ def particle_rates(m, h, I, V):
         -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2])  # fmt: skip
 
 
-@inlined
 def root_motion(topology, work, motions, i):
     """Velocity of body i, a motion at the root body's origin."""
     return shift_motion_back(load_spatial(work, motions + MOTION * i), root_position(topology, work, i))
@@ -125,7 +123,6 @@ def coriolis(topology, parameters, q, v, C):
 FORCE = 6  # momentum of a subtree
 
 
-@inlined
 def root_floating(topology, i):
     """Whether body i floats on the world by a free joint: a base."""
     first, end = column_range(topology, i)

@@ -8,7 +8,7 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.model.layout import (
     COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,
@@ -17,30 +17,25 @@ from freeflyer.kernels.tree.mass_matrix import crba
 from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 
-@inlined
 def coordinate_int(topology, j, k):
     return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + k)
 
 
-@inlined
 def last_of(topology, j):
     return coordinate_int(topology, j, LAST_COORDINATE)
 
 
-@inlined
 def coordinate_before(topology, j):
     """The next coordinate on the way from j to the world, or -1."""
     return coordinate_int(topology, j, PARENT_COORDINATE)
 
 
-@inlined
 def line_start(topology, j):
     """The first of the coordinates that end with j and each of which is the parent of the next: parents along that line need not be
     loaded one after the other."""
     return coordinate_int(topology, j, LINE_START)
 
 
-@inlined
 def subtract_outer(topology, L, s, row, to, i):
     """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
     step = row_step(L)
@@ -77,7 +72,6 @@ def factor(topology, L):
         store(L, row + k, inverse)
 
 
-@inlined
 def inward(topology, L, x):
     """x (nv,) becomes L^-T x."""
     stride = load_int(topology, COLUMN_ROW)
@@ -90,7 +84,6 @@ def inward(topology, L, x):
             end = coordinate_before(topology, start)
 
 
-@inlined
 def outward(topology, L, x, scales, step):
     """x (nv,) becomes L^-1 S x, S diagonal; its entries lie `step` apart in scales."""
     stride = load_int(topology, COLUMN_ROW)
@@ -125,7 +118,6 @@ def factor_mass_matrix(topology, parameters, q):
     return L
 
 
-@inlined
 def add_row(A, to, s, B, row, n):
     """n entries of A from `to` on grow by s times those of B from `row` on."""
     step = row_step(A)
@@ -175,14 +167,12 @@ def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wre
     solve_difference(topology, L, tau, bias, a)
 
 
-@inlined
 def zeros_workspace(topology, q):
     made = workspace(q, load_int(topology, N_V))
     zero_entries(made, load_int(topology, N_V))
     return made
 
 
-@inlined
 def solve_difference(topology, L, tau, bias, a):
     """a becomes M^-1 (tau - bias)."""
     for j in range(load_int(topology, N_V)):

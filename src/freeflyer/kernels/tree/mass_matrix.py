@@ -11,7 +11,7 @@ columns of a subtree pass on; outward, each level of the tree keeps the accelera
 root body's origin, so nothing is shifted and every inner loop runs along rows."""
 
 from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
+    keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
 )
 from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries, strided6
 from freeflyer.kernels.math.dense import NAN
@@ -31,7 +31,6 @@ ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C 
 MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could move: less is rounding
 
 
-@inlined
 def inverse_inertia(parameters, at, slide, turn, d):
     """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`. Beyond a massless link, d
     is the difference of inertias that may cancel: the rest must exceed their rounding."""
@@ -51,7 +50,6 @@ def crba(topology, parameters, q, M):
     put_mass_matrix(topology, parameters, work, S, F, M)
 
 
-@inlined
 def put_mass_matrix(topology, parameters, work, S, F, M):
     """M (nv, nv) from rows of directions S and of momenta F."""
     nv = load_int(topology, N_V)
@@ -93,7 +91,6 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             accumulate(work, bodies + ARTICULATED * parent_of(topology, i), (*A, *B, *C))
 
 
-@inlined
 def add_outer(work, to, from_row, stride, s, x):
     """Six rows at `to` become those at `from_row` plus s times the row scalar x."""
     for k, factor in enumerate(s):
