@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import timeit
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -94,6 +95,18 @@ def plain_call(entry: Entry, model: Any, arrays: Sequence[np.ndarray], options: 
     sizes = [x.size if not lead or own <= k < inputs else x.size // lead[0] if x.ndim > n else -x.size
              for k, (x, n) in enumerate(zip(arrays, axes))]  # fmt: skip
     return call(function_for(entry, model, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
+
+
+def call_seconds(entry: Entry, model: Any, topology: np.ndarray, q: np.ndarray, options: tuple[int, ...], states: int) -> float:
+    """How long a call takes at configuration q, at rest, the least of a few."""
+    lead, axes = (states,) if states > 1 else (), (*entry.input_axes, *map(len, entry.outputs))
+    shapes = [(*lead, *shape) if len(shape) == n else (shape[0] // 6, 6) for shape, n in zip(entry.shapes(topology), axes)]
+    arrays = [np.zeros(shape) for shape in shapes]
+    arrays[0][...] = q
+    plain_call(entry, model, arrays, options, lead)  # makes too little scratch more
+    inputs, outputs = arrays[: entry.input_count], arrays[entry.input_count :]
+    out = tuple(outputs) if len(outputs) > 1 else outputs[0]
+    return min(timeit.repeat(lambda: entry.call(model, *inputs, *options, out), number=1, repeat=30))
 
 
 def plain(x: Any, axes: int, writable: bool = False) -> bool:
