@@ -1,8 +1,8 @@
 """What kernels are written in: marks of functions to be compiled, and primitives, whose text is their meaning for one number.
 
 Algorithms are plain Python functions, which become parts of their callers, or of their entries. `kernel` marks long ones, which
-several callers share: they are compiled as functions of their own. `primitive` marks the few functions below them whose compiled meaning is given in compiler/meanings: operations of
-registers and memory.
+several callers share: they are compiled as functions of their own. `primitive` marks the few functions below them whose
+compiled meaning is given in compiler/meanings: operations of registers and memory.
 
 Memory: a compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
 Plain Python works on anything indexed. `load` and `store` are the only functions that read and write it. Indices come from a

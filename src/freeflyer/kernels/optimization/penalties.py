@@ -184,8 +184,8 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
 
 @kernel
 def further(T, y, d, low, high, begin, end, softness, sizes, width, values, rates, least, most):
-    """How many steps -d (width,) more from y, a small share of which is the step to the least violations of the rows from `begin` to
-    `end`, lead to these, as far as limits of levels above allow. values, rates: room."""
+    """How many steps -d (width,) more from y, a small share of which is the step to the least violations of the rows from `begin`
+    to `end`, lead to these, as far as limits of levels above allow. values, rates: room."""
     put_products(T, end, width, width, y, 0, values)
     put_products(T, end, width, width, d, 0, rates)
     t, length = 0.0, sqrt(dot(d, 0, d, 0, width))
