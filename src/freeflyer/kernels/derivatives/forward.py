@@ -20,8 +20,8 @@ from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot
-from freeflyer.kernels.tree.factor import factor, solve
+from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
+from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
 from freeflyer.kernels.tree.rnea import wrench_count
 
@@ -123,35 +123,9 @@ def remaining_forces(topology, work, tau):
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 
 
-def column_masses(topology, table, H):
-    """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
-    stride, step = load_int(topology, COLUMN_ROW), row_step(table)
-    for i in range(load_int(topology, N_COLUMNS)):
-        f = strided6(table, F * stride + i, stride)
-        for k in range(0, i + 1, step):
-            m = row_dot(f, table, S * stride + k, stride)
-            store_row(H, stride * i + k, select_less(load_row(table, LAST * stride + k), i, 0.0, m))
-
-
-@kernel
-def mass_rows(topology, parameters, table, L):
-    """Rows of M of all coordinates up to the diagonal."""
-    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    if nv == n:
-        column_masses(topology, table, L)
-    else:
-        H = workspace(L, n * stride)
-        column_masses(topology, table, H)
-        mirror(H, n, stride)
-        condense(topology, H, stride, L, stride)
-    armature = load_int(topology, ARMATURE_AT)
-    for k in range(nv):
-        store(L, stride * k + k, load(L, stride * k + k) + load(parameters, armature + k))
-
-
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
     """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
-    nv = load_int(topology, N_V)
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
     x = workspace(q, nv)
     zero_entries(a, nv)
@@ -163,8 +137,7 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     remaining_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
-    mass_rows(topology, parameters, table, L)
-    factor(topology, L)
+    put_factor(topology, parameters, table, S * stride, F * stride, a, L)
     solve(topology, L, x)
     accelerations(topology, work, x, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
