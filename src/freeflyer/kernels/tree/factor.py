@@ -8,7 +8,9 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
@@ -76,8 +78,8 @@ def factor(topology, L, diagonal):
 
 
 def put_mass_rows(topology, parameters, work, S, F, L):
-    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
-    `factor` copies them and nothing reads them."""
+    """Rows of M up to the diagonal, where each coordinate has a column of its own. Of row scalars that hold several entries, those
+    that are zero in M are undefined: `factor` copies them and nothing reads them."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(nv):
@@ -86,6 +88,7 @@ def put_mass_rows(topology, parameters, work, S, F, L):
             for k in range(0, i + 1, step):
                 store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
         else:
+            zero_entries(from_entry(L, stride * i), i)
             k = i
             while k >= 0:
                 store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
