@@ -8,9 +8,7 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
-from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
-)
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
@@ -42,25 +40,33 @@ def line_start(topology, j):
     return coordinate_int(topology, j, LINE_START)
 
 
-def subtract_outer(topology, L, s, row, to, i):
-    """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
+def along_row(topology, L, i, change, s, row, to):
+    """change(L, s, row + j, to + j) for the row scalars j up to the diagonal of coordinate i; of Packs, for those that move i."""
     step = row_step(L)
     if step > 1:
         for j in range(0, i + 1, step):
-            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+            change(L, s, row + j, to + j)
         return
     end = i
     while end >= 0:
         start = line_start(topology, end)
         for j in range(start, end + 1):
-            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+            change(L, s, row + j, to + j)
         end = coordinate_before(topology, start)
+
+
+def put_scaled(L, s, at, to):
+    store_row(L, to, s * load_row(L, at))
+
+
+def subtract_scaled(L, s, at, to):
+    store_row(L, to, load_row(L, to) - s * load_row(L, at))
 
 
 @kernel
 def factor(topology, L, diagonal):
     """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular. Writes M's diagonal."""
-    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(L)
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     for k in range(nv):
         store(diagonal, k, load(L, stride * k + k))
     for k in range(nv - 1, -1, -1):
@@ -70,16 +76,15 @@ def factor(topology, L, diagonal):
         while end >= 0:
             start = line_start(topology, end)
             for i in range(start, end + 1):
-                subtract_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
+                along_row(topology, L, i, subtract_scaled, inverse * load(L, row + i), row, stride * i)
             end = coordinate_before(topology, start)
-        for j in range(0, k + 1, step):
-            store_row(L, row + j, inverse * load_row(L, row + j))
+        along_row(topology, L, k, put_scaled, inverse, row, row)
         store(L, row + k, inverse)
 
 
 def put_mass_rows(topology, parameters, work, S, F, L):
-    """Rows of M up to the diagonal, where each coordinate has a column of its own. Of row scalars that hold several entries, those
-    that are zero in M are undefined: `factor` copies them and nothing reads them."""
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined, and
+    none that counts follows from them."""
     nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
     armature = load_int(topology, ARMATURE_AT)
     for i in range(nv):
@@ -88,7 +93,6 @@ def put_mass_rows(topology, parameters, work, S, F, L):
             for k in range(0, i + 1, step):
                 store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
         else:
-            zero_entries(from_entry(L, stride * i), i)
             k = i
             while k >= 0:
                 store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
