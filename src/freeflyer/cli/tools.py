@@ -63,7 +63,7 @@ def run_bench(
             raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(plot)!r}", path=str(plot))
         if not plot.absolute().parent.is_dir():
             raise FileError(f"the folder of {str(plot)!r} does not exist", path=str(plot))
-    named = [opt.load_robot(name, base, loops).model for name in robots or []]  # before the long work: a wrong name fails at once
+    named = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     out = output(json)
     with status() as progress:
         effort = Effort(batch=batch, blocks=blocks, threads=threads, specialize=specialize)
