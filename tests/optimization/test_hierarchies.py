@@ -164,6 +164,7 @@ def test_warm_starts_and_what_is_left_free():
 
 
 @pytest.mark.parametrize(("levels", "words"), [
+    ([], "at least one level"), ([np.eye(2)], "level 0 must be"),
     ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
     ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
     ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
