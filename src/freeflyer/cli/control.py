@@ -218,7 +218,7 @@ def _comparison(found: list[ControlRun], by: str) -> Any:
 
 def push_study(out: Console, robot: Standing, pushes: int | None, directions: int | None, seed: int, folder: Path | None,
                options: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
-    """Prints what was found, draws it into a folder, and answers with the numbers."""
+    """Prints the results, draws them into a folder, and returns the numbers."""
     import numpy as np
 
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push

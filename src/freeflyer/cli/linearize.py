@@ -1,4 +1,4 @@
-"""`freeflyer linearize`: equilibrium, poles, what the inputs can steer; and recovery from any attitude."""
+"""`freeflyer linearize`: equilibrium, poles, controllability; and recovery from any attitude."""
 
 from __future__ import annotations
 

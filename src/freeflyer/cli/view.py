@@ -1,4 +1,4 @@
-"""`freeflyer view`: a robot, or a recorded run, in the browser or as a picture; and what `--view` of other commands does."""
+"""`freeflyer view`: a robot, or a recorded run, in the browser or as a picture; and `--view` of other commands."""
 
 from __future__ import annotations
 
