@@ -182,7 +182,7 @@ def test_named_gaits_fit_the_robots_size() -> None:
 
 @pytest.mark.parametrize(("values", "words"), [
     ((1.0, 0.5, (0.0, 0.5)), "duty must be above 0.5"), ((1.0, 0.7, (0.25, 0.75, 0.0, 0.5)), "duty must be above 0.75"),
-    ((1.0, 0.6, (0.0, 0.0)), "duty"), ((1.0, 0.6, (0.0, 1.0)), "phases"),
+    ((1.0, 1.0, (0.0, 0.5)), "duty"), ((1.0, 0.6, (0.0, 0.0)), "duty"), ((1.0, 0.6, (0.0, 1.0)), "phases"),
 ])  # fmt: skip
 def test_bad_gaits(values, words) -> None:
     refused(ff.InputError, words, control.Gait, *values)
@@ -309,9 +309,10 @@ def test_feet_move_softly_while_they_swing_and_not_while_they_hold(name: str) ->
         close(plan.foot(foot.name)(float(t[1234])).target, found.target[1234])
 
 
-@pytest.mark.parametrize(
-    ("changes", "word"), [({"forward": [0.0, 0.0, 1.0]}, "forward"), ({"feet": [HELD[0], HELD[0]]}, "two feet")]
-)
+@pytest.mark.parametrize(("changes", "word"), [
+    ({"steps": 1}, "steps"), ({"double_support": 1.0}, "double_support"), ({"forward": [0.0, 0.0, 1.0]}, "forward"),
+    ({"feet": [HELD[0], HELD[0]]}, "two feet"),
+])  # fmt: skip
 def test_bad_plans(changes, word) -> None:
     good = {"feet": HELD, "step_length": 0.3, "steps": 4}
     refused(ff.InputError, word, control.walk_forward, **{**good, **changes})

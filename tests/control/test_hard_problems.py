@@ -86,6 +86,8 @@ def test_a_solver_that_stops_early_is_reported(monkeypatch, warm):
 @pytest.mark.parametrize(("make", "words"), [
     (lambda m, q: control.WholeBodyProblem(m, tasks=[control.FramePositionTask("no_such_frame", np.zeros(3))]), "no_such_frame"),
     (lambda m, q: control.WholeBodyProblem(m, contacts=[ff.contacts.surface("no_such_sole")]), "no_such_sole"),
+    (lambda m, q: control.WholeBodyProblem(m, force_weight=0.0), "force_weight must be"),
+    (lambda m, q: control.AccelerationLimits(0.0), "positive"),
     (lambda m, q: control.WholeBodyProblem(ff.robots.kangaroo_like()), "loops"),
     (lambda m, q: control.WholeBodyProblem(m, contacts=ff.ConstraintSet(ff.robots.humanoid(20))), "another model"),
     (lambda m, q: control.WholeBodyProblem(m, limits=[control.TorqueLimits(-1.0, 1.0)]).solve(q, np.zeros(m.nv)),

@@ -7,7 +7,7 @@ import pytest
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.compiler import build
+from freeflyer.kernels.compiler import build, object_code
 from freeflyer.kernels.compiler.one_robot import expressions
 from freeflyer.kernels.compiler.one_robot.expressions import Graph
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
@@ -284,6 +284,17 @@ def test_a_thread_compiles_in_the_background() -> None:
         assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
     assert fast.code.any()
     assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
+
+
+def test_the_fastest_copy_of_code_stays() -> None:
+    times: dict[int, float] = {}
+
+    def seconds(address: int) -> float:
+        return times.setdefault(address, abs(len(times) - 1.0))
+
+    kept = object_code.load(*build.objects(E.GRAVITY, 1), seconds)
+    assert len(times) == object_code.COPIES
+    assert times[kept] == 0.0
 
 
 def test_folding_keeps_values() -> None:

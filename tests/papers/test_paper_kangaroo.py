@@ -14,6 +14,7 @@ from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_ine
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
 from freeflyer_papers.registry import model_file
 from robots_on_disk import MODELS, example, needs_examples, needs_models
+from whole import check_tables
 
 
 def quiet(text, fraction=None):
@@ -50,7 +51,7 @@ def test_everything_on_our_own_robot(small):
                  "squat", "loops close"):  # fmt: skip
         assert word in titles
     assert "our own dimensions" in tables[0].note
-    assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
+    check_tables(tables)
     pictures = kangaroo.REPRODUCTION.pictures(result)
     assert {n.split("_")[0] for n in pictures} == {"fig5", "fig7", "fig11", "fig12", "fig13", "fig14", "fig15",
                                                      "fig18", "fig19", "fig21", "fig22a", "fig22b"}  # fmt: skip

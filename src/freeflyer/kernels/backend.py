@@ -1,8 +1,8 @@
 """What kernels are written in: marks of functions to be compiled, and primitives, whose text is their meaning for one number.
 
-Algorithms are plain Python functions. `kernel` marks those that are compiled as functions of their own; all others are parts of
-their callers. `primitive` marks the few functions below them whose compiled meaning is given in compiler/meanings: operations of
-registers and memory.
+Algorithms are plain Python functions, which become parts of their callers, or of their entries. `kernel` marks long ones, which
+several callers share: they are compiled as functions of their own. `primitive` marks the few functions below them whose
+compiled meaning is given in compiler/meanings: operations of registers and memory.
 
 Memory: a compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
 Plain Python works on anything indexed. `load` and `store` are the only functions that read and write it. Indices come from a
@@ -311,7 +311,6 @@ def scatter(packs, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, 0, False)
 
 
-@kernel
 def scatter_picked(packs, places, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, places, True)
 
@@ -324,7 +323,6 @@ def mirrored(U, L, n, stride, M):
         mirrored_blocks(U, L, n, stride, M)
 
 
-@kernel
 def mirrored_packs(U, L, n, stride, M):
     """`mirrored` where U is M: matrices of Packs are computed in place."""
     for i in range(n):

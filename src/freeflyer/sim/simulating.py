@@ -49,8 +49,9 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, inputs that
-    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
+    Errors of the equations at the start are raised. Later, speeds beyond 1e8 m/s or rad/s, events without end, inputs that
+    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). A robot of a batch that
+    blows up has NaN from there on, and the others go on; under constraints the run of all ends. An error of your own
     functions is raised, with the run so far as its attribute `run`.
 
     Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an

@@ -137,7 +137,7 @@ class Time(namedtuple("Time", "robot nv mass coriolis coriolis_hamel decoupled d
 
 def times() -> tuple[Time, ...]:
     """TALOS, where example-robot-data is installed, and robots made by code."""
-    first = next(iter(default_robots())).model
+    first = next(iter(default_robots()))
     models = [m for m in (first, make("humanoid"), make("space_manipulator")) if m.joints[0].kind == "free"]
     rng, made = np.random.default_rng(7), []
     for model in models:

@@ -7,7 +7,7 @@ from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
-    all_below, from_entry, gather, kernel, load, load_int, row_width, scatter, times_zero, workspace, zero_entries,
+    all_below, from_entry, gather, load, load_int, row_width, scatter, times_zero, workspace, zero_entries,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls
 from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record
@@ -19,7 +19,6 @@ from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
 
-@kernel
 def finite(x, n):
     """Whether the first n entries are neither NaN nor infinite."""
     total = 0.0
@@ -28,7 +27,6 @@ def finite(x, n):
     return total == 0.0
 
 
-@kernel
 def no_nan(x, n):
     fine = True
     for i in range(n):
@@ -36,7 +34,6 @@ def no_nan(x, n):
     return fine
 
 
-@kernel
 def unit_quaternions(topology, q):
     at = load_int(topology, QUATERNIONS_AT)
     for k in range(load_int(topology, N_QUATERNIONS)):
@@ -47,7 +44,6 @@ def unit_quaternions(topology, q):
     return True
 
 
-@kernel
 def first_refused(topology, rows, n, first, stop, units):
     """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or, with `units`, whose quaternions
     are not of unit length; or `stop`."""
@@ -58,13 +54,11 @@ def first_refused(topology, rows, n, first, stop, units):
     return stop
 
 
-@kernel
 def row_need(lanes, numbers):
     """Numbers of scratch for an input or output of so many numbers a state, `lanes` states at a time."""
     return lanes * (numbers + 8)
 
 
-@kernel
 def scratch_need(topology, lanes, square):
     """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
     bodies, row = load_int(topology, L.N_BODIES) + 9, load_int(topology, L.COLUMN_ROW) + 8
@@ -356,7 +350,7 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
-    first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
+    first_stage, second_stage, table_sizes = map(calls.in_entry, (E.kernel_function(entry.source), *entry.stages.functions))
     at, results, count = E.ROWS + len(entry.inputs), len(entry.outputs), len(entry.options)
 
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):

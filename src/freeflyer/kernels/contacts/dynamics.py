@@ -73,7 +73,6 @@ def path_of(topology):
     return load_int(topology, TABLE_AT) + table_int(topology, PATH_AT), table_int(topology, N_PATH)
 
 
-@kernel
 def whiten(topology, L, X, width):
     """Columns X (nv, width) become L^-T X."""
     stride = load_int(topology, COLUMN_ROW)
@@ -192,7 +191,6 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     copy_entries(x, nv, a)
 
 
-@kernel
 def drop_rolling(topology, X, width):
     """Columns of rows of what rolls become zero: their positions are not held."""
     for n in range(table_int(topology, N_ITEMS)):
@@ -225,7 +223,6 @@ def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipl
     put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
 
 
-@kernel
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""

@@ -41,7 +41,6 @@ def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
         store(G, j, load(H, j))
 
 
-@kernel
 def put_along(X, rows, nv, G, stride, nu, Y):
     """Y (rows, nu) = X (rows, nv) G."""
     wide = workspace(X, rows * stride + 8)

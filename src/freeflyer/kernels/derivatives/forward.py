@@ -13,8 +13,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, inverse_table, loaded_inverse_table, more_than_kinematics, put_held, put_momenta, subtree_forces,
-    subtree_loads, velocities,
+    finish_table, inverse_size, more_than_kinematics, put_held, put_momenta, subtree_forces, subtree_loads, velocities,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
@@ -70,7 +69,6 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
                 store_row(M, width * i + k, x[2])
 
 
-@kernel
 def subtract_common_turns(topology, table, dq, width):
     """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
     at = ROWS * load_int(topology, COLUMN_ROW)
@@ -91,7 +89,7 @@ def fits(topology, table):
 
 @kernel
 def inverse_matrices(topology, parameters, table, dq, dv, M):
-    """dq, dv and the mass matrix (nv, nv)."""
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau; wrenches are held fixed as they are expressed."""
     n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
     direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
     if not direct:
@@ -109,29 +107,12 @@ def inverse_matrices(topology, parameters, table, dq, dv, M):
         store(M, at, load(M, at) + load(parameters, armature + j))
 
 
-@kernel
-def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
-    table = workspace(q, inverse_size(topology))
-    inverse_table(topology, parameters, q, v, a, table)
-    inverse_matrices(topology, parameters, table, dq, dv, M)
-
-
-@kernel
-def loaded_inverse_gradient(topology, parameters, q, v, a, gravity, wrenches, expressed, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau, the wrenches held fixed as they are expressed."""
-    table = workspace(q, inverse_size(topology))
-    loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table)
-    inverse_matrices(topology, parameters, table, dq, dv, M)
-
-
 def solved_sizes(topology):
     """Entries of the two tables: of columns, v behind it, and the factor of M."""
     nv = load_int(topology, N_V)
     return inverse_size(topology) + nv, nv * load_int(topology, COLUMN_ROW)
 
 
-@kernel
 def remaining_forces(topology, work, tau):
     """tau (nv,) less the forces of the accelerations in work."""
     directions, _, _, _, forces, _ = areas(topology)
@@ -142,7 +123,6 @@ def remaining_forces(topology, work, tau):
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 
 
-@kernel
 def column_masses(topology, table, H):
     """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
     stride, step = load_int(topology, COLUMN_ROW), row_step(table)
@@ -170,7 +150,7 @@ def mass_rows(topology, parameters, table, L):
 
 
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
-    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches; the work array."""
+    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
     nv = load_int(topology, N_V)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
     x = workspace(q, nv)
@@ -190,7 +170,8 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
     copy_entries(v, nv, from_entry(table, inverse_size(topology)))
-    return work
+    if count > 0:
+        put_held(topology, parameters, work, wrenches, expressed, table)
 
 
 @kernel
@@ -201,9 +182,9 @@ def solved_table(topology, parameters, q, v, tau, table, L):
 
 @kernel
 def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
-    g, count = load3(gravity, 0), wrench_count(topology)
-    work = put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L)
-    put_held(topology, parameters, work, wrenches, expressed, table)
+    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
+    count = wrench_count(topology)
+    put_solved_table(topology, parameters, q, v, tau, load3(gravity, 0), wrenches, count, expressed, table, L)
 
 
 def put_inverse_rows(topology, table, Q, V, length):
@@ -234,21 +215,5 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
 
 @kernel
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics from the tables."""
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a; wrenches are held fixed as they are expressed."""
     solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
-
-
-@kernel
-def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
-    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
-    solved_table(topology, parameters, q, v, tau, table, L)
-    forward_matrices(topology, parameters, table, L, dq, dv, dtau)
-
-
-@kernel
-def loaded_forward_gradient(topology, parameters, q, v, tau, gravity, wrenches, expressed, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a, the wrenches held fixed as they are expressed."""
-    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
-    loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
-    forward_matrices(topology, parameters, table, L, dq, dv, dtau)

@@ -77,14 +77,12 @@ def express(expressed, R, p, x):
     return l, w
 
 
-@kernel
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):
     """V (6,): twist of a frame in body, mixed or world expression."""
     R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, v, False)
     store_spatial(V, 0, express(expressed, R, p, twist))
 
 
-@kernel
 def frame_bias(topology, parameters, q, v, frame, expressed, A):
     """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
     a = workspace(q, load_int(topology, N_V))
@@ -136,7 +134,6 @@ def put(out, nv, j, expressed, R, p, x):
     add_column(out, nv, j, *express(expressed, R, p, x))
 
 
-@kernel
 def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_q, by_v):
     """(6, nv) each: derivatives of a frame's twist (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
@@ -154,7 +151,6 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
         to += STEP
 
 
-@kernel
 def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, by_q, by_v, by_a):
     """(6, nv) each: derivatives of a frame's acceleration (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0

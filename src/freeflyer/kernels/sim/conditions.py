@@ -25,7 +25,6 @@ def tangential_gain(G, width, k):
     return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
-@kernel
 def put_own_gains(G, width, limits, boxes, cones, gains):
     """gains (rows,): of each row by its own impulse, of both tangents of a point the largest."""
     for k in range(limits + boxes + 3 * cones):
@@ -36,7 +35,6 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
         store(gains, k + 1, own)
 
 
-@kernel
 def put_velocities(G, width, rows, y, b, u):
     """u = G y + b, zero in columns of G that are."""
     step = row_step(G)
@@ -102,7 +100,6 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
     return worst, changed
 
 
-@kernel
 def project(y, limits, boxes, cones, bounds):
     """y becomes the nearest impulses that are allowed."""
     at = limits

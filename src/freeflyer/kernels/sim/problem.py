@@ -73,7 +73,6 @@ def put_gain_rows(topology, columns, lasts, held, width, rows, G):
             store_row(G, width * i + k, total[n])
 
 
-@kernel
 def eliminate_held(G, held, rows, width, b, inverses):
     """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
     (held,): of pivots, 0 for rows that depend on others."""

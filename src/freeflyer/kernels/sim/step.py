@@ -210,7 +210,6 @@ def put_springs(topology, settings, asked, u, y):
     return made
 
 
-@kernel
 def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
     """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under tau. Of the first step to
     each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts

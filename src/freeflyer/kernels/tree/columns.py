@@ -80,14 +80,12 @@ def inertia_of(work, to, i):
     return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
-@kernel
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
     root_inertias(topology, parameters, work, to)
     gather_inertias(topology, work, to)
 
 
-@kernel
 def gather_inertias(topology, work, to):
     """Inertias of bodies in tiles become those of subtrees."""
     step = row_step(work)
@@ -166,7 +164,6 @@ def put_matrix(topology, U, L, M):
         condense(topology, U, stride, M, load_int(topology, N_V))
 
 
-@kernel
 def mirror(H, n, stride):
     """What is above the diagonal becomes what is below it."""
     for i in range(n):
@@ -174,7 +171,6 @@ def mirror(H, n, stride):
             store(H, stride * j + i, load(H, stride * i + j))
 
 
-@kernel
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)

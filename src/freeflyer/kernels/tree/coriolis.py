@@ -129,7 +129,6 @@ def root_floating(topology, i):
     return parent_of(topology, i) == 0 and end - first == 6
 
 
-@kernel
 def half_velocities(topology, v, u):
     """u: v of the bases, half of it elsewhere."""
     for j in range(load_int(topology, N_V)):
@@ -238,7 +237,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
         add_bracket_forces(topology, i, v, M, load_int(topology, N_V), C)
 
 
-@kernel
 def hamel_coriolis(topology, parameters, q, v, C):
     """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew. b is
     the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes whole

@@ -104,7 +104,6 @@ def solve(topology, L, x):
     outward(topology, L, x, L, load_int(topology, COLUMN_ROW) + 1)
 
 
-@kernel
 def factor_mass_matrix(topology, parameters, q):
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     M, L = workspace(q, nv * nv), workspace(q, nv * stride)
@@ -128,7 +127,6 @@ def add_row(A, to, s, B, row, n):
         store(A, to + k, load(A, to + k) + s * load(B, row + k))
 
 
-@kernel
 def shared_minv(topology, parameters, q, Minv):
     """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
@@ -159,7 +157,6 @@ def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     solve_difference(topology, L, tau, bias, a)
 
 
-@kernel
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)

@@ -97,7 +97,6 @@ def add_outer(work, to, from_row, stride, s, x):
         store_row(work, to + k * stride, load_row(work, from_row + k * stride) + factor * x)
 
 
-@kernel
 def minv(topology, parameters, q, Minv):
     """Minv (nv, nv), symmetric; velocity coordinates must not be shared by mimic joints."""
     n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
