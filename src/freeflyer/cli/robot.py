@@ -26,7 +26,7 @@ def info(
     robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
     debug: opt.DebugOption = False
 ) -> None:
-    """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
+    """Show the parts of a robot: its tree with masses, its joints with limits, its loops."""
     from rich.text import Text
 
     from freeflyer.analysis.facts import joints_table, loops_table, overview, totals

@@ -1,4 +1,4 @@
-"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, what motors move, how near parts are to singular."""
+"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, motions of motors, nearness to singular."""
 
 from __future__ import annotations
 

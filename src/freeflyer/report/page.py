@@ -36,7 +36,7 @@ def page(r: Report) -> str:
 
 
 def document(title: str, maker: str, mark: str, header: str, body: str, style: str = "") -> str:
-    """A page on its own, which asks for nothing from anywhere. header: what stands below the title."""
+    """A page on its own, which asks for nothing from anywhere. header: text below the title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>

@@ -218,7 +218,7 @@ def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> 
 
 
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
-    """The state after what events change where a simulation begins."""
+    """The state after changes by events at the begin of a simulation."""
     for event in events:
         change = None if event.start is None else event.start(state)
         if change is not None:

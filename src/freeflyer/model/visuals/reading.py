@@ -1,4 +1,4 @@
-"""All that is seen of a robot: the shapes of each frame, with notes on what the file names and cannot be read."""
+"""The visible shapes of each frame of a robot, with notes on shapes that cannot be read."""
 
 from __future__ import annotations
 
