@@ -97,8 +97,8 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
         changed |= mark(kinds, aims, k + 1, kind, along * h)
         changed |= mark(kinds, aims, k + 2, min(kind, FIRM), 0.0)
     worst = sqrt(worst)
-    for k in range(first + 3 * cones):
-        worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
+    if first + 3 * cones > 0:
+        worst = worst + times_zero(load(u, 0))  # comparisons pass over NaN, and velocities are if an impulse is
     return worst, changed
 
 
