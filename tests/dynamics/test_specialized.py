@@ -208,8 +208,8 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     for description in others.values():
         other = ff.build(description)
         assert not np.array_equal(other.parameters, model.parameters)
-        with monkeypatch.context() as nothing_more:
-            nothing_more.setattr(build, "make", None)  # can be compiled
+        with monkeypatch.context() as cached:
+            cached.setattr(build, "make", None)  # nothing more can be compiled
             fast = ff.specialize(other, functions, free=[link.name, joint.name])
         q, v, a = states(model, rng, (11,))
         for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.mass_matrix, (q,)),
@@ -218,6 +218,7 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
             one = [y[0] for y in x]
             assert error(f(fast, *one), f(other, *one)) < ALIKE
             assert error(f(fast, *x), f(model, *x)) > 1e-6
+    monkeypatch.setattr(build, "make", None)
     refused(TypeError, "", ff.specialize, other, functions, free=[link.name])
 
 
