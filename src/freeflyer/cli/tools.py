@@ -61,7 +61,7 @@ def run_bench(
 
     if plot is not None:
         check_target(plot, (".png",), overwrite=True)
-    named = [opt.load_robot(name, base, loops).model for name in robots or []]  # before the long work: a wrong name fails at once
+    named = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     out = output(json)
     with status() as progress:
         effort = Effort(batch=batch, blocks=blocks, threads=threads, specialize=specialize)

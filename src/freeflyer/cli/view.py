@@ -51,7 +51,7 @@ def view(
     for file, ending in ((image, ".png"), (html, ".html"), (gif, ".gif")):  # before anything is computed
         if file is not None:
             check_target(file, (ending,), overwrite)
-    model = load_robot(robot, base, loops).model
+    model = load_robot(robot, base, loops)
     if model.loops and not opened:
         try:
             model = ff.close_loops(model)

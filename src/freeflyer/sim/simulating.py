@@ -140,7 +140,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record))
+    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 

@@ -16,8 +16,7 @@ from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspa
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, finish_table, more_than_kinematics, subtree_forces,
-    subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, areas, finish_table, more_than_kinematics, motions_and_forces, table_size,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
@@ -53,12 +52,8 @@ def subtract_item_forces(topology, parameters, work, items, forces):
 
 def put_set_table(topology, parameters, v, a, work, items, table):
     """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
-    g = load3(parameters, GRAVITY)
     _, _, _, _, forces, _ = areas(topology)
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, items, 0, BODY)
+    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
     subtract_item_forces(topology, parameters, work, items, forces)
     finish_table(topology, parameters, v, work, table)
 

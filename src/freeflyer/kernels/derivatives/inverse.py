@@ -158,6 +158,14 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
 
+def motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed):
+    """Writes motions of bodies, loads and forces of subtrees at v and a, under gravity g and so many wrenches."""
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+
+
 def column_loads(topology, work, c):
     """((mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move, their motions, their momenta)."""
     (directions, _, _, loads, _, _), n = areas(topology), load_int(topology, N_COLUMNS)
@@ -237,10 +245,7 @@ def finish_table(topology, parameters, v, work, table):
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
     """Writes the table at (q, v, a), under gravity g and so many wrenches."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+    motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
     if count > 0:
         put_held(topology, parameters, work, wrenches, expressed, table)

@@ -5,9 +5,7 @@ force changes with a column's coordinate, rate and acceleration. At rest the for
 a, so the same sums give its changes. About the centre of mass, which moves by dc, moments are less by dc x force."""
 
 from freeflyer.kernels.backend import load_int, row_step, workspace, zero_entries
-from freeflyer.kernels.derivatives.inverse import (
-    accelerations, areas, column_changes, column_loads, more_than_kinematics, subtree_forces, subtree_loads, velocities,
-)
+from freeflyer.kernels.derivatives.inverse import areas, column_changes, column_loads, more_than_kinematics, motions_and_forces
 from freeflyer.kernels.math.algebra import ZERO, cross, load3, scale, strided3, subtract
 from freeflyer.kernels.math.spatial import shift_force_back, store_spatial_rows, strided_spatial
 from freeflyer.kernels.model.joints.columns import add_column
@@ -25,10 +23,7 @@ def put_changes(topology, parameters, q, v, a, changes):
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     table, (_, _, _, _, forces, _) = workspace(q, 18 * stride), areas(topology)
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, ZERO)
-    subtree_forces(topology, parameters, work, q, 0, BODY)
+    motions_and_forces(topology, parameters, work, v, a, ZERO, q, 0, BODY)
     for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
         loads, s, f = column_loads(topology, work, c)
         found = (*column_changes(topology, work, c, loads, s)[3:], f)

@@ -16,7 +16,7 @@ from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
-from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -54,7 +54,6 @@ def half_mass(topology, parameters, work, G):
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites, S, F, _, _ = areas(topology)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
     zero_entries(P, nu * pitch)

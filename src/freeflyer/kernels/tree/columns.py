@@ -108,8 +108,9 @@ def root_direction(topology, work, i, c):
 
 @kernel
 def column_rows(topology, parameters, work, composites, S, F):
-    """Writes the rows S of directions and F of momenta; padding is zero."""
+    """Writes inertias of subtrees, and the rows S of directions and F of momenta; padding is zero."""
     n, stride = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW)
+    subtree_inertias(topology, parameters, work, composites)
     for c in range(load_int(topology, N_COLUMNS), stride):
         put_column(work, S, stride, c, (ZERO, ZERO))
         put_column(work, F, stride, c, (ZERO, ZERO))

@@ -28,7 +28,7 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, 
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
-    root_inertias, row_dot, subtree_inertias, subtree_products,
+    root_inertias, row_dot, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import (
     MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
@@ -102,7 +102,6 @@ def coriolis(topology, parameters, q, v, C):
     work = kinematics_workspace(topology, parameters, q, G + 3 * stride - composites)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     root_inertias(topology, parameters, work, bodies)
@@ -220,7 +219,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     velocities(topology, work, u, halves)
