@@ -1,4 +1,4 @@
-"""Reproductions run one after the other: what each gave, or why it failed; and one self-contained HTML page of them."""
+"""Reproductions run one after the other: their results, or errors; and one self-contained HTML page of them."""
 
 from __future__ import annotations
 

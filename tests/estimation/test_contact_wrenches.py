@@ -5,8 +5,8 @@ import freeflyer as ff
 import numpy as np
 import pickle
 import pytest
-from closeness import refused
-from estimation_robots import resting_forces, sensed
+from closeness import close, refused, rounding
+from estimation_robots import KINDS, resting_forces, sensed
 from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (closed_torques, contact_history, contact_model, contact_wrenches, low_pass, pressure_centers,
     screw_force, zero_moment_point)  # fmt: skip
@@ -15,6 +15,7 @@ from freeflyer.linkages import complete_velocity, expand_motion
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer_papers.estimation.stance import random_postures
 from freeflyer_papers.estimation.swing import Sway, route
+from linkage_samples import driven_linkage
 from seeds import fresh
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
@@ -39,6 +40,26 @@ def test_planted_wrenches_come_back(name, models_folder):
         np.testing.assert_allclose(np.concatenate([F.sum(axis=0), np.cross(foot.points, F).sum(axis=0)]), W[k], atol=1e-9)
     S = c.resultant @ c.spread.T  # wrenches of point forces, on their span
     np.testing.assert_allclose(found.forces.ravel(), np.linalg.pinv(S) @ W.ravel(), atol=1e-9)
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_wrenches_come_back_from_more_motors_than_they_have_numbers(k: int) -> None:
+    """A foot on the first link, of a random robot, that six motors or more support."""
+    rng = fresh("wrenches", k)
+    while True:
+        tree, _ = driven_linkage(rng, loops=1, kinds=KINDS, to_world=False, joints=(14, 18))
+        s = ff.estimation.sensors(tree)
+        for link in tree.link_names[::-1]:
+            corners = 0.1 * np.array([[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) + rng.standard_normal(3)
+            c = contact_model(tree, s.partition.q, [sole(link, corners)]) if link != "world" else None
+            if c is not None and np.linalg.matrix_rank(c.A, 1e-3 * np.abs(c.A).max()) == 6:
+                break
+        else:
+            continue
+        break
+    W = rng.normal(0.0, 50.0, (1, 6))
+    tau, _ = resting_forces(s, c, W)
+    close(contact_wrenches(c, tau).wrenches, W, rounding(4500, np.linalg.cond(c.A)))
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])

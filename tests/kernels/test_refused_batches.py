@@ -9,6 +9,7 @@ from closeness import fresh, refused
 from concurrent.futures import ThreadPoolExecutor
 from freeflyer.dynamics import evaluate, evaluate as threading_of_batches
 from freeflyer.kernels.compiler.calls import running
+from freeflyer.kernels.compiler.entry_code import FAR
 from freeflyer.kernels.entries import RNEA
 from freeflyer.kernels.entry import NOT_FINITE, OVERLAP
 from kernel_samples import states, tree
@@ -41,6 +42,15 @@ def test_results_in_the_memory_of_an_input(count, behind, spread):
     got = ff.inverse_dynamics(MODEL, q, inside, a, out=out)
     assert got is out
     np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-12)
+
+
+def test_far_matrices_are_those_of_near_ones_and_nothing_else_is_written(spread):
+    count = FAR // MODEL.nv**2 + 13
+    q, memory = states(MODEL, count)[0], np.full((count + 2, MODEL.nv, MODEL.nv), np.nan)
+    ff.mass_matrix(MODEL, q, out=memory[1:-1])
+    assert count < evaluate.STATES_UNTIL_INTERRUPT
+    np.testing.assert_array_equal(memory[1:-1], np.concatenate([ff.mass_matrix(MODEL, x) for x in np.array_split(q, 40)]))
+    assert np.isnan(memory[[0, -1]]).all()
 
 
 @pytest.mark.parametrize("lead", [(), (20,)])

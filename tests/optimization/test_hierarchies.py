@@ -4,6 +4,7 @@ import numpy as np
 import pytest
 from closeness import refused
 from freeflyer.errors import InputError
+from freeflyer.optimization import hierarchy
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, solve_hierarchy
 from scipy.optimize import minimize, nnls
 from seeds import fresh
@@ -163,7 +164,19 @@ def test_warm_starts_and_what_is_left_free():
     assert h.free == (3,)
 
 
+@pytest.mark.peers
+def test_another_solver_is_asked_for_each_level(monkeypatch):
+    pytest.importorskip("piqp")
+    rng, asked, solve = fresh(), [], hierarchy.solve_qp
+    monkeypatch.setattr(hierarchy, "solve_qp", lambda *a, **options: asked.append(options["solver"]) or solve(*a, **options))
+    A, B = rng.normal(size=(3, 5)), rng.normal(size=(5, 5))
+    levels = [(np.eye(5), np.full(5, -0.4), np.full(5, 0.4)), (A, np.ones(3), np.ones(3)), (B, np.zeros(5), np.zeros(5))]
+    np.testing.assert_allclose(solve_hierarchy(levels, solver="piqp").x, solve_hierarchy(levels).x, atol=1e-8)
+    assert set(asked) == {"piqp"}
+
+
 @pytest.mark.parametrize(("levels", "words"), [
+    ([], "at least one level"), ([np.eye(2)], "level 0 must be"),
     ([(np.eye(2), [0.0, 0.0], [0.0, 0.0]), (np.eye(3), np.zeros(3), np.zeros(3))], "level 1 has 3 columns, level 0 has 2"),
     ([(np.eye(2), [0.0], [0.0, 0.0])], r"level 0: lower must have shape \(2,\)"),
     ([(np.eye(2), [1.0, 0.0], [0.0, 0.0])], "level 0: the lower limit of row 0 lies above"),
@@ -175,8 +188,6 @@ def test_bad_levels_are_named(levels, words):
 
 
 def test_failures_name_their_level(monkeypatch):
-    from freeflyer.optimization import hierarchy
-
     def stopped(*_, **__):
         raise NotConvergedError("daqp did not converge", solver="daqp")
 

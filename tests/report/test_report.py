@@ -132,8 +132,8 @@ def test_robots_with_loops():
     q = model.neutral.copy()
     q[model.joint(bent.name).iq] = -0.8
     for found, expected in zip(drawn, bodies(model, q), strict=True):
-        np.testing.assert_array_equal(found.points, expected.points)
-    assert np.abs(drawn[-1].points - bodies(model, model.neutral)[-1].points).max() > 0.01
+        np.testing.assert_array_equal(found.corners, expected.corners)
+    assert np.abs(drawn[-1].corners - bodies(model, model.neutral)[-1].corners).max() > 0.01
 
 
 def lines(description):

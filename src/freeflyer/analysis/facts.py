@@ -255,7 +255,7 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
     Examples:
         >>> found = ff.analysis.matrices(ff.robots.humanoid())
         >>> found.momentum_matrix.shape, f"{found.sparsity:.0%} of the entries of M are zero"
-        ((6, 39), '50% of the entries of M are zero')
+        ((6, 39), '52% of the entries of M are zero')
     """
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)

@@ -13,6 +13,7 @@ from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
 from freeflyer.cli.output import console, output, print_table, status, table, write_json
 from freeflyer.errors import FileError, InputError
+from freeflyer.files import check_target
 from freeflyer.progress import Progress, part_of
 from freeflyer.text import microseconds as us, number
 
@@ -59,11 +60,8 @@ def run_bench(
     from freeflyer.analysis.timing.runner import Effort
 
     if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(plot)!r}", path=str(plot))
-        if not plot.absolute().parent.is_dir():
-            raise FileError(f"the folder of {str(plot)!r} does not exist", path=str(plot))
-    named = [opt.load_robot(name, base, loops).model for name in robots or []]  # before the long work: a wrong name fails at once
+        check_target(plot, (".png",), overwrite=True)
+    named = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     out = output(json)
     with status() as progress:
         effort = Effort(batch=batch, blocks=blocks, threads=threads, specialize=specialize)

@@ -48,7 +48,7 @@ class ContactCone(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProblemData:
-    """Arguments of a WholeBodyProblem, checked, and what follows from them, computed once."""
+    """Arguments of a WholeBodyProblem, checked, and data derived from them once."""
 
     model: Model
     tasks: Sequence[Task] = ()

@@ -42,7 +42,7 @@ def pose_weight(foot: Contact, R: np.ndarray) -> np.ndarray:
 
 
 def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
-    """The feet; InputError for none, and for what is no contact with points and a pose."""
+    """The feet; InputError for none, and for anything that is no contact with points and a pose."""
     if isinstance(feet, str | Contact) or not isinstance(feet, Sequence) or not len(feet):
         raise InputError(f"feet must be a list of contacts (freeflyer.contacts.anchored_feet(model, q)), got {format_value(feet)}")
     for foot in feet:

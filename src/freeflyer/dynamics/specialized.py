@@ -107,7 +107,7 @@ def _begun(model: Model, functions: Iterable[str]) -> Specialization:
 
 def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...],
               free: Free) -> str:  # fmt: skip
-    """Compiles a public function's entries and enters their addresses; what became of it."""
+    """Compiles a public function's entries and enters their addresses; returns a sentence about the result."""
     if name in OF_FRAMES and not frames:
         return "general, as no frames are named (frames=)"
     robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), free, frames)

@@ -30,7 +30,7 @@ MEANINGS = {  # of arguments, unless a function has its own
 
 @dataclass(frozen=True)
 class Function:
-    """A function to export: the public one's name, the entry that computes it, and a line on what it computes.
+    """A function to export: the public one's name, the entry that computes it, and a line about its result.
 
     `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
     share a velocity coordinate. `zero`: inputs that are always zero."""

@@ -38,7 +38,7 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
 def build(folder: Path, prefix: str, objects: Sequence[str], triple: str = "") -> list[str]:
     """Makes lib{prefix}.so and lib{prefix}.a in a folder that holds the source and these files of object code.
 
-    `triple`: another kind of machine than this, in ELF. A sentence for what cannot be made."""
+    `triple`: another kind of machine than this, in ELF. A sentence for files that cannot be made."""
     compilers, archivers = ((f"{triple}-gcc",), (f"{triple}-ar",)) if triple else (COMPILERS, ARCHIVERS)
     own, notes = f"{prefix}.o", []
     files = [own, *objects]

@@ -15,7 +15,7 @@ from freeflyer.plots.style import BLUE, ORANGE, SERIES, blank_figure, label, sty
 
 
 def save(result: Bench, path: Path) -> None:
-    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for scaling."""
+    """Draw a benchmark to a PNG file: one panel per robot, one for its short batches, one for scaling."""
     save_png(draw(result), path)
 
 

@@ -1,4 +1,4 @@
-"""Pictures of runs under whole-body control: what happened over time, a film strip, and the pushes that a robot bears."""
+"""Pictures of runs under whole-body control: quantities over time, a film strip, and the pushes that a robot bears."""
 
 from __future__ import annotations
 

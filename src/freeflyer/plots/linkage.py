@@ -1,4 +1,4 @@
-"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, what motors move, how near parts are to singular."""
+"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, motions of motors, nearness to singular."""
 
 from __future__ import annotations
 
@@ -87,7 +87,7 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
 
     given = dict(groups or {})
     colours = {link: PALETTE[k % len(PALETTE)] for k, links in enumerate(given.values()) for link in links}
-    shapes = [[(outline(view, body), view.depth(body.points).mean(), body.name) for body in bodies] for _, view in VIEWS]
+    shapes = [[(outline(view, body), view.depth(body.corners).mean(), body.name) for body in bodies] for _, view in VIEWS]
     corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
     extents = np.array([np.ptp(c, axis=0) for c in corners])
     sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))

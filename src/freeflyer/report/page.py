@@ -36,7 +36,7 @@ def page(r: Report) -> str:
 
 
 def document(title: str, maker: str, mark: str, header: str, body: str, style: str = "") -> str:
-    """A page on its own, which asks for nothing from anywhere. header: what stands below the title."""
+    """A page on its own, which asks for nothing from anywhere. header: text below the title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -99,7 +99,7 @@ def _robot(r: Report) -> str:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
     within = "" if r.overview.loops else ", moved within the limits of joints"
-    about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
+    about = f"Links at the neutral posture{within}, each as the hull of its shapes, or round and as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
     return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))

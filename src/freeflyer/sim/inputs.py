@@ -171,7 +171,7 @@ class Senses:
 
 
 def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
-    """InputError for what is no Sensing, or one of another number of coordinates, or with a delay that is no multiple of dt (s)."""
+    """InputError for anything but a Sensing of this number of coordinates, with a delay that is a multiple of dt (s)."""
     if sensing is None:
         return None
     sensing = instance("sensing", sensing, Sensing)

@@ -125,7 +125,7 @@ def digest(model: Model) -> str:
 
 
 def check_run(model: Model, run: object) -> Run:
-    """InputError for what is no run of this model."""
+    """InputError for anything that is no run of this model."""
     run = instance("run", run, Run)
     if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(

@@ -140,7 +140,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record))
+    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
@@ -218,7 +218,7 @@ def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> 
 
 
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
-    """The state after what events change where a simulation begins."""
+    """The state after changes by events at the begin of a simulation."""
     for event in events:
         change = None if event.start is None else event.start(state)
         if change is not None:

@@ -1,4 +1,4 @@
-"""A page in the browser with one robot: its posture, sliders, what is drawn beside the links, and notes."""
+"""A page in the browser with one robot: its posture, sliders, layers, and notes."""
 
 from __future__ import annotations
 

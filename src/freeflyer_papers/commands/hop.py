@@ -25,7 +25,7 @@ SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
 
 def hop(
     experiment: ExperimentArgument = None,
-    duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the experiment's")] = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="Run time, s.", show_default="the experiment's")] = None,
     settings: SetOption = None,
     folder: FolderOption = None,
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,

@@ -1,4 +1,4 @@
-"""Chapters 2 and 3 of the decoupling thesis: what is computed."""
+"""Chapters 2 and 3 of the decoupling thesis: results."""
 
 from __future__ import annotations
 

@@ -42,7 +42,7 @@ class Encoder:
 class Tracking(namedtuple("Tracking", (
     "names encoder alpha beta rate t actual estimated actual_rates estimated_rates closure redundant "
     "passive_names passive_error settled"))):  # fmt: skip
-    """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
+    """Motors on sinusoids and their estimates, at the times t (n,), s.
 
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;

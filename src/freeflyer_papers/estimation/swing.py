@@ -1,4 +1,4 @@
-"""A lateral swing on two feet in MuJoCo, and what the estimators make of its encoders and forces. Kangaroo paper, VI-B, Figs 21-22.
+"""A lateral swing on two feet in MuJoCo, and estimates from its encoders and forces. Kangaroo paper, VI-B, Figs 21-22.
 
 The pelvis sways sideways over soles that stay. Servos follow motor positions found by inverse kinematics, with the forces that hold
 each posture fed forward. From the simulator come the motors' positions, as encoders show them, and their forces; the estimators

@@ -121,7 +121,7 @@ def _size(joint: Joint, what: str, limits: tuple[float, ...]) -> Iterator[Findin
 
 
 def _missing(description: Description) -> Iterator[Finding]:
-    """One note per joint, naming what it lacks."""
+    """One note per joint about its missing limits."""
     for joint in description.joints:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
             continue

@@ -66,7 +66,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
 
 
 def _excess(moments: np.ndarray) -> tuple[str, float]:
-    """(what is violated, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
+    """(violated condition, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
     if moments[0] < -tol.INERTIA_ROUNDING * abs(moments[2]):
         return "negative-inertia", float(-moments[0])
     excess = float(moments[2] - moments[0] - moments[1])

@@ -31,7 +31,7 @@ from freeflyer.sim.simulating import simulate
 
 
 class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
-    """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared), of
+    """`name` is a function of freeflyer, and after a comma a further argument: "gravity", or a number of wrenches (prepared), of
     frames, or of contacts that hold frames in all directions. `arguments` are fields of States, or `frame`; `axes`: which of a
     result's axes for one state run over velocity coordinates."""
 

@@ -43,8 +43,8 @@ class CycleTiming(namedtuple("CycleTiming", "name cycles median slow slowest")):
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,
                 turn: int = 50) -> tuple[CycleTiming, ...]:  # fmt: skip
-    """Times of the contestants, in turns of `turn` cycles; a round before, for caches and compiling, does not count. Turns of one
-    cycle show what a cycle costs between other work, which takes its place in the processor's caches.
+    """Times of the contestants, in turns of `turn` cycles; a round before, for caches and compiling, does not count. Turns of
+    one cycle show the cost of a cycle between other work, which takes its place in the processor's caches.
 
     `clock` gives seconds: on a machine that others use, time.thread_time leaves out what they take."""
     times = [np.empty(rounds * len(c.states)) for c in contestants]

@@ -43,7 +43,7 @@ class Bench:
         return html_tables(self.conditions(), self.tables())
 
     def conditions(self) -> str:
-        """The machine, its versions, and what a call costs at least."""
+        """The machine, its versions, and the least cost of a call."""
         m = self.machine
         versions = ", ".join(f"{k} {v}" for k, v in m.versions.items())
         line = f"{m.cpu}, {m.cores} cores, {m.architecture}, {m.system}, Python {m.python}; {versions}"

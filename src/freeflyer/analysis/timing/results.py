@@ -161,7 +161,7 @@ PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "
 
 
 def machine() -> Machine:
-    """Describe this machine: CPU, usable cores, versions of what is timed."""
+    """Describe this machine: CPU, usable cores, versions of the timed packages."""
     return Machine(cpu=_cpu(), cores=usable_cores(), architecture=platform.machine(),
         system=f"{platform.system()} {platform.release()}", python=platform.python_version(),
         versions={name: found for name in PACKAGES if (found := _version(name)) is not None})  # fmt: skip

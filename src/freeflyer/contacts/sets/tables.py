@@ -24,7 +24,7 @@ MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
-    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, what they touch."""
+    """Loops and couplings of a tree: the rows that are kept, the name of the loop or coupling of each, and their links."""
 
     rows: list[int]
     names: tuple[str, ...]

@@ -13,7 +13,7 @@ small eps, and starts again from there. Then it takes turns: from nothing and th
 iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows, or all but some (jams.py).
 """
 
-from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, workspace
+from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, times_zero, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.jams import make_firm, open_worst, put_firm
@@ -38,36 +38,40 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     for k in range(rows):
         size = max(size, abs(load(b, k)))
     enough, least, firm, inner = accuracy * size + LEAST, 0.0, workspace(G, rows + 8), taken(G)
-    make_firm(limits, boxes, cones, firm)
-    for attempt in range(ATTEMPTS + JAMS):
-        if attempt == 0 or least > enough:
-            release(G, inner)
-            found, left = workspace(G, rows + 8), workspace(G, width + 8)
-            if attempt == PATH:
-                count = 1
-                follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
-            elif attempt >= ATTEMPTS:
-                put_firm(G, width, rows, b, firm, found)
-                if attempt % 2 == 1:
-                    open_worst(found, limits, boxes, cones, bounds, firm)
-            elif attempt == 0 or attempt % 2 == 1:
-                copy_entries(y, rows, found)
-            else:
-                for k in range(rows):
-                    x = GOLDEN * (k + 1) * (attempt - PATH - 2)
-                    store(found, k, size / load(gains, k) * (x - 1.0 * integer(x)))
-            if attempt == 1 or attempt > PATH:
-                turns = SWEEPS * min(attempt, ATTEMPTS) * (attempt % 2)
-                project(found, limits, boxes, cones, bounds)
-                put_velocities(G, width, rows, found, b, left)
-                sweep(G, width, found, left, limits, boxes, cones, bounds, gains, turns)
-            missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
-            if attempt == 0 or missing < least:
-                copy_entries(found, rows, y)
-                least = missing
+    attempt = 0
+    while attempt == 0 or (attempt < ATTEMPTS + JAMS and least > enough):
+        release(G, inner)
+        found, left = workspace(G, rows + 8), workspace(G, width + 8)
+        if attempt == PATH:
+            count = 1
+            follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
+        elif attempt >= ATTEMPTS:
+            if attempt == ATTEMPTS:
+                make_firm(limits, boxes, cones, firm)
+            put_firm(G, width, rows, b, firm, found)
+            if attempt % 2 == 1:
+                open_worst(found, limits, boxes, cones, bounds, firm)
+        elif attempt == 0 or attempt % 2 == 1:
+            copy_entries(y, rows, found)
+        else:
+            for k in range(rows):
+                x = GOLDEN * (k + 1) * (attempt - PATH - 2)
+                store(found, k, size / load(gains, k) * (x - 1.0 * integer(x)))
+        if attempt == 1 or attempt > PATH:
+            turns = SWEEPS * min(attempt, ATTEMPTS) * (attempt % 2)
+            project(found, limits, boxes, cones, bounds)
+            put_velocities(G, width, rows, found, b, left)
+            sweep(G, width, found, left, limits, boxes, cones, bounds, gains, turns)
+        missing = newton(G, width, found, left, rows, limits, boxes, cones, bounds, gains, b, enough, polishing)
+        if attempt == 0 or missing < least:
+            copy_entries(found, rows, y)
+            least = missing
+        attempt += 1
     project(y, limits, boxes, cones, bounds)  # what rounding left outside
     put_velocities(G, width, rows, y, b, u)
     least, _ = find_set(y, u, limits, boxes, cones, bounds, gains, kinds, workspace(G, rows + 8))
+    for k in range(rows):
+        least = least + times_zero(load(b, k))
     release(G, room)
     return least, enough, count
 
