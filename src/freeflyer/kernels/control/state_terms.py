@@ -22,11 +22,6 @@ def part_of(topology, k):
     return from_entry(topology, load_int(topology, TABLE_AT) + table_int(topology, k))
 
 
-def count_of(part, k):
-    """Entry k of the table of a part."""
-    return load_int(part, load_int(part, TABLE_AT) + k)
-
-
 @kernel
 def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
     """v (nv,) = G u, gamma (nv,), G (nv, stride)."""
@@ -86,7 +81,7 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
             store(v, j, load(u, j))
     else:
         put_closed_motion(topology, parameters, q, u, v, gamma, G, stride)
-    f = count_of(frames, 0)
+    f = table_int(frames, 0)
     whole, forces = workspace(q, nv * nv + 8), workspace(q, 2 * nv + 8)
     wide_A, wide_Jc, wide_jacobians = workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8), workspace(q, 6 * f * nv + 8)
     all_terms(frames, parameters, q, v, from_entry(parameters, GRAVITY), MIXED, whole, forces, wide_A, wide_Jc, centroidal, poses,
