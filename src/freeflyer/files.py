@@ -24,8 +24,6 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
     try:
         refuse_existing(path, overwrite)
         status = _status(path)
-        if status is not None and stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
         if status is None or stat.S_ISREG(status.st_mode):
             _replace(Path(os.path.realpath(path)), data, status)
         elif streams:
@@ -40,18 +38,22 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
 
 
 def refuse_existing(path: str | os.PathLike[str], overwrite: bool) -> None:
-    """FileError for a file or link that is there, unless it may be replaced."""
-    shown = check_path(path)
+    """FileError for a folder, for a file or link that is there, unless it may be replaced, and for a name in no folder."""
+    shown, folder = check_path(path), os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
     if not overwrite and os.path.lexists(path):
         raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+    if not os.path.isdir(folder):
+        raise FileError(f"{shown} cannot be written: there is no folder {format_value(folder, 200)}", path=str(path))
 
 
 def check_target(path: str | os.PathLike[str], endings: Collection[str], overwrite: bool) -> str:
     """The ending of a file to write, in small letters. Errors: FileError for one not in `endings`, and as refuse_existing."""
-    shown, ending = check_path(path), Path(path).suffix.lower()
-    if ending not in endings:
-        raise FileError(f"{shown} must end in {' or '.join(endings)}: no other kind of file is written", path=str(path))
     refuse_existing(path, overwrite)
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        raise FileError(f"{check_path(path)} must end in {' or '.join(endings)}: no other kind of file is written", path=str(path))
     return ending
 
 

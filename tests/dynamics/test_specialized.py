@@ -137,7 +137,10 @@ def test_inputs_of_all_kinds(arm: tuple[ff.Model, ff.Model]) -> None:
     rng = fresh(20)
     q, v, a = rng.standard_normal((3, 41, 3))
     wide = rng.standard_normal((41, 9))
-    for x in ((q, v, a), (q[::-1], v[:, ::-1], wide[:, ::3]), (q[0], v, a), (q, v[0], a[:1]),
+    for x in ((q, v, a),
+              (q[::-1], v[:, ::-1], wide[:, ::3]),
+              (q[0], v, a),
+              (q, v[0], a[:1]),
             (q[0].tolist(), v[0].tolist(), [0, 1, 2])):  # fmt: skip
         assert error(ff.inverse_dynamics(fast, *x), ff.inverse_dynamics(model, *x)) < ALIKE
     out = np.empty((41, 3))

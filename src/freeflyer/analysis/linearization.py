@@ -118,7 +118,7 @@ class Mode(namedtuple("Mode", "real imaginary count behaviour motion")):
 
     @property
     def period(self) -> float:
-        """Of a swing (s); infinite where nothing swings."""
+        """Period of a swing (s); infinite if nothing swings."""
         return 2.0 * np.pi / self.imaginary if self.imaginary else float("inf")
 
     @property

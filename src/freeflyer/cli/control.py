@@ -147,7 +147,7 @@ def draw(result: ControlRun, folder: Path) -> list[Path]:
 
 
 def summary(result: ControlRun) -> dict[str, Any]:
-    """What the table says, as numbers."""
+    """Numbers of the table."""
     import numpy as np
 
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
@@ -260,7 +260,7 @@ def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | 
     from freeflyer.control.standing import stand_on_feet
 
     robot = load_robot(name, None, loops)
-    model, path = _without_springs(robot.model, plant), plant or robot.path
+    model, path = _without_springs(robot, plant), plant or robot.description.file or None
     if sole is not None and feet is None:
         raise InputError("--sole gives the size of the feet that --feet names: give both")
     return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
@@ -286,7 +286,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
 
 
-def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
+def _named_feet(model: Model, feet: str, sole: str | None, path: Path | str | None) -> list[Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
     from freeflyer.contacts.feet import feet_from_file

@@ -43,7 +43,7 @@ def linearize(
     from freeflyer.model import neutral, read_posture
     from freeflyer.plots import poles as figures
 
-    model = close_loops(opt.load_robot(robot, base, loops).model)
+    model = close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
     place = None if folder is None else opt.make_folder(folder)

@@ -1,4 +1,4 @@
-"""What commands print and write: tables, one-sentence errors, progress, JSON."""
+"""Output of commands: tables, one-sentence errors, progress, JSON."""
 
 from __future__ import annotations
 

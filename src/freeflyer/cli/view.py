@@ -51,7 +51,7 @@ def view(
     for file, ending in ((image, ".png"), (html, ".html"), (gif, ".gif")):  # before anything is computed
         if file is not None:
             check_target(file, (ending,), overwrite)
-    model = load_robot(robot, base, loops).model
+    model = load_robot(robot, base, loops)
     if model.loops and not opened:
         try:
             model = ff.close_loops(model)
@@ -89,11 +89,13 @@ def view(
 
 
 def first_sample(run: Any, model: Any, forces: bool) -> tuple[Any, dict[str, Any]]:
-    """Posture (nq,) of the first robot at the begin of a run, and what else a picture shows of it."""
+    """Posture (nq,) of the first robot at the begin of a run, after a run's contacts have settled; and options of its picture."""
+    from freeflyer.plots.controlled import SETTLED
     from freeflyer.viewer.motions import floor_of, motion
 
     m = motion(run, model)
-    q, (wrenches,) = m.at(0, [0])
+    settled = int((m.t < m.t[0] + SETTLED).sum()) if m.forces else 0
+    q, (wrenches,) = m.at(min(settled, len(m.t) - 1), [0])
     return q[0], {"forces": wrenches if forces else None, "feet": m.feet, "floor": floor_of(m)}
 
 

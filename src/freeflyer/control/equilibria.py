@@ -1,4 +1,4 @@
-"""What inputs hold and steer: equilibria, G(q) u = gravity(q), and missing forces; the controllable subspace, and free spins."""
+"""Motions that inputs steer: equilibria, G(q) u = gravity(q), and missing forces; the controllable subspace, and free spins."""
 
 from __future__ import annotations
 

@@ -125,7 +125,7 @@ def triple_of(kind: str) -> str:
 
 @cache
 def target_of(cpu: str) -> Target:
-    """What a CPU's name means: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
+    """Meaning of a CPU's name: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
 
     Errors: UnknownNameError; InputError for CPUs that LLVM names but makes no code for on that kind, such as ones of 32 bits."""
     if cpu == NATIVE:

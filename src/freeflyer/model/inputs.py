@@ -328,7 +328,7 @@ def gravity_rows(gravity: Any) -> np.ndarray:
 
 
 def explain_gravity(g: np.ndarray) -> str:
-    """What is wrong with numbers of another shape than (3,), and what to write instead."""
+    """Sentence about numbers of another shape than (3,), with the right one."""
     if g.size != 1:
         return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
     down = -abs(float(g.item())) + 0.0  # not -0.0

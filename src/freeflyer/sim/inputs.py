@@ -158,7 +158,7 @@ class PartSensing(Sensing):
 
 
 class Senses:
-    """What a controller gets to know, sample after sample."""
+    """The measured state of a controller, sample after sample."""
 
     def __init__(self, model: Model, sensing: Sensing | None, dt: float) -> None:
         self.model, self.sensing = model, sensing

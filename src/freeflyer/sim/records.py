@@ -16,6 +16,7 @@ from freeflyer.files import check_path
 from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
 from freeflyer.sim.batches import by_name
+from freeflyer.sim.blow_up import Survivors
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run, write_run
 
@@ -25,10 +26,13 @@ NO_FACTS: Mapping[str, Any] = {}
 
 
 class Recorder:
-    """Lists that grow with the run, or a folder that does. every: one of how many samples is kept, besides the last one."""
+    """Lists that grow with the run, or a folder that does. q: where the robots begin. every: one of how many samples is kept,
+    besides the last one."""
 
-    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, every: int = 1, folder: Path | None = None) -> None:
+    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, q: np.ndarray, every: int = 1,
+                 folder: Path | None = None) -> None:  # fmt: skip
         self.model, self.settings, self.digest, self.every, self.folder = model, settings, digest, every, folder
+        self.survivors = Survivors(q)
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]] = []
         self.events: list[Occurrence] = []
         self.count = self.pieces = self.waiting = 0
@@ -37,6 +41,9 @@ class Recorder:
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
                facts: Mapping[str, Any] = NO_FACTS, steps: int = 1) -> None:  # fmt: skip
         """steps: how many there are up to the next sample."""
+        if self.survivors.told:
+            q, v, tau = map(self.survivors.erase, (q, v, np.broadcast_to(tau, v.shape)))
+            forces, facts = ({name: self.survivors.erase(x) for name, x in table.items()} for table in (forces, facts))
         if self.passing:  # the one before was kept only as the last one so far
             self.samples[-1:] = []
         elif self.folder is not None:
@@ -80,7 +87,8 @@ class Recorder:
         if any(x.any() for x in tau):
             taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
         return Run(np.array(t), np.array(q), np.array(v), taus,
-            by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
+            by_name(forces, _stacked), tuple(self.events), self.survivors.failure(failure), dict(self.settings), self.model.name,
+            self.digest,
             {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model)  # fmt: skip
 
 

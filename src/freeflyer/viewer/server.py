@@ -24,7 +24,7 @@ def import_viser() -> Any:
     try:
         import viser
     except ImportError:
-        raise MissingExtraError('the page in a browser needs viser and trimesh: pip install "freeflyer[viewer]"') from None
+        raise MissingExtraError('the page in a browser needs viser: pip install "freeflyer[viewer]"') from None
     return viser
 
 

@@ -54,9 +54,9 @@ def estimate(
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
-    loaded = load_robot(robot, base, loops)
-    s = sensors(loaded.model, rigid=tuple(rigid or ()))
-    file = loaded.path if loaded.path and read_xml(loaded.path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
+    model = load_robot(robot, base, loops)
+    s, path = sensors(model, rigid=tuple(rigid or ())), model.description.file
+    file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
     encoder, sways = Encoder(noise, quantum), 1.5
     sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:

@@ -86,7 +86,7 @@ def draw(run: HopRun, folder: Path) -> list[Path]:
 
 
 def summary(run: HopRun) -> dict[str, Any]:
-    """What the tables say, as numbers."""
+    """Numbers of the tables."""
     energy = run.energy
     works = {name: float(getattr(energy, name)[-1]) for name in (
         "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller")}

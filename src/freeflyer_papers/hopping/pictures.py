@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FRAMES_A_SECOND = 25
+ROUND_OFF = 1e-9  # of each quantity in the units that are drawn
 GROUND = "#d0d5da"
 
 
@@ -35,6 +36,8 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
         >>> figure = hop_figure(freeflyer_papers.hopping.hop("prismatic-II", duration=0.5))
         >>> len([axes for axes in figure.axes if axes.get_ylabel()])
         11
+        >>> [float(y) for y in figure.axes[6].get_ylim()]  # it hops on the spot but for rounding
+        [-1.0, 1.0]
     """
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
@@ -69,6 +72,7 @@ def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]
     for (name, y), colour in zip(curves.items(), SERIES, strict=False):
         axes.plot(t, y, color=colour, lw=1.0, label=name)
     axes.set_ylabel(label)
+    _flatten_round_off(axes, *curves.values())
     if len(curves) > 1:
         axes.legend(fontsize=7, loc="upper left", ncols=len(curves), bbox_to_anchor=(0.0, 1.17), columnspacing=1.0)
 
@@ -78,7 +82,14 @@ def _second(axes: Axes, t: np.ndarray, label: str, y: np.ndarray) -> None:
     right = axes.twinx()
     right.plot(t, y, color=GREEN, lw=1.0)
     right.set_ylabel(label, color=GREEN)
+    _flatten_round_off(right, y)
     right.spines["right"].set_visible(True)
+
+
+def _flatten_round_off(axes: Axes, *curves: np.ndarray) -> None:
+    """Draws as a line what vanishes but for rounding."""
+    if np.abs(curves).max() < ROUND_OFF:
+        axes.set_ylim(-1.0, 1.0)
 
 
 def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:

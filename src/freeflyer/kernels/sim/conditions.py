@@ -1,20 +1,16 @@
 """Conditions of impulses with Coulomb friction, those that impulses and velocities are next to, and by how much they miss them."""
 
-from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero,
-)
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
 
 
-@inlined
 def clamped(x, bound):
     return min(max(x, -bound), bound)
 
 
-@inlined
 def unit2(x, y):
     """(direction of (x, y), its length); zeros if it has none."""
     length = sqrt(x * x + y * y)
@@ -22,7 +18,6 @@ def unit2(x, y):
     return inverse * x, inverse * y, length
 
 
-@inlined
 def tangential_gain(G, width, k):
     """The largest eigenvalue of G's block of the tangents k, k + 1; not zero if the point moves along its normal alone."""
     a, b, c = load(G, width * k + k), load(G, width * k + k + 1), load(G, width * (k + 1) + k + 1)
@@ -30,7 +25,6 @@ def tangential_gain(G, width, k):
     return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
-@kernel
 def put_own_gains(G, width, limits, boxes, cones, gains):
     """gains (rows,): of each row by its own impulse, of both tangents of a point the largest."""
     for k in range(limits + boxes + 3 * cones):
@@ -41,7 +35,6 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
         store(gains, k + 1, own)
 
 
-@kernel
 def put_velocities(G, width, rows, y, b, u):
     """u = G y + b, zero in columns of G that are."""
     step = row_step(G)
@@ -58,7 +51,6 @@ def put_velocities(G, width, rows, y, b, u):
         store_row(u, k, x + z)
 
 
-@inlined
 def change(G, width, k, x, y, u):
     """y_k becomes x; so do the velocities u."""
     difference = x - load(y, k)
@@ -67,7 +59,6 @@ def change(G, width, k, x, y, u):
         add_scaled_row(u, 0, difference, G, width * k, 0, width)
 
 
-@inlined
 def mark(kinds, aims, k, kind, aim):
     """Row k gets a kind, and what its impulse becomes if it is open. Whether it had another kind."""
     other = load(kinds, k) != kind
@@ -109,7 +100,6 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
     return worst, changed
 
 
-@kernel
 def project(y, limits, boxes, cones, bounds):
     """y becomes the nearest impulses that are allowed."""
     at = limits

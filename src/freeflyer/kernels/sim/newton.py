@@ -6,8 +6,8 @@ by factors would take longer, as each entry waits for the one before.
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row,
-    workspace, zero_entries,
+    copy_entries, from_entry, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
@@ -17,7 +17,6 @@ SLOW, LESS = 0.1, 0.01  # residuals that shrink by less ask for a new matrix, to
 STIFF = 1e6  # of a gain: resistance to turns of friction that is next to nothing
 
 
-@inlined
 def list_unknowns(kinds, rows, width, first, firm, places, turns):
     """firm (width,): 1 in rows that are firm, else 0; places (unknowns,): rows with an unknown; turns (points,): first rows of
     sliding points. Returns how many unknowns and sliding points there are."""
@@ -36,7 +35,6 @@ def list_unknowns(kinds, rows, width, first, firm, places, turns):
     return count, slid
 
 
-@inlined
 def put_equations(t, width, aims, firm, turns, slid, out, at):
     """Entries of velocities t (rows,) that Newton's equations make zero, into `out` from `at` on: those of firm rows; in the first
     row of a sliding point the one across friction."""
@@ -47,7 +45,6 @@ def put_equations(t, width, aims, firm, turns, slid, out, at):
         store(out, at + k, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
 
 
-@inlined
 def put_combined(G, width, k, r, s, t, out):
     """out (width,): rows k, k + 1, k + 2 of G, r, s and t times."""
     for i in range(0, width, row_step(G)):
@@ -99,7 +96,6 @@ def invert_rows(A, width, n, places, count):
     return True
 
 
-@inlined
 def eliminate_pair(A, width, n, c, k, inverse):
     """Column c from rows of A, in their two whole rows of entries from k on."""
     step = row_step(A)
@@ -109,7 +105,6 @@ def eliminate_pair(A, width, n, c, k, inverse):
         eliminate_column(A, width, n, c, (k,), inverse)
 
 
-@inlined
 def eliminate_column(A, width, n, c, starts, inverse):
     units = tuple(unit_row(A, k, c) for k in starts)
     x = tuple(inverse * ((1.0 - units[m]) * load_row(A, width * c + k) + units[m]) for m, k in enumerate(starts))
@@ -121,7 +116,6 @@ def eliminate_column(A, width, n, c, starts, inverse):
         store_row(A, width * c + k, x[m])
 
 
-@inlined
 def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
     """y (rows,) becomes less by what the unknowns x stand for."""
     for k in range(rows):
@@ -133,7 +127,6 @@ def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
         store(y, k + 1, load(y, k + 1) - turn * e - push * f)
 
 
-@inlined
 def take_aims(G, width, y, u, rows, first, bounds, kinds, aims):
     """Impulses y of open rows become their aims, those of sliding points friction along theirs; so do the velocities u."""
     for k in range(rows):

@@ -1,8 +1,7 @@
 """The impulses of one of the states that are computed side by side: its own rows of theirs, solved, and put back."""
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
-    zero_entries,
+    from_entry, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
@@ -17,7 +16,6 @@ from freeflyer.kernels.tree.factor import coordinate_before, line_start
 RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
 
 
-@inlined
 def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
     """The state's rows, behind those that hold, and the last coordinates of their groups; shares: dry friction, then friction.
     Returns how many rows, limits and points there are."""
@@ -40,7 +38,6 @@ def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
     return own, limits, cones
 
 
-@inlined
 def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
     """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
@@ -61,7 +58,6 @@ def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
         put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
 
 
-@inlined
 def put_gain_rows(topology, columns, lasts, held, width, rows, G):
     """`rows` of G, a tuple, which have the same coordinates."""
     for k in range(rows[0] - rows[0] % row_step(G), width, row_step(G)):
@@ -77,7 +73,6 @@ def put_gain_rows(topology, columns, lasts, held, width, rows, G):
             store_row(G, width * i + k, total[n])
 
 
-@kernel
 def eliminate_held(G, held, rows, width, b, inverses):
     """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
     (held,): of pivots, 0 for rows that depend on others."""
@@ -94,7 +89,6 @@ def eliminate_held(G, held, rows, width, b, inverses):
                 store(b, i, load(b, i) - s * load(b, c))
 
 
-@inlined
 def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
     """Impulses y of the state: x of its rows but those that hold, which stay as b asks, and theirs."""
     held = table_int(topology, N_SET_ROWS)
@@ -107,7 +101,6 @@ def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
         store(y, states * c + state, -load(inverses, c) * total)
 
 
-@inlined
 def add_compliance(topology, state, states, settings, first, rows, C, width):
     """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
     axes; on soft ground a share of each row's own gain."""
