@@ -241,7 +241,7 @@ def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
 
 def write_packs(put, matrices, made, sizes, at, outputs, first, stop, record):
     """One Pack of each output to the rows of states from `first` on; whether all are finite. Far rows of matrices are put together
-    in near memory and copied in one piece: the CPU then need not read what is there."""
+    in near memory and copied in one piece: the CPU then need not read the old rows."""
     fine = True
     for k, packs in enumerate(made):
         n, rows = sizes[at + k], numbers_at(outputs, k, record)
