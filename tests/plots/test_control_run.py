@@ -10,7 +10,7 @@ from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.style import round_below
-from freeflyer.plots.view import View, bodies
+from freeflyer.plots.view import DENSITY, View, bodies
 from freeflyer.sim.run import Run, digest
 from matplotlib.patches import FancyArrow
 
@@ -190,6 +190,9 @@ def test_a_light_head_far_from_its_joint_ends_near_its_mass(tmp_path) -> None:
     (head,) = bodies(model, model.neutral)
     assert head.points[:, 2].max() == pytest.approx(0.5)
     assert head.points[:, 2].min() == pytest.approx(head.radius)
+    rod = np.sqrt(3.0 / (np.pi * DENSITY * 0.8))  # as heavy, and twice as long as the mass is far
+    ball = np.cbrt(3.0 * 3.0 / (4.0 * np.pi * DENSITY))
+    assert head.radius == pytest.approx(np.sqrt(rod * ball))
 
 
 @pytest.mark.parametrize("name", RUNS)
