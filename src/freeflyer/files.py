@@ -17,8 +17,8 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
 
     A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the umask
     leaves. A symbolic link stays, and the file to which it points is replaced. streams: devices and pipes are written to directly.
-    Errors: InputError for what is no path; FileError for a folder, for a file or link that is there (without overwrite), for
-    devices, pipes and sockets (without streams), and for what the system refuses."""
+    Errors: InputError for anything that is no path; FileError for a folder, for a file or link that is there (without overwrite),
+    for devices, pipes and sockets (without streams), and for what the system refuses."""
     shown = check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
@@ -58,7 +58,7 @@ def check_target(path: str | os.PathLike[str], endings: Collection[str], overwri
 
 
 def check_path(path: object) -> str:
-    """The path as messages show it; InputError for what is no path in text."""
+    """The path as messages show it; InputError for anything that is no path in text."""
     named = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(named, str):
         raise InputError(f"path is {format_value(path)}: expected the name of a file to write, as str or pathlib.Path", path=path)

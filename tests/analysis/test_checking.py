@@ -165,9 +165,6 @@ def test_sound_inertias_have_no_findings():
     (solid(moments=(0.01, 0.01, 0.03)), "error", "triangle-inequality"),
     (solid(moments=(0.01, 0.01, 0.0200005)), "warning", "triangle-inequality"),  # rounding in a file
     (solid(moments=(-0.01, 0.02, 0.02)), "error", "negative-inertia"),
-    (solid(mass=-1.0), "error", "negative-mass"),
-    (solid(mass=np.nan), "error", "not-finite"),
-    (Inertia(2.0, np.zeros(3), 0.02 * np.eye(3) + 0.01 * np.triu(np.ones((3, 3)), 1)), "error", "unsymmetric-inertia"),
     (solid(mass=0.0), "error", "inertia-without-mass"),
     (solid(mass=2e4, moments=(200, 200, 100)), "warning", "mass-unit"),
     (solid(mass=1e-7, moments=(1e-9, 1e-9, 1e-9)), "warning", "mass-unit"),
@@ -212,12 +209,9 @@ def test_sound_limits_have_no_findings():
 @pytest.mark.parametrize(("changes", "expected"), [
     ({"lower": (-90.0,), "upper": (90.0,)}, ("warning", "limits-in-degrees")),
     ({"lower": (0.0,), "upper": (135.0,)}, ("warning", "limits-in-degrees")),
-    ({"lower": (1.0,), "upper": (-1.0,)}, ("error", "limits-inverted")),
     ({"lower": (0.5,), "upper": (0.5,)}, ("warning", "limits-equal")),
     ({"lower": (0.5,), "upper": (1.5,)}, ("warning", "neutral-outside-limits")),
     ({"lower": (-1.5,), "upper": (-0.5,)}, ("warning", "neutral-outside-limits")),
-    ({"lower": (np.nan,), "upper": (1.0,)}, ("error", "limit-not-a-number")),
-    ({"velocity": (-1.0,)}, ("error", "velocity-limit-negative")),
     ({"effort": (0.0,)}, ("warning", "effort-limit-zero")), ({"lower": (), "upper": ()}, ("note", "limits-missing")),
     ({"lower": (-INF,), "upper": (INF,)}, ("note", "limits-missing")), ({"effort": ()}, ("note", "limits-missing")),
 ])  # fmt: skip

@@ -12,8 +12,8 @@ INTS, FLOATS, TRUTHS = ("i", "j", "k"), ("x", "y"), ("s",)
 NAMES = (*INTS, *FLOATS, *TRUTHS)
 
 
-def swap(a, b):
-    return b, a
+def swap(a, *others):
+    return *others, a
 
 
 @kernel

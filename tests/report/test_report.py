@@ -11,6 +11,7 @@ from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.model.description import WORLD, Joint, Link
+from freeflyer.plots import figures, linkage
 from freeflyer.plots.view import bodies
 from freeflyer.report.page import page
 from outline import Outline
@@ -91,9 +92,9 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    refused(ff.FileError, "force=True", ff.report.write_report, quadruped, other)
+    refused(ff.FileError, "overwrite=True", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
-    ff.report.write_report(quadruped, other, force=True)
+    ff.report.write_report(quadruped, other, overwrite=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 
@@ -133,8 +134,8 @@ def test_robots_with_loops():
     q = model.neutral.copy()
     q[model.joint(bent.name).iq] = -0.8
     for found, expected in zip(drawn, bodies(model, q), strict=True):
-        np.testing.assert_array_equal(found.points, expected.points)
-    assert np.abs(drawn[-1].points - bodies(model, model.neutral)[-1].points).max() > 0.01
+        np.testing.assert_array_equal(found.corners, expected.corners)
+    assert np.abs(drawn[-1].corners - bodies(model, model.neutral)[-1].corners).max() > 0.01
 
 
 def lines(description):
@@ -166,3 +167,17 @@ def test_links_bases_and_loops():
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
     assert (base_kind(floating), ff.analysis.overview(ff.build(floating)).joints[0].nv) == ("free", 6)
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]
+
+
+def test_titles_of_views_fit_and_empty_entries_are_counted():
+    d = arm()
+    crane = replace(d, joints=(d.joints[0], replace(d.joints[1], placement=shifted(1.0, 0, 1.0))))
+    floating = ff.build(replace(crane, joints=(Joint("root", "free", WORLD, "base"), *crane.joints)))
+    for model in (floating, robots.chain(8)):
+        figure = linkage.robot(bodies(model, model.neutral))
+        figure.canvas.draw()
+        boxes = [axes.title.get_window_extent() for axes in figure.axes]
+        assert all(box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    found = ff.analysis.matrices(floating)
+    drawn = figures.mass_matrix(found).axes[0].images[0].get_array()
+    assert found.sparsity == np.ma.getmaskarray(drawn).mean() > (found.mass_matrix == 0.0).mean()  # some are not exactly zero

@@ -137,6 +137,9 @@ def test_a_rod_near_the_configuration_of_painleve_keeps_its_conditions(mu):
         run = simulate(rod, q, v, ff.contacts.point("body", (0.0, 0.0, -0.5)), dt=1e-4, duration=0.05, friction=mu)
         energy = ff.kinetic_energy(rod, run.q, run.v) + ff.potential_energy(rod, run.q)
         assert np.diff(energy).max() < 1e-5
+        assert run.ground["residual"].max() < 1e-8
+        jams = way < 0.0 and mu * 1.3 > 1.75  # G of the point's normal by friction and by itself: it would sink if it slid on
+        assert np.isclose(energy[0] - energy[1], 0.5 * way**2 * 1.75 / 4.0, rtol=1e-3) == jams  # of G^-1, along the slip
 
 
 def test_free_flight_is_straight_and_spins_keep_their_energy():

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from freeflyer.errors import FileError, InputError, format_value, unknown_name
+
+if TYPE_CHECKING:
+    from freeflyer.model import Model
 
 option = partial(typer.Option, show_default=False)
 
@@ -46,11 +48,7 @@ ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the br
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
-class Robot(namedtuple("Robot", "model path")):
-    """A loaded robot, and the file it came from, if any."""
-
-
-def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
+def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Model:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
     from freeflyer import robots
     from freeflyer.model.load import AUTO, load
@@ -58,14 +56,14 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
     path = Path(name)
     if os.path.isfile(name):  # False also for names that no file can have
         held = None if base is Base.file else str(base or AUTO)
-        return Robot(load(path, base=held, loops=loops, inertias=inertias), path)
+        return load(path, base=held, loops=loops, inertias=inertias)
     kind, _, options = name.partition(":")
     if kind in robots.names():
         if base is not None or loops is not None:
             raise InputError(
                 f"--base and --loops are for robots read from files; the built-in robot {kind!r} brings its own. "
                 f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'.")
-        return Robot(robots.make(kind, **_options(name, options)), None)
+        return robots.make(kind, **_options(name, options))
     if os.path.isdir(name):
         raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)
     if path.suffix or len(path.parts) > 1:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull, QhullError
+import scipy
 
 from freeflyer.contacts.description import VERTICAL, Contact, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
@@ -193,10 +193,10 @@ def _level(ends: np.ndarray, level: bool) -> np.ndarray:
 
 
 def _lower_face(points: np.ndarray) -> np.ndarray:
-    """Of a body's corners (k, 3) those of the faces of its convex hull that look down, else its lowest ones."""
+    """Corners of the downward faces of the convex hull of points (k, 3), else the lowest points."""
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):  # flat, or fewer than four points
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):  # flat, or fewer than four points
         return points[points[:, 2] < points[:, 2].min() + FLAT]
     down = hull.equations[:, 2] < -np.cos(SOLE_TILT)
     if not down.any():
@@ -215,8 +215,8 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
         return np.array([[*points[:, :2].mean(axis=0), points[:, 2].min()]])
     if len(points) < 3 or spread[1] <= COLLINEAR_RATIO * spread[0]:
         return points
-    corners = points[ConvexHull(flat).vertices]
-    room = LOST_AREA * ConvexHull(flat).volume
+    corners = points[scipy.spatial.ConvexHull(flat).vertices]
+    room = LOST_AREA * scipy.spatial.ConvexHull(flat).volume
     while len(corners) > 3:
         x, y = (np.roll(corners, k, axis=0)[:, :2] - corners[:, :2] for k in (1, -1))
         cut = 0.5 * np.abs(x[:, 0] * y[:, 1] - x[:, 1] * y[:, 0])
@@ -231,7 +231,7 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
 
 
 def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
-    """Of each link its shapes. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
+    """Shapes of each link. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
     where = f"URDF {Path(path).name!r}"
     found = {
         name: [_shape(element, Path(path), where) for element in link.findall("collision")]

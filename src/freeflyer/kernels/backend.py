@@ -1,8 +1,8 @@
 """What kernels are written in: marks of functions to be compiled, and primitives, whose text is their meaning for one number.
 
-Algorithms are plain Python functions. `kernel` marks those that are compiled as functions of their own; all others are parts of
-their callers. `primitive` marks the few functions below them whose compiled meaning is given in compiler/meanings: operations of
-registers and memory.
+Algorithms are plain Python functions, which become parts of their callers, or of their entries. `kernel` marks long ones, which
+several callers share: they are compiled as functions of their own. `primitive` marks the few functions below them whose
+compiled meaning is given in compiler/meanings: operations of registers and memory.
 
 Memory: a compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
 Plain Python works on anything indexed. `load` and `store` are the only functions that read and write it. Indices come from a
@@ -134,14 +134,6 @@ def row_total(buffer: Any, x: Any) -> Any:
 def row_width(buffer, n):
     """The length of rows of n entries that can be handled row by row."""
     return n if row_step(buffer) == 1 else n + LANES - 1 & -LANES
-
-
-def rows_for(out, n, fits):
-    """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
-    width = row_width(out, n)
-    if row_step(out) == 1 and fits:
-        return out
-    return workspace(out, width * width)
 
 
 def zero_entries(buffer, n):
@@ -311,23 +303,16 @@ def scatter(packs, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, 0, False)
 
 
-@kernel
 def scatter_picked(packs, places, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, places, True)
 
 
 def mirrored(U, L, n, stride, M):
     """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
-    if row_step(M) == 1:
-        mirrored_packs(U, L, n, stride, M)
-    else:
+    if row_step(M) > 1:
         mirrored_blocks(U, L, n, stride, M)
-
-
-@kernel
-def mirrored_packs(U, L, n, stride, M):
-    """`mirrored` where U is M: matrices of Packs are computed in place."""
-    for i in range(n):
+        return
+    for i in range(n):  # U is M: matrices of Packs are computed in place
         for j in range(i + 1, n):
             store(M, n * j + i, load(L, stride * i + j))
 

@@ -15,7 +15,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
@@ -56,7 +56,6 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     return ratio
 
 
-@kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
     """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
     ones. q_next is NaN where that is not positive."""
@@ -77,7 +76,6 @@ def fill(x, n, number):
         store(x, i, number)
 
 
-@kernel
 def closed_torques(topology, parameters, q, v, a, tau, quality):
     """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. Kangaroo paper, eq. (28),
     (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
@@ -137,7 +135,6 @@ def put_effects(topology, forces, width, unknown, listed, count, out, to):
     return to + count * (1 + unknown)
 
 
-@kernel
 def contact_update(topology, parameters, q, v, a, out, quality):
     """Writes `out` (see above). quality (1,): as `pivot_ratio`; `out` is NaN where that is not positive."""
     nv, unknown = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
@@ -172,7 +169,7 @@ def answer_workspace(topology, tau, size, answer, quality):
     fill(answer, table_int(topology, ANSWER), NAN)
     width = row_width(tau, size + 1)
     work = workspace(tau, size * width)
-    zero_rows(work, 0, size * width)
+    zero_entries(work, size * width)
     return work, width
 
 
@@ -186,7 +183,6 @@ def put_answer(topology, work, size, width, k, from_row, spread, resultant, answ
         store(quality, 0, sqrt(ratio))
 
 
-@kernel
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0 if
     singular, where the answer is NaN."""
@@ -201,7 +197,6 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
     put_answer(topology, work, n, width, n, 0, spread, resultant, answer, quality)
 
 
-@kernel
 def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """As `motor_wrenches`, but the base's equations hold exactly and the motors' by least squares:
 

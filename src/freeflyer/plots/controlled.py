@@ -1,4 +1,4 @@
-"""Pictures of runs under whole-body control: what happened over time, a film strip, and the pushes that a robot bears."""
+"""Pictures of runs under whole-body control: quantities over time, a film strip, and the pushes that a robot bears."""
 
 from __future__ import annotations
 
@@ -101,7 +101,7 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
     """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
 
     Args:
-        mass: Of the robot, kg.
+        mass: Mass of the robot, kg.
         impulses: (n, 2) array, N s.
         fell: (n,) array of bool; which of them were lost.
     Raises: InputError for nothing to draw, and other shapes."""

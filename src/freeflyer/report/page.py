@@ -36,7 +36,7 @@ def page(r: Report) -> str:
 
 
 def document(title: str, maker: str, mark: str, header: str, body: str, style: str = "") -> str:
-    """A page on its own, which asks for nothing from anywhere. header: what stands below the title."""
+    """A page on its own, which asks for nothing from anywhere. header: text below the title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -99,7 +99,7 @@ def _robot(r: Report) -> str:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
     within = "" if r.overview.loops else ", moved within the limits of joints"
-    about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
+    about = f"Links at the neutral posture{within}, each as the hull of its shapes, or round and as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
     return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
@@ -166,7 +166,7 @@ def _matrices(r: Report) -> tuple[str, str]:
     m = r.matrices
     if m is None:
         return _omitted_section(r, "matrices", "Mass matrix"), ""
-    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
+    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries vanish (left empty)."
     mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
     about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
     figure = inline_svg(partial(figures.momentum_matrix, m), "A")
@@ -245,13 +245,13 @@ def _footer(r: Report) -> str:
 
 
 @public
-def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
+def write_report(result: Report, path: str | Path, overwrite: bool = False) -> Path:
     """Report as one self-contained HTML page, written to a file.
 
     Args:
-        path: path.
-        force: Whether a file that is neither empty nor a page of this function may be replaced.
-    Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
+        path: File; its name ends in .html. A page of this function is replaced.
+        overwrite: Whether a file of another kind may be replaced.
+    Raises: FileError for such a file without `overwrite`, another ending, a folder, and a file that cannot be written.
 
     Examples:
         >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
@@ -260,17 +260,17 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
         ('chain.html', True)
     """
     path = Path(path)
-    refuse_to_replace(path, force)
+    refuse_to_replace(path, overwrite)
     write_atomically(path, page(result))
     return path
 
 
-def refuse_to_replace(path: Path, force: bool = False) -> None:
+def refuse_to_replace(path: Path, overwrite: bool = False) -> None:
     """Errors: FileError for a name that does not end in .html, and where a report would replace a file of another kind."""
     check_target(path, (".html", ".htm"), overwrite=True)
-    if not force and path.exists() and not is_report(path):
-        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with force=True",
-            path=str(path))  # fmt: skip
+    if not overwrite and path.exists() and not is_report(path):
+        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with "
+            "overwrite=True", path=str(path))  # fmt: skip
 
 
 def is_report(path: Path) -> bool:

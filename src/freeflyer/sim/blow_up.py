@@ -34,14 +34,15 @@ def cause(model: Model, v: np.ndarray, v_next: np.ndarray, tau: np.ndarray, h: f
 
 
 class Survivors:
-    """Robots of a batch that go on, and sentences about those that blew up, which rest where they began; their record is NaN."""
+    """Robots of a batch that go on, and sentences about those that blew up. These rest where they began, and their record is NaN.
+    """
 
     def __init__(self, q: np.ndarray) -> None:
         self.q, self.lost, self.told = q, np.zeros(q.shape[:-1], bool), list[str]()
 
     def go_on(self, state: EventState, found: EventState, h: float) -> EventState:
-        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left, and under
-        constraints, because their steps are those of the whole batch."""
+        """`found`, a time h after `state`, without robots that are too fast. StepError if none is left. Under constraints also if
+        one is too fast: its step is not made in compiled code, so the bits of the others would change."""
         fast, tau = ~(np.abs(found.v) <= FASTEST).all(axis=-1), np.broadcast_to(state.tau, state.v.shape)
         for place in map(tuple, np.argwhere(fast & ~self.lost)):
             why = cause(state.model, state.v[place], found.v[place], tau[place], h)

@@ -49,8 +49,9 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, inputs that
-    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
+    Errors of the equations at the start are raised. Later, speeds beyond 1e8 m/s or rad/s, events without end, inputs that
+    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). A robot of a batch that
+    blows up has NaN from there on, and the others go on; under constraints the run of all ends. An error of your own
     functions is raised, with the run so far as its attribute `run`.
 
     Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an
@@ -139,7 +140,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record))
+    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
@@ -217,7 +218,7 @@ def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> 
 
 
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
-    """The state after what events change where a simulation begins."""
+    """The state after changes by events at the begin of a simulation."""
     for event in events:
         change = None if event.start is None else event.start(state)
         if change is not None:

@@ -45,8 +45,8 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From the time of a state to t1, a time h later but for rounding. law: the forces meanwhile, `held` or not. record: where
-    events are appended. survivors: of the batch."""
+    """Stretch from the time of a state to t1, a time h later but for rounding. law: the forces meanwhile, `held` or not. record:
+    list to which events are appended. survivors: those of the batch."""
 
     stepper: Stepper
     law: Forces
@@ -58,8 +58,8 @@ class Stretch:
     survivors: Survivors
 
     def run(self, start: EventState, before: Sequence[float] | None) -> Result:
-        """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
-        forces that are held may jump between two stretches, and take a value past zero."""
+        """Integrate to t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the
+        first one: forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
             return Result(self._advance(start, self.h), [], False)
         known, state, values = len(self.record), start, self._event_values(start)

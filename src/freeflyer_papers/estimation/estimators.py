@@ -42,7 +42,7 @@ class Encoder:
 class Tracking(namedtuple("Tracking", (
     "names encoder alpha beta rate t actual estimated actual_rates estimated_rates closure redundant "
     "passive_names passive_error settled"))):  # fmt: skip
-    """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
+    """Motors on sinusoids and their estimates, at the times t (n,), s.
 
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
@@ -133,7 +133,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
 
 def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,
         rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """What encoders show of positions and rates (n, m)."""
+    """Readings of encoders at positions and rates (n, m)."""
     if not (encoder.noise >= 0.0 and encoder.quantum >= 0.0):
         raise InputError(f"noise and quantum must be 0 or more (m or rad), got {encoder}")
     if encoder.noise == encoder.quantum == 0.0:

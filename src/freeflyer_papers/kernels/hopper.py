@@ -187,7 +187,6 @@ def step_workspaces(like, n):
         workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 
 
-@kernel
 def put_jacobian(topology, parameters, record, x, n, work, body, spaces):
     """Derivatives of all rates by the n unknowns, and the rates at x."""
     y, f, J, _, _, b, _ = spaces

@@ -95,7 +95,6 @@ def put_status(record, running):
     store(record, L.STATUS, select_less(0.5, running * select_less(status, 0.5, 1.0, 0.0), over, status))
 
 
-@kernel
 def hop_steps(topology, parameters, system, record, trace):
     """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones the time,
     what it ended with, the phase, and the state with the works at the ports."""

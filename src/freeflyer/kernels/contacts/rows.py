@@ -127,7 +127,6 @@ def add_power(wrenches, count, V, X, at):
         store_row(X, at + k, load_row(X, at + k) + (power + w[2] * load_row(wrenches, 5 * LANES + k)))
 
 
-@kernel
 def put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates):
     """The chosen rows of loops and couplings, the first of the set."""
     nv, rows, to = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(topology, FREE_AT)

@@ -28,7 +28,6 @@ def add_scaled_row(A, to, s, B, row, start, end):
         store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
 
 
-@kernel
 def put_gram(topology, path, count, X, D, stride, rows, width, G):
     """G (rows, width) = X^T D^-1 X on and above the diagonal; D's inverses lie `stride` apart; path: where topology lists the
     `count` coordinates in which X is not zero."""
@@ -42,7 +41,6 @@ def put_gram(topology, path, count, X, D, stride, rows, width, G):
                 add_scaled_row(G, width * i, s, X, width * j, i, width)
 
 
-@kernel
 def put_sizes(G, rows, width, sizes, energy):
     """Sizes (rows,) of the terms of b, from those of its first part and the size of the forces as energy; the largest entry of G's
     diagonal."""
@@ -143,7 +141,6 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
             put_back(G, width, inverses, b, y, c, rows)
 
 
-@kernel
 def solve_system(topology, parameters, system, a, y, verdict):
     """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py). system: M (n, n), f (n,), J (r, n), b
     (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of the sum of their squares by M's

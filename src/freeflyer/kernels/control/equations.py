@@ -43,7 +43,6 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
             store(total, n * j + c, load(wide, width * j + c))
 
 
-@kernel
 def put_least(H, slope, theta, beta, inverses, d, r, F):
     """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
     E, e = workspace(H, d * r + 8), workspace(H, d + 8)
@@ -65,7 +64,6 @@ def pivot_ratio(inverses, n, found):
     return select_less(ratio, found, ratio, found)
 
 
-@kernel
 def put_sizes(J, weights, s, K, rows, n, share):
     """share (rows,): for each row of K the mean weighted square of the rows of J (s, n), beside its own."""
     total = 0.0
@@ -202,7 +200,6 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
     return False
 
 
-@kernel
 def keeps(A, lower, upper, x, N, first, end):
     """Whether x (N,), with zeros behind it, keeps the rows from `first` to `end` of A (., N)."""
     width = row_width(A, N)

@@ -52,7 +52,6 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
             store(own, count * i + j, load(M, n * c + table_int(topology, places + j)))
 
 
-@kernel
 def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, sloped, rows, A, u):
     """Branches that are not compressed: s is their accelerations."""
     N = p + table_int(topology, N_COMPRESSED)

@@ -73,7 +73,6 @@ def put_task(topology, share, kind, row, count, places, numbers, at, speeds, mom
         put_equation(lower, upper, row + i, wanted - load(bias, c))
 
 
-@kernel
 def put_posture(topology, parameters, q, row, count, places, numbers, at, v, A, lower, upper):
     """Rows of a posture: its numbers are gains, velocity and acceleration (count) of the target, and the target (nq,). `places`:
     columns, then the places in the tree's velocities."""

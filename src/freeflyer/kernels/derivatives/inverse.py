@@ -158,50 +158,66 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
 
-def momentum_rows(topology, work, directions, loads, table, c):
-    """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
-    move, their motions)."""
+def motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed):
+    """Writes motions of bodies, loads and forces of subtrees at v and a, under gravity g and so many wrenches."""
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+
+
+def column_loads(topology, work, c):
+    """((mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move, their motions, their momenta)."""
+    (directions, _, _, loads, _, _), n = areas(topology), load_int(topology, N_COLUMNS)
+    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
+    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    m, h, I = x[21], x[:3], x[3:9]
+    return (m, h, I, x[9:12], x[12:21]), s, inertia_times(m, h, I, s)
+
+
+def momentum_rows(topology, work, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; their loads and motions."""
     n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     for k in range(c, c + row_step(work)):
         store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
         store(table, NUMBER * stride + k, k)
-    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
-    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-    m, h, I = x[21], x[:3], x[3:9]
+    loads, s, f = column_loads(topology, work, c)
     store_spatial_rows(table, S * stride + c, stride, s)
-    store_spatial_rows(table, F * stride + c, stride, inertia_times(m, h, I, s))
-    return (m, h, I, x[9:12], x[12:21]), s
+    store_spatial_rows(table, F * stride + c, stride, f)
+    return loads, s
 
 
 @kernel
 def put_momenta(topology, work, table):
     """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
-    directions, _, _, loads, _, _ = areas(topology)
     for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
-        momentum_rows(topology, work, directions, loads, table, c)
+        momentum_rows(topology, work, table, c)
+
+
+def column_changes(topology, work, c, loads, s):
+    """(X, Y, T, what S_j meets in dq and in dv) of columns c, c + 1, ... with these loads and motions."""
+    (_, moving, _, _, forces, _), n, (m, h, I, p, K) = areas(topology), load_int(topology, N_COLUMNS), loads
+    p, K = scale(2.0, p), tuple(2.0 * x for x in K)
+    V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
+    A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
+    x = motion_cross(V, s)
+    y = spatial_add(motion_cross(A, s), motion_cross(V, x))
+    force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
+    by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
+    z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
+    return x, y, z, by_q, spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
 
 
 @kernel
 def put_table(topology, work, table):
-    directions, moving, _, loads, forces, _ = areas(topology)
-    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    for c in range(0, n, row_step(work)):
-        (m, h, I, p, K), s = momentum_rows(topology, work, directions, loads, table, c)
-        p, K = scale(2.0, p), tuple(2.0 * x for x in K)
-        store_rows(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
-        V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
-        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
-        x = motion_cross(V, s)
-        y = spatial_add(motion_cross(A, s), motion_cross(V, x))
-        force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
-        by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
+    stride = load_int(topology, COLUMN_ROW)
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        loads, s = momentum_rows(topology, work, table, c)
+        store_rows(table, G * stride + c, stride, scale(2.0, add(cross(loads[3], s[0]), rotate_back(loads[4], s[1]))))
+        x, y, z, by_q, by_v = column_changes(topology, work, c, loads, s)
         store_rows(table, X * stride + c, stride, x[1])
-        store_spatial_rows(table, Y * stride + c, stride, y)
-        store_spatial_rows(table, BY_Q * stride + c, stride, by_q)
-        z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
-        by_v = spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
-        store_spatial_rows(table, T * stride + c, stride, z)
-        store_spatial_rows(table, BY_V * stride + c, stride, by_v)
+        for rows, a in ((Y, y), (T, z), (BY_Q, by_q), (BY_V, by_v)):
+            store_spatial_rows(table, rows * stride + c, stride, a)
 
 
 @kernel
@@ -227,26 +243,23 @@ def finish_table(topology, parameters, v, work, table):
 
 
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
-    """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
+    """Writes the table at (q, v, a), under gravity g and so many wrenches."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+    motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
-    return work
+    if count > 0:
+        put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-@kernel
 def inverse_table(topology, parameters, q, v, a, table):
+    """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 
-@kernel
 def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
-    g, count = load3(gravity, 0), wrench_count(topology)
-    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
-    put_held(topology, parameters, work, wrenches, expressed, table)
+    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
+    count = wrench_count(topology)
+    put_inverse_table(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, table)
 
 
 @kernel

@@ -24,7 +24,6 @@ def strip_width(nv, step):
     return max(CACHE_NUMBERS // (3 * max(nv, 1)) // block, 1) * block
 
 
-@kernel
 def clear_behind(B, n, first, width):
     """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
     for at in range(0, n * width, width):

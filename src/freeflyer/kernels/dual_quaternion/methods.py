@@ -55,7 +55,6 @@ def add_body(topology, parameters, work, i, M, C, width, forces):
         store_row(forces, k, load_row(forces, k) + dot(J[1], weight))
 
 
-@kernel
 def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     """M (nv, nv), C (nv, nv) with Mdot - 2 C skew, and the forces (nv,) that hold the robot: (46), (47), minus (50)."""
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
@@ -93,7 +92,6 @@ def body_motion(topology, work, i, v, a):
     return nu, rate
 
 
-@kernel
 def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
     """energy (1,): S (54), armature included; slope (nv,): dS/da (55); active (nv,): the forces (48) of gravity, J^T m g."""
     work, nv = workspace(q, jacobians_size(topology, q)), load_int(topology, N_V)
@@ -133,7 +131,6 @@ def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
         i = load_int(topology, body_ints(i) + PARENT)
 
 
-@kernel
 def kane(topology, parameters, q, v, a, gravity, inertial, active):
     """inertial (nv,): phi, of the wrenches Psi a + S nu, armature included; active (nv,): those (60) of gravity."""
     g, work = load3(gravity, 0), workspace(q, work_size(topology))

@@ -79,13 +79,11 @@ def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expr
     backward(topology, parameters, q, work, tau)
 
 
-@kernel
 def newton_euler(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
     put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
 
 
-@kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
@@ -117,7 +115,6 @@ def executions(topology, parameters, q, v, mass, out):
             store(out, nv * j + k, load(column, j))
 
 
-@kernel
 def mass_by_newton_euler(topology, parameters, q, M):
     """M (nv, nv), armature included: column k is what the unit acceleration k takes at rest, without gravity."""
     nv = load_int(topology, N_V)
@@ -128,7 +125,6 @@ def mass_by_newton_euler(topology, parameters, q, M):
             store(M, nv * j + k, load(M, nv * k + j))
 
 
-@kernel
 def coriolis_by_newton_euler(topology, parameters, q, v, C):
     """C (nv, nv), Mdot - 2 C skew: column k is what the twists of the unit velocity k take where frames move by v."""
     executions(topology, parameters, q, v, False, C)

@@ -51,7 +51,6 @@ def normal_equations(plan, g, J, nv, residual, H, gradient):
                     store(H, to, load(H, to) + x * load(J, row * nv + load_int(plan, pairs + 2 * b)))
 
 
-@kernel
 def fix_at_limits(plan, g, x, lower, upper, H, gradient):
     """Coordinates at a limit that the step would leave stay: their row and column become the identity's."""
     at = group_ints(plan, g)
@@ -97,7 +96,6 @@ def squared_residual(plan, g, residual):
     return total
 
 
-@kernel
 def within_limits(plan, x, lower, upper, nv):
     """Moves every coordinate of a group to its nearest limit if it is beyond."""
     for j in range(nv):
@@ -182,7 +180,6 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     return steps
 
 
-@kernel
 def close_posture(topology, parameters, q, lower, upper, limits, closed, residual, steps):
     """closed (nq,): the least open posture from q by the plan that is topology's table, and its residual; steps (1,) taken.
     lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most

@@ -5,6 +5,7 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 
 from freeflyer.kernels.backend import (
     LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
@@ -37,7 +38,6 @@ def inverse_of(topology, k):
     return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
 
 
-@kernel
 def closed_or_nan(topology, residual):
     """One, or NaN where a loop is open."""
     worst = 0.0 * load(residual, 0)
@@ -73,7 +73,6 @@ def linkage_map(topology, parameters, q):
     return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
 
 
-@kernel
 def linkage_rows(topology, parameters, q, work):
     """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
     J, inverses, residual = linkage_buffers(topology, work)
@@ -105,7 +104,6 @@ def invert_blocks(topology, J, inverses, factor):
     return worst
 
 
-@kernel
 def pivot_ratio(topology, inverses, worst):
     """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
     if worst > GENERAL_PIVOT * GENERAL_PIVOT:
@@ -161,7 +159,7 @@ def solve_rates(topology, J, bias, x, y):
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
         width, largest = row_width(x, n + 2), 0.0
-        zero_rows(work, 0, n * width)
+        zero_entries(work, n * width)
         for i in range(n):
             row = load_int(topology, row_list + i)
             for d in range(n):
@@ -235,7 +233,6 @@ def zero_vector(example, n):
     return x
 
 
-@kernel
 def scatter_independent(topology, u, v):
     """Writes the independent rates u (nu,) to their places in v (nv,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -243,7 +240,6 @@ def scatter_independent(topology, u, v):
         store(v, load_int(topology, at + i), load(u, i))
 
 
-@kernel
 def gather_independent(topology, tau, out):
     """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -251,7 +247,6 @@ def gather_independent(topology, tau, out):
         store(out, i, load(tau, load_int(topology, at + i)))
 
 
-@kernel
 def whole_velocity(topology, work, J, inverses, u):
     """v (nv,) = G u."""
     v = zero_vector(work, load_int(topology, N_V))
@@ -260,7 +255,6 @@ def whole_velocity(topology, work, J, inverses, u):
     return v
 
 
-@kernel
 def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
     to = load_int(topology, FREE_AT)
@@ -279,20 +273,13 @@ def add_rows(X, to, s, Y, row, end):
         store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
 
 
-def zero_rows(X, to, end):
-    """Zeros in X from `to` on; `end` is a multiple of the row step."""
-    for k in range(0, end, row_step(X)):
-        store_row(X, to + k, 0.0)
-
-
-@kernel
 def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     stride = row_width(J, nu)
     G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
-    zero_rows(G, 0, nv * stride)
-    zero_rows(rest, 0, rows * stride)
+    zero_entries(G, nv * stride)
+    zero_entries(rest, rows * stride)
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(nu):
         store(G, stride * load_int(topology, at + i) + i, 1.0)

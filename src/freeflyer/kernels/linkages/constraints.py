@@ -175,7 +175,6 @@ def constraint_residual(topology, parameters, q, residual):
         store(residual, first + k, open_by)
 
 
-@kernel
 def constraints(topology, parameters, q, residual, J):
     """residual (rows,) and J (rows, nv): relative twists of the tied frames and rates of couplings, for each coordinate."""
     work = kinematics_workspace(topology, parameters, q, 0)
@@ -216,7 +215,6 @@ def turn_bias(mask, R_A, R_B, w, dw):
     return dot(inverse_left_jacobian(scale(-1.0, r), c, e), dw) + dot(rate, w)
 
 
-@kernel
 def constraint_bias(topology, parameters, q, v, bias):
     """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, Kangaroo paper, eqs. (55), (57)."""
     to = load_int(topology, FREE_AT)

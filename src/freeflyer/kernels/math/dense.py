@@ -95,7 +95,6 @@ def solve_one(work, n, stride, x):
     return True
 
 
-@kernel
 def invert(work, at, n, stride, largest):
     """[A, .] becomes [., A^-1] in n rows of `stride` numbers from `at` on: NaN where A is singular. As `eliminate`."""
     end, step = row_width(work, 2 * n), row_step(work)
@@ -116,7 +115,6 @@ def inverse_pivot(pivot, diagonal):
     return select_less(SYMMETRIC_PIVOT * diagonal, pivot, 1.0 / pivot, NAN)
 
 
-@kernel
 def factor_symmetric(M, n):
     """M = L D L^T: the lower half of M becomes L, its diagonal 1 / D; NaN where M is singular."""
     for j in range(n):
@@ -135,7 +133,6 @@ def factor_symmetric(M, n):
             store(M, n * i + j, y)  # L D, until row i has its turn
 
 
-@kernel
 def solve_factored(M, n, x, at):
     """The n entries of x from `at` on become M^-1 x, M being factored."""
     for i in range(n):

@@ -34,7 +34,6 @@ def _reduced(x):
     return turned(s, c, turns)
 
 
-@kernel
 def _by_lanes(x):
     s, c = _reduced(x)
     for i in range(lanes(x)):
@@ -71,7 +70,6 @@ def sincos_row(work, angles, sines, cosines, n):
             store_row(work, cosines + i, c)
 
 
-@kernel
 def atan2(y, x):
     """The angle of the point (x, y), lane by lane from the C library."""
     angle = y

@@ -20,7 +20,6 @@ def bound_of(held, lower, upper, i):
     return load(lower, i) if load(held, i) == LOWER else load(upper, i)
 
 
-@kernel
 def put_row(metric, W, A, weights, i, n, width, T, parts):
     """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
     scale, first, last = sqrt(load(weights, i)), n, 0
@@ -37,7 +36,6 @@ def put_row(metric, W, A, weights, i, n, width, T, parts):
             store_row(T, width * i + k, scale * load_row(A, width * i + k))
 
 
-@kernel
 def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
     """Holds row i at one of its limits, or releases it."""
     store(held, i, at)

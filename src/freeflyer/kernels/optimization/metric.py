@@ -111,7 +111,6 @@ def release_row(place, count, m, L, stride, Q, wide, used, places):
             store_row(Q, k + wide, c * y - s * x)
 
 
-@kernel
 def solve_transposed(L, count, stride, x):
     """x (stride,) = L^-T x of the first `count` numbers."""
     for back in range(count):

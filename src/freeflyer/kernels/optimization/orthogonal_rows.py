@@ -33,7 +33,6 @@ def clear(A, start, end):
         store(A, k, 0.0)
 
 
-@kernel
 def put_products(A, rows, width, used, B, at, parts):
     """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a
     time, so that none waits for its own sum."""
@@ -109,7 +108,6 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
                 rank += 1
 
 
-@kernel
 def turn(L, held, i, j, m, width, Q):
     """Columns j and j + 1 of the held rows of L (m, width), and rows of Q, turn so that entry (i, j + 1) vanishes (Givens)."""
     a, b = load(L, width * i + j), load(L, width * i + j + 1)
@@ -264,7 +262,6 @@ def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R
     return rank
 
 
-@kernel
 def far_row(held, L, T, own, m, width, e, z):
     """The first row that is almost dependent on those before it, and could only be met by a z many times as long; -1 if none is."""
     rank, square = 0, 0.0
@@ -280,7 +277,6 @@ def far_row(held, L, T, own, m, width, e, z):
     return -1
 
 
-@kernel
 def put_combination(z, rank, Q, width, y):
     """y (width,) = sum_j z_j Q_j."""
     clear(y, 0, width)

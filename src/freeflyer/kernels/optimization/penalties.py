@@ -25,11 +25,13 @@ MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less i
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
+LEVEL = 1e-9
+NEWTON, DAMPED = 9, 1e-2
+SLOPELESS, SEARCHES, FARTHEST = 1e-13, 10, 1e4  # of the terms of a slope; line searches
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
-@kernel
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
     """W W^T, the inverse of the matrix of a level: share and `squares` (m,) times the products of rows. The last four: room."""
     clear(M, 0, n * width)
@@ -37,7 +39,7 @@ def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R
         if load(squares, i) != 0.0:
             for j in range(n):
                 if load(T, width * i + j) != 0.0:
-                    add_scaled_row(M, width * j, load(T, width * i + j), T, width * i, 0, width)
+                    add_scaled_row(M, width * j, load(squares, i) * load(T, width * i + j), T, width * i, 0, width)
     for i in range(n):
         for j in range(n):
             store(packed, n * i + j, load(M, width * i + j))
@@ -52,13 +54,12 @@ def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, 
     add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
         if load(squares, i) != 0.0:
-            add_scaled_row(g, 0, load(side, i), T, width * i, 0, width)
+            add_scaled_row(g, 0, load(squares, i) * load(side, i), T, width * i, 0, width)
     put_combination(g, n, W, width, h)
     put_direction(True, W, h, n, width, g)
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
 
 
-@kernel
 def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
     """The limit that is held at `place` is released."""
     for i in range(m):
@@ -182,6 +183,38 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
 
 
 @kernel
+def further(T, y, d, low, high, begin, end, softness, sizes, width, values, rates, least, most):
+    """How many steps -d (width,) more from y, a small share of which is the step to the least violations of the rows from `begin`
+    to `end`, lead to these, as far as limits of levels above allow. values, rates: room."""
+    put_products(T, end, width, width, y, 0, values)
+    put_products(T, end, width, width, d, 0, rates)
+    t, length = 0.0, sqrt(dot(d, 0, d, 0, width))
+    for i in range(begin):
+        rate = -1.0 * load(rates, i)
+        if load(softness, i) > 0.0 and abs(rate) > LEVEL * length * load(sizes, i):
+            limit = load(high, i) if rate > 0.0 else load(low, i)
+            most = min(most, max((limit - load(values, i)) / rate, 0.0))
+    for _ in range(SEARCHES):
+        slope, curvature, size = 0.0, 0.0, 0.0
+        for i in range(begin, end):
+            rate = -1.0 * load(rates, i)
+            value = load(values, i) + t * rate
+            miss = value - min(max(value, load(low, i)), load(high, i))
+            if miss != 0.0:
+                slope += miss * rate
+                curvature += rate * rate
+                size += abs(miss * rate)
+        if abs(slope) <= SLOPELESS * size:
+            break
+        if slope > 0.0:
+            most = t
+        else:
+            least = t
+        t = min(max(t - slope / curvature, least), most)
+    return t
+
+
+@kernel
 def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
     """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them. relative:
     the share of the metric beside a level.
@@ -194,6 +227,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     wide = width + stride
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
+    values = workspace(T, m + 8)
     norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
@@ -239,8 +273,11 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
         falling = True
         clear(multipliers, 0, stride)
-        many = True
-        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling):
+        many, even, again, newton, eased, damping = True, False, True, False, share, DAMPED
+        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling or (newton and eased > share)):
+            if passes > 1 and stage < levels and not many and not even:
+                share_of = further(T, y, before, low, high, begin, end, softness, sizes, width, strengths, values, 0.0, FARTHEST)
+                add_scaled_row(y, 0, -share_of, before, 0, 0, width)
             passes += 1
             last_gradient = gradient
             set_row(before, 0, y, 0, width)
@@ -248,33 +285,47 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             for i in range(begin, end):
                 value = dot(T, width * i, y, 0, width)
                 store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
-                if load(softness, i) + load(squares, i) > 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
+                if load(softness, i) + load(squares, i) != 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
                     outside += 1
-            many = outside > n
+            newton = passes <= NEWTON and (outside > n if passes < 2 else newton)
+            many = newton or outside > n
+            renewed = renewed or (even and not falling) or (again and passes > 2 and falling and not many)
+            even = again and passes > 2 and falling and not many
+            again = again and (even or passes <= 2)
             if many or renewed:
                 for i in range(m):
-                    limit = load(softness, i) + load(squares, i) > 0.0 and load(held, i) != EQUAL
-                    if limit and begin <= i < end:
-                        store(squares, i, 1.0 if many and load(strengths, i) != 0.0 else 0.0)
-                        store(softness, i, 1.0 - load(squares, i))
+                    limit = load(softness, i) + load(squares, i) != 0.0 and load(held, i) != EQUAL
+                    if begin <= i < end and load(softness, i) + load(squares, i) != 0.0:
+                        weight = longest / (load(sizes, i) * load(sizes, i)) if even else 1.0
+                        square = not limit or (many and load(strengths, i) != 0.0)
+                        store(squares, i, weight if square else 0.0)
+                        store(softness, i, 0.0 if square else -1.0 if newton else 1.0 / weight)
                     if limit:
                         store(held, i, FREE)
                     store(places, i, -1.0)
                 count, used = 0, width
                 clear(slots, 0, stride)
                 clear(norms, 0, m)
-                put_level_metric(P, begin, end, squares, share, n, width, W, S, L, R, parts)
-            put_free_minimum(P, strengths, begin, end, squares, share, n, width, y, rest, W, d, u)
+                eased = max(share, damping * longest) if newton else share
+                put_level_metric(P, begin, end, squares, eased, n, width, W, S, L, R, parts)
+            put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
             count, used = keep_limits(
                 count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
                 places, multipliers, slots, norms, step, d, parts)  # fmt: skip
+            if newton:
+                add_scaled_row(before, 0, -1.0, y, 0, 0, width)
+                t = further(T, y, before, low, high, begin, end, softness, sizes, width, strengths, values, -1.0, 0.0)
+                add_scaled_row(y, 0, -t, before, 0, 0, width)
+                add_scaled_row(before, 0, t, before, 0, 0, width)
+                add_scaled_row(before, 0, 1.0, y, 0, 0, width)
+                damping = damping * DAMPED if t > -0.5 else damping
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
                 value = dot(T, width * i, y, 0, width)
                 miss = value - min(max(value, load(low, i)), load(high, i))
                 if i >= begin:
                     gradient += abs(miss) * load(sizes, i)
-                    store(strengths, i, max(load(strengths, i), load(squares, i) * abs(miss) * load(sizes, i)))
+                    store(strengths, i, max(load(strengths, i), abs(miss) * load(sizes, i) if load(squares, i) > 0.0 else 0.0))
                     if abs(miss) > MISSED * load(sizes, i) * length:
                         enough = 0.0
             enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient

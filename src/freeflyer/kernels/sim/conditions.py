@@ -25,7 +25,6 @@ def tangential_gain(G, width, k):
     return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
-@kernel
 def put_own_gains(G, width, limits, boxes, cones, gains):
     """gains (rows,): of each row by its own impulse, of both tangents of a point the largest."""
     for k in range(limits + boxes + 3 * cones):
@@ -36,21 +35,30 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
         store(gains, k + 1, own)
 
 
-@kernel
 def put_velocities(G, width, rows, y, b, u):
     """u = G y + b, zero in columns of G that are."""
     step = row_step(G)
     for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(0, width, step):
-        x, z = load_row(u, k), 0.0 * load_row(G, k)
-        for i in range(0, rows - 1, 2):
-            x = x + load(y, i) * load_row(G, width * i + k)
-            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
-        if rows % 2 == 1:
-            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
-        store_row(u, k, x + z)
+    for k in range(0, width, 2 * step):
+        if k + step < width:
+            add_product(G, width, rows, y, u, (k, k + step))
+        else:
+            add_product(G, width, rows, y, u, (k,))
+
+
+def add_product(G, width, rows, y, u, starts):
+    """Whole rows of entries of u that begin at `starts`, a tuple, grow by those of G y."""
+    x, z = tuple(load_row(u, k) for k in starts), tuple(0.0 * load_row(G, k) for k in starts)
+    for i in range(0, rows - 1, 2):
+        a, b = load(y, i), load(y, i + 1)
+        x = tuple(x[m] + a * load_row(G, width * i + k) for m, k in enumerate(starts))
+        z = tuple(z[m] + b * load_row(G, width * (i + 1) + k) for m, k in enumerate(starts))
+    if rows % 2 == 1:
+        x = tuple(x[m] + load(y, rows - 1) * load_row(G, width * (rows - 1) + k) for m, k in enumerate(starts))
+    for m, k in enumerate(starts):
+        store_row(u, k, x[m] + z[m])
 
 
 def change(G, width, k, x, y, u):
@@ -97,12 +105,11 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
         changed |= mark(kinds, aims, k + 1, kind, along * h)
         changed |= mark(kinds, aims, k + 2, min(kind, FIRM), 0.0)
     worst = sqrt(worst)
-    for k in range(first + 3 * cones):
-        worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
+    if first + 3 * cones > 0:
+        worst = worst + times_zero(load(u, 0))  # comparisons pass over NaN, and velocities are if an impulse is
     return worst, changed
 
 
-@kernel
 def project(y, limits, boxes, cones, bounds):
     """y becomes the nearest impulses that are allowed."""
     at = limits

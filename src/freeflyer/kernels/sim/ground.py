@@ -45,7 +45,6 @@ def cell_of(x, first, step, count):
     return k, place - 1.0 * k
 
 
-@kernel
 def grid_plane(topology, parameters, height, x, y):
     """Normal and offset of the plane that touches the grid's surface above (x, y): heights are bilinear in a cell."""
     at, nx, ny = table_int(topology, GRID_NUMBERS), table_int(topology, GRID_X), table_int(topology, GRID_Y)
@@ -72,7 +71,6 @@ def grid_planes(topology, parameters, height, x, y):
     return (a, b, c), d
 
 
-@kernel
 def plane_below(topology, parameters, settings, n, p):
     """(normal, offset d) of the plane normal . x = d that stands for the ground near point n at p, world axes."""
     surface, height = table_int(topology, SURFACE), load(settings, HEIGHT)

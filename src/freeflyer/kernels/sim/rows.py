@@ -224,19 +224,26 @@ def clear(topology, X, last, starts):
 
 
 def whiten(topology, L, roots, X, last, starts):
+    """Two coordinates at a time, so that rows are read and written half as often."""
     stride, j = load_int(topology, COLUMN_ROW), last
     while j >= 0:
-        y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
+        y, p, row = tuple(load(X, at + j) for at in starts), coordinate_before(topology, j), stride * j
         for n, at in enumerate(starts):
-            store(X, at + j, root * y[n])
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                x = load(L, stride * j + i)
-                for n, at in enumerate(starts):
-                    store(X, at + i, load(X, at + i) - x * y[n])
-            end = coordinate_before(topology, start)
-        j = coordinate_before(topology, j)
+            store(X, at + j, load(roots, j) * y[n])
+        j = p
+        if p >= 0:
+            z = tuple(load(X, at + p) - load(L, row + p) * y[n] for n, at in enumerate(starts))
+            for n, at in enumerate(starts):
+                store(X, at + p, load(roots, p) * z[n])
+            j = coordinate_before(topology, p)
+            end = j
+            while end >= 0:
+                start = line_start(topology, end)
+                for i in range(start, end + 1):
+                    a, b = load(L, row + i), load(L, stride * p + i)
+                    for n, at in enumerate(starts):
+                        store(X, at + i, load(X, at + i) - a * y[n] - b * z[n])
+                end = coordinate_before(topology, start)
 
 
 def add_sums(topology, X, last, starts, y, sums):

@@ -121,7 +121,6 @@ def put_sample(x, n, samples, k):
         store(samples, n * k + i, load(x, i))
 
 
-@kernel
 def set_accelerations(topology, parameters, q, v, tau, a, found):
     """found: forces (items, 6), multipliers (r,), and the larger of its last number and the contradiction."""
     items, rows = table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)

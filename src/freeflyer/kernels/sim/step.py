@@ -15,7 +15,8 @@ from freeflyer.kernels.backend import (
     all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
     sqrt, store, taken, workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
+from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
+from freeflyer.kernels.tree.factor import put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.math.spatial import accumulate_spatial
@@ -210,7 +211,6 @@ def put_springs(topology, settings, asked, u, y):
     return made
 
 
-@kernel
 def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
     """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under tau. Of the first step to
     each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts

@@ -180,7 +180,6 @@ def aba(topology, parameters, q, v, tau, a):
     articulated_bodies(topology, parameters, q, v, tau, load3(parameters, GRAVITY), work, a)
 
 
-@kernel
 def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))

@@ -14,7 +14,7 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import position, root_position
 from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
-from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion, put_pose,
 )
@@ -119,7 +119,6 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     velocity, bias acceleration, jacobians (6, nv)."""
     (inertias, S, F, own, _), work = areas(topology), areas_workspace(topology, parameters, q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
-    subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
     put_mass_matrix(topology, parameters, work, S, F, M)
     centre = put_centroidal(topology, parameters, work, own, centroidal)

@@ -2,7 +2,7 @@
 
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, row_total, zero_entries
+from freeflyer.kernels.backend import load, load_int, load_row, row_step, row_total, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -58,7 +58,6 @@ def com_of(topology, parameters, work):
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
-@kernel
 def momentum_matrix(topology, parameters, q, A):
     """A (6, nv): A v is the momentum about the centre of mass."""
     n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
@@ -116,19 +115,16 @@ def momentum_and_rate(topology, parameters, q, v, a, accelerated):
     return sums
 
 
-@kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
     store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v, v, False)[:2])
 
 
-@kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
     store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, v, False)[2:])
 
 
-@kernel
 def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, a, True)[2:])

@@ -4,8 +4,8 @@ Row k of S or F holds entry k (linear, angular) of every column. Columns are num
 columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time."""
 
 from freeflyer.kernels.backend import (
-    LANES, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store, store_row,
-    tile_at, zero_entries,
+    LANES, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, store, store_row, tile_at,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, strided6, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
@@ -80,14 +80,12 @@ def inertia_of(work, to, i):
     return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
-@kernel
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
     root_inertias(topology, parameters, work, to)
     gather_inertias(topology, work, to)
 
 
-@kernel
 def gather_inertias(topology, work, to):
     """Inertias of bodies in tiles become those of subtrees."""
     step = row_step(work)
@@ -110,8 +108,9 @@ def root_direction(topology, work, i, c):
 
 @kernel
 def column_rows(topology, parameters, work, composites, S, F):
-    """Writes the rows S of directions and F of momenta; padding is zero."""
+    """Writes inertias of subtrees, and the rows S of directions and F of momenta; padding is zero."""
     n, stride = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW)
+    subtree_inertias(topology, parameters, work, composites)
     for c in range(load_int(topology, N_COLUMNS), stride):
         put_column(work, S, stride, c, (ZERO, ZERO))
         put_column(work, F, stride, c, (ZERO, ZERO))
@@ -151,7 +150,8 @@ def clear_beyond(M, width, c, end):
 def matrix_rows(topology, M):
     """(rows, their length) in which to compute a matrix of all columns that becomes M: M itself where that can be."""
     nc = load_int(topology, N_COLUMNS)
-    return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
+    width = row_width(M, nc)
+    return M if row_step(M) == 1 and nc == load_int(topology, N_V) else workspace(M, width * width), width
 
 
 def put_matrix(topology, U, L, M):
@@ -166,7 +166,6 @@ def put_matrix(topology, U, L, M):
         condense(topology, U, stride, M, load_int(topology, N_V))
 
 
-@kernel
 def mirror(H, n, stride):
     """What is above the diagonal becomes what is below it."""
     for i in range(n):
@@ -174,7 +173,6 @@ def mirror(H, n, stride):
             store(H, stride * j + i, load(H, stride * i + j))
 
 
-@kernel
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)

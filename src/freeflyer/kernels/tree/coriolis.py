@@ -28,7 +28,7 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, 
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
-    root_inertias, row_dot, subtree_inertias, subtree_products,
+    root_inertias, row_dot, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import (
     MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
@@ -102,7 +102,6 @@ def coriolis(topology, parameters, q, v, C):
     work = kinematics_workspace(topology, parameters, q, G + 3 * stride - composites)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     root_inertias(topology, parameters, work, bodies)
@@ -129,7 +128,6 @@ def root_floating(topology, i):
     return parent_of(topology, i) == 0 and end - first == 6
 
 
-@kernel
 def half_velocities(topology, v, u):
     """u: v of the bases, half of it elsewhere."""
     for j in range(load_int(topology, N_V)):
@@ -221,7 +219,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     velocities(topology, work, u, halves)
@@ -238,7 +235,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
         add_bracket_forces(topology, i, v, M, load_int(topology, N_V), C)
 
 
-@kernel
 def hamel_coriolis(topology, parameters, q, v, C):
     """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew. b is
     the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes whole

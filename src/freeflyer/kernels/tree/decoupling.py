@@ -31,7 +31,6 @@ def combine(s, r):
     return s[0] * r[0] + s[1] * r[1] + s[2] * r[2] + s[3] * r[3] + s[4] * r[4] + s[5] * r[5]
 
 
-@kernel
 def solve_rows(B, A, start, stride, n, width, Z, X):
     """Z = L^-1 A and X = B^-1 A of the factored B: six rows of n columns; those of A lie `stride` apart from entry `start` on."""
     step = row_step(X)
@@ -140,13 +139,11 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
     decouple_blocks(nv - BASE, M, C, D, 1.0 if passive else 0.0, to_M, to_C, to_N, to_rate)
 
 
-@kernel
 def decoupled_passive(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     """M_T and C_T (nv, nv), passive; [1, N] and its rate (6, nv)."""
     decoupled(topology, parameters, q, v, True, to_M, to_C, to_N, to_rate)
 
 
-@kernel
 def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     """The same of the Hamel equations."""
     decoupled(topology, parameters, q, v, False, to_M, to_C, to_N, to_rate)

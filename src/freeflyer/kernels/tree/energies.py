@@ -46,19 +46,16 @@ def gather_moments(topology, parameters, q, work, moments):
         accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
-@kernel
 def com(topology, parameters, q, c):
     """c (3,)"""
     store3(c, 0, scale(1.0 / total_mass(parameters), total_moment(topology, parameters, q)))
 
 
-@kernel
 def potential_energy(topology, parameters, q, U):
     """U (1,): -m g . c, zero with the centre of mass at the world's origin."""
     store(U, 0, -dot(load3(parameters, GRAVITY), total_moment(topology, parameters, q)))
 
 
-@kernel
 def potential_energy_under(topology, parameters, q, g, U):
     """U (1,): as `potential_energy`, under gravity g (3,)."""
     store(U, 0, -dot(load3(g, 0), total_moment(topology, parameters, q)))
@@ -71,7 +68,6 @@ def twice_kinetic(parameters, at, l, w):
     return m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning
 
 
-@kernel
 def kinetic_energy(topology, parameters, q, v, T):
     """T (1,): 1/2 v^T M v, armature included."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
@@ -117,13 +113,11 @@ def forces_under(topology, parameters, q, g, tau):
             store(tau, j, load(tau, j) - power)
 
 
-@kernel
 def gravity(topology, parameters, q, tau):
     """tau (nv,) that holds the robot at rest."""
     forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
 
 
-@kernel
 def given_gravity(topology, parameters, q, g, tau):
     """tau (nv,) that holds the robot at rest under gravity g (3,)."""
     forces_under(topology, parameters, q, load3(g, 0), tau)

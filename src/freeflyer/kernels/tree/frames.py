@@ -99,7 +99,6 @@ def frame_pose(topology, parameters, q, frame, X):
     put_pose(X, 0, R, p)
 
 
-@kernel
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
     nv = load_int(topology, N_V)
@@ -172,7 +171,6 @@ def put_poses(topology, work, poses):
         store_entries(poses, 12 * i, (*rotation(topology, work, i), *position(topology, work, i)))
 
 
-@kernel
 def all_motions(topology, parameters, q, v, poses, motions, columns):
     """poses (12 a body, world first): rotation, position; motions (12 a body); columns (6 a column): linear, angular."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
@@ -184,7 +182,6 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
         store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))
 
 
-@kernel
 def all_poses(topology, parameters, q, poses):
     """poses (12 a body, world first): rotation, position."""
     put_poses(topology, kinematics_workspace(topology, parameters, q, 0), poses)

@@ -79,7 +79,6 @@ def zeros(example):
     return like(example, 0.0), like(example, 0.0), like(example, 0.0)
 
 
-@kernel
 def gather_records(topology, work, to, size):
     """Records of bodies (`size` numbers, a multiple of three, body 0 first) become those of subtrees."""
     for i in range(load_int(topology, N_BODIES), 0, -1):

@@ -23,7 +23,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import offset, root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix,
-    root_direction, row_dot, subtree_inertias, subtree_products,
+    root_direction, row_dot, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
@@ -45,7 +45,6 @@ def crba(topology, parameters, q, M):
     S = composites + inertia_tiles(topology)
     F = S + 6 * stride
     work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     put_mass_matrix(topology, parameters, work, S, F, M)
 
@@ -97,7 +96,6 @@ def add_outer(work, to, from_row, stride, s, x):
         store_row(work, to + k * stride, load_row(work, from_row + k * stride) + factor * x)
 
 
-@kernel
 def minv(topology, parameters, q, Minv):
     """Minv (nv, nv), symmetric; velocity coordinates must not be shared by mimic joints."""
     n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)

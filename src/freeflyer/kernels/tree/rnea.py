@@ -33,7 +33,6 @@ def wrench_frame(topology, k):
     return load_int(topology, load_int(topology, TABLE_AT) + 1 + k)
 
 
-@kernel
 def body_pose(topology, parameters, q, work, i):
     """Pose (rotation, position) of body i, not the world, in the world; work holds the joints' angles."""
     row = joint_row(topology)
@@ -79,7 +78,6 @@ def add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed,
                 m = add(m, cross(r, f))
 
 
-@kernel
 def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
     """tau (nv,) grows by a factor times the generalised forces J^T w of all wrenches."""
     nv = load_int(topology, N_V)

@@ -101,14 +101,16 @@ class Functions(ControlFlow):
 
     def inline(self, text: Source, arguments: list[Any]) -> Any:
         """Writes a function's text here."""
-        if len(arguments) != len(text.parameters):
-            self.refuse(f"{text.name} takes {len(text.parameters)} arguments, got {len(arguments)}")
+        count = len(text.parameters)
+        if len(arguments) != count and not (text.rest and len(arguments) > count):
+            self.refuse(f"{text.name} takes {count} arguments, got {len(arguments)}")
         caller = scope = self.scope
         while scope is not None:
             if scope.source is text:
                 self.refuse(f"{text.name} calls itself", "functions that do not")
             scope = scope.caller
-        scope = self.scope = Scope(text, dict(zip(text.parameters, arguments)), caller)
+        names = dict(zip(text.parameters, arguments)) | ({text.rest: tuple(arguments[count:])} if text.rest else {})
+        scope = self.scope = Scope(text, names, caller)
         self.statements(text.body)
         if self.block is not None:
             scope.returns.append((self.block, None))

@@ -127,7 +127,6 @@ def put_armature_rates(topology, parameters, v, out, to):
         add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
 
 
-@kernel
 def add_armature_rates(topology, rates, at, dv, width):
     """dv (nv rows, `width` long) grows by the derivatives that `rates` holds from `at` on."""
     for k in range(load_int(topology, N_ARMATURES)):
@@ -139,7 +138,6 @@ def add_armature_rates(topology, rates, at, dv, width):
                 store(dv, to, load(dv, to) + load(rates, at + RATES * k + n * r + c))
 
 
-@kernel
 def add_armature_tangents(topology, parameters, v, changes, out):
     """Forces' changes (nv rows) grow by those that come from changes (nv rows) of v."""
     step, size = row_step(out), RATES * load_int(topology, N_ARMATURES)

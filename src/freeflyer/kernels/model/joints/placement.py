@@ -3,7 +3,7 @@
 A screw's axes follow from its parent's by an azimuth about z (zero but at branches), a twist about x and the joint's angle about z
 (see model/flatten.py): two or three plane rotations, which cost half of a full one."""
 
-from freeflyer.kernels.backend import LANES, kernel, load, load_int, load_row, number_row, row_step, store, store_row
+from freeflyer.kernels.backend import LANES, load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import (
     add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
 )
@@ -19,7 +19,6 @@ from freeflyer.kernels.model.poses import along, plus, times, turned
 COS_AZIMUTH, SIN_AZIMUTH, SIN_TWIST, COS_TWIST = ROTATION, ROTATION + 3, ROTATION + 7, ROTATION + 8
 
 
-@kernel
 def joint_angles(topology, parameters, q, work):
     """Fills the first three rows of work: coordinate, sine and cosine of every body's joint, as far as it is a screw."""
     n, row, step = load_int(topology, N_BODIES), joint_row(topology), row_step(work)
