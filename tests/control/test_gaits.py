@@ -85,7 +85,8 @@ def test_feet_are_told_apart_by_their_places() -> None:
         close(other.foot(name)(t).target, expected)
         close(moved.foot(name)(t).target, X @ expected, 1e-12)
     yaw, again = (yaw_reference(plan) for plan in (same, moved))
-    assert yaw is not None and again is not None
+    assert yaw is not None
+    assert again is not None
     close(again(t).target, yaw(t).target, 1e-9)
     assert np.ptp(yaw(t).target) > 0.1
 
