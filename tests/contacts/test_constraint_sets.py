@@ -142,6 +142,8 @@ LOCK = HUMANOID.joints[-1].name
     (lambda: ff.ConstraintSet(HUMANOID, locks=[HUMANOID.joints[-1].name]).residual(ff.neutral(HUMANOID)), InputError, "anchor"),
     (lambda: ff.ConstraintSet(HUMANOID, rolling=[contacts.rolling(FRAMES[0], 1.0)]).residual(ff.neutral(HUMANOID)), InputError,
      "rolls"),
+    (lambda: ff.project_configuration(HUMANOID, ff.neutral(HUMANOID),
+        constraints=ff.ConstraintSet(HUMANOID, rolling=[contacts.rolling(FRAMES[0], 1.0)])), InputError, "rolls"),
     (lambda: ff.ConstraintSet(HUMANOID, [contacts.point(FRAMES[0], name=f"p{k}") for k in range(200)]), InputError, "rows"),
     (lambda: contacts.point("a", [1.0, 2.0]), InputError, "shape"),
     (lambda: contacts.point("a", at=np.ones((4, 4))), InputError, "pose"),

@@ -6,7 +6,7 @@ import pytest
 from closeness import EXACT, close, refused
 from freeflyer import control
 from freeflyer.control.running import stance_of
-from freeflyer.control.scenarios import SCENARIOS
+from freeflyer.control.scenarios import SCENARIOS, yaw_reference
 from freeflyer.control.step_adjustment import StepAdjustment
 from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
@@ -84,6 +84,11 @@ def test_feet_are_told_apart_by_their_places() -> None:
         expected = same.foot(name)(t).target
         close(other.foot(name)(t).target, expected)
         close(moved.foot(name)(t).target, X @ expected, 1e-12)
+    yaw, again = (yaw_reference(plan) for plan in (same, moved))
+    assert yaw is not None
+    assert again is not None
+    close(again(t).target, yaw(t).target, 1e-9)
+    assert np.ptp(yaw(t).target) > 0.1
 
 
 @pytest.mark.parametrize("name", GAITS)

@@ -141,6 +141,8 @@ def test_torques_are_those_of_python(make, tmp_path):
     model = problem.model
     ff.export.export_controller(problem, tmp_path / "c", q, prefix="stance")
     c, last, active = CFunction(tmp_path / "c", "stance", problem), None, 0
+    place = int(re.search(r"_POSTURE\w*_TARGET = (\d+)", (tmp_path / "c/stance.h").read_text())[1])
+    np.testing.assert_array_equal(c.targets[place : place + model.nq], q)
     for k in range(60):
         size = 10.0 ** rng.uniform(-3.0, 0.0)
         v = ff.project_velocity(model, q, size * rng.standard_normal(model.nv), constraints=problem.constraints)

@@ -90,6 +90,8 @@ def weights(n: int, definite: bool) -> Bad:
     yield from {"negative": -1.0, "not symmetric": rng.standard_normal((n, n)),
                 "indefinite": np.diag([-1.0] + [1.0] * (n - 1)), "too many": np.ones(n + 1),
                 "too few": np.ones(max(n - 1, 2) if n != 2 else 3), "a stack": np.ones((2, n, n))}.items()  # fmt: skip
+    if n > 1:
+        yield "hardly symmetric", np.eye(n) + 1e-7 * np.eye(n, k=1)
     if definite:
         yield from (("zero", 0.0), ("semidefinite", np.diag([0.0] + [1.0] * (n - 1)) if n > 1 else 0.0))
 

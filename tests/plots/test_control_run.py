@@ -6,6 +6,7 @@ import pytest
 from closeness import close, fresh
 from dataclasses import replace
 from freeflyer.plots.control_run import control_run
+from freeflyer.model.visuals.inertia_shapes import DENSITY
 from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
@@ -186,6 +187,9 @@ def test_a_light_head_far_from_its_joint_ends_near_its_mass(tmp_path) -> None:
     radius = float(np.ptp(head.corners[:, 0])) / 2.0
     assert head.corners[:, 2].max() == pytest.approx(0.5 + radius, rel=1e-3)
     assert head.corners[:, 2].min() == pytest.approx(0.0, abs=1e-3)
+    rod = np.sqrt(3.0 / (np.pi * DENSITY * 0.8))  # as heavy, and twice as long as the mass is far
+    ball = np.cbrt(3.0 * 3.0 / (4.0 * np.pi * DENSITY))
+    assert radius == pytest.approx(np.sqrt(rod * ball), rel=1e-2)
 
 
 @pytest.mark.parametrize("name", RUNS)

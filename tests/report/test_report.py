@@ -33,6 +33,7 @@ def test_the_page(quadruped):
     more = ("Energy in free fall", "Timings", "Joints", "Identities", "inverse_dynamics", "quadruped")
     for part in (*titles, *more):
         assert part in text
+    assert "independent velocities" not in text, "it has no loops"
     assert quadruped.omitted == {}
     text = page(quadruped)
     outline = Outline(text)
@@ -111,6 +112,7 @@ def test_robots_with_loops():
     text = page(r)
     assert "Of the tree, its loops open." in text
     assert "Closed in the matrices" in text
+    assert re.search(rf">{r.overview.independent}<.{{1,20}}>independent velocities", text)
     assert r.matrices.mass_matrix.shape == (18, 18)
     apart = Finding("error", "loops-not-closed", r.robot, "its loops cannot be closed")
     text = page(replace(r, check=replace(r.check, findings=(*r.check.findings, apart))))

@@ -117,6 +117,9 @@ def test_strokes_of_knee_thigh_and_ankle():
     bent = knee + R @ (pin - knee)
     assert np.linalg.norm(bent - pulled) == pytest.approx(kangaroo.PUSH_ROD, abs=1e-12)
     assert np.linalg.norm(pin - nut) == pytest.approx(kangaroo.PUSH_ROD, abs=1e-12)
+    for degrees in (10.0, 200.0):
+        crank = np.array(kangaroo.KNEE) - 0.3 * np.array(kangaroo.direction(degrees))
+        assert kangaroo.crank_to_knee(crank) == pytest.approx(degrees)
     # The rocker's length at thigh angles of 0, 30 and 60 degrees: the elbow stays on the line and on the arc
     hip, rocker = np.array(kangaroo.HIP_AXIS), np.array(pieces["rocker"].point)
     for swing in (0.0, 30.0, 60.0):
