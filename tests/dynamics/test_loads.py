@@ -100,6 +100,29 @@ def test_batches_have_loads_of_their_own(expressed, lead, rng):
                         close(x[k], y, 1e-9, what=(f.__name__, base))
 
 
+@each_expression
+@each_robot
+def test_forces_act_at_the_origins_of_their_frames(name, model, expressed, rng):
+    q, v, a = state(model, rng)
+    frames, W, _ = loads(model, rng)
+    F = W[:, :3]
+    turns = [ff.frame_pose(model, q, f)[:3, :3] if expressed == "body" else np.eye(3) for f in frames.names]
+    forces = sum(ff.frame_jacobian(model, q, f, "mixed")[:3].T @ R @ x for f, R, x in zip(frames.names, turns, F))
+    tau, named = ff.inverse_dynamics(model, q, v, a) - forces, dict(zip(frames.names, F))
+    for external in ((frames, F), (frames.names, F), named, {f: x.tolist() for f, x in named.items()}):
+        close(ff.inverse_dynamics(model, q, v, a, external=external, expressed=expressed), tau, EXACT)
+    batch = (frames, np.stack([F, 2.0 * F]))
+    close(ff.inverse_dynamics(model, q, v, a, external=batch, expressed=expressed)[1], tau - forces, EXACT)
+    found = ff.inverse_dynamics_derivatives(model, q, v, a, external=named, expressed=expressed).dq
+    expected = derivative(lambda *x: ff.inverse_dynamics(model, *x, external=named, expressed=expressed), model, (q, v, a), "q")
+    close(found, expected, DIFFERENCE)
+    mixed = named | {frames.names[0]: np.array([*F[0], 0.0, 0.0, 0.0])}
+    if expressed == "world" and len(F) > 1:
+        refused(ff.InputError, "origins of frames", ff.inverse_dynamics, model, q, v, a, external=mixed, expressed=expressed)
+    elif expressed != "world":
+        close(ff.inverse_dynamics(model, q, v, a, external=mixed, expressed=expressed), tau, EXACT)
+
+
 def parts(result) -> list[np.ndarray]:
     if isinstance(result, np.ndarray):
         return [result]

@@ -61,8 +61,10 @@ def test_every_primitive_has_its_meanings():
     assert {name for name, f in primitives().items() if f not in MEANINGS} == set()
     # It is replaced, or its Python text is right for one number; some are met by batches alone
     replaced = {f"{f.__module__.rpartition('.')[2]}.{f.__name__}" for f in plain_primitives.replacements(8)}
-    one_number = {f"backend.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "integer", "times_zero", "turned")}
-    one_number |= {f"poses.{name}" for name in ("vector", "plus", "times", "vector_product", "entries")}
+    one_number = {f"backend.{name}" for name in ("like", "lane", "with_lane", "lanes", "rint", "integer", "times_zero", "turned",
+                                                  "taken", "release")}
+    one_number |= {f"poses.{name}" for name in ("vector", "plus", "times", "vector_product", "entries", "load_vector",
+                                                "store_vector")}
     batches = {f"backend.{name}" for name in ("blend", "pack_lanes", "as_numbers", "block_to_packs", "packs_to_block")}
     assert set(primitives()) - replaced == one_number | batches
 

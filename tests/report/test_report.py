@@ -91,9 +91,9 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
     assert "<h1>second</h1>" in path.read_text(encoding="utf-8")
     other = tmp_path / "precious.html"
     other.write_text("<html>mine</html>")
-    refused(ff.FileError, "force=True", ff.report.write_report, quadruped, other)
+    refused(ff.FileError, "overwrite=True", ff.report.write_report, quadruped, other)
     assert other.read_text() == "<html>mine</html>"
-    ff.report.write_report(quadruped, other, force=True)
+    ff.report.write_report(quadruped, other, overwrite=True)
     assert "freeflyer report" in other.read_text(encoding="utf-8")
     assert sorted(p.name for p in tmp_path.iterdir()) == ["precious.html", "report.html"]
 

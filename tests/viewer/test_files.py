@@ -77,13 +77,16 @@ def test_layers_are_sent_when_they_are_switched_on(opened):
     q[model.joint(model.actuated[0]).iq] += 0.02
     page = opened(ff.viewer.show(model, q, layers=["loops", "frames", "inertias"], browser=False))
     nodes = page._nodes
-    assert not nodes.center.visible
-    assert (nodes.loops.colors == [217, 38, 31]).all(axis=-1).any()  # open: red
-    assert len(nodes.frames.batched_positions) == len(nodes.links)
+    center, (green, red) = nodes.of_layer["com"][0], nodes.of_layer["loops"]
+    assert not center.visible
+    assert green.batched_scales.any()
+    assert red.batched_scales.any()
+    assert tuple(red.batched_colors) == (217, 38, 31)
+    assert [len(x.batched_positions) for x in nodes.of_layer["frames"]] == [len(model.link_names)] * 3
     assert "close_loops" in page._words.content.replace("\\", "")
     nodes.show_layer("com", True)
     nodes.update(page._q)
-    assert nodes.center.batched_positions[0] == pytest.approx(ff.center_of_mass(model, q), abs=1e-6)
+    assert center.batched_positions[0] == pytest.approx(ff.center_of_mass(model, q), abs=1e-6)
     refused(ff.InputError, "layers", ff.viewer.show, model, layers=["ghosts"], browser=False)
 
 
@@ -108,7 +111,7 @@ def test_playback_goes_through_all_frames_in_time_and_stops_at_the_last(opened):
         page._stepped(None)
         assert page.frame == frame
     page.seek(6)
-    arrows = page._nodes.arrows
+    (arrows,) = page._nodes.of_layer["forces"]
     assert arrows.batched_scales[:, 2].sum() == pytest.approx(0.5 * page._nodes.size, rel=0.1)  # the weight
 
 

@@ -146,8 +146,8 @@ def _rates(model: Model, given: dict[str, ArrayLike], external: Wrenches, gravit
     arrays = {name: row(model, name, x, LETTERS[name]) for name, x in given.items()}
     if len(arrays) == 3:
         raise InputError("no direction is given: pass along_q, along_v or along_a (..., nv)")
-    frames, W = wrenches(model, external)
-    W, option = wrench_rows(frames, W), expression(expressed)
+    frames, W, option = wrenches(model, external, expression(expressed))
+    W = wrench_rows(frames, W)
     g = model._gravity if gravity is None else gravity_rows(gravity)
     arrays |= {"gravity": g, "external": W}
     axes = {name: 2 if name == "external" else 1 for name in arrays}

@@ -2,8 +2,8 @@
 
 `external` is None, a mapping {frame: wrench (..., 6)}, or (frames, W (..., k, 6)) with the frames as a set or by names. A wrench
 [force; torque] acts on the robot, N and N m, in one of three expressions: "body" (the frame's axes, at its origin), "mixed"
-(world axes, at the frame's origin), "world" (world axes, about the world's origin). `gravity` is None or (..., 3), m/s^2, in
-world axes."""
+(world axes, at the frame's origin), "world" (world axes, about the world's origin). In place of a wrench a force (..., 3) acts at
+its frame's origin; in world axes it is a "mixed" wrench. `gravity` is None or (..., 3), m/s^2, in world axes."""
 
 from __future__ import annotations
 
@@ -24,6 +24,7 @@ Wrenches = Mapping[str, ArrayLike] | tuple[Frames, ArrayLike] | None
 NO_WRENCH = np.zeros((0, 6))
 Expressed = Literal["body", "mixed", "world"]
 EXPRESSED = {"body": 0, "mixed": 1, "world": 2}
+AT_ORIGIN = (0, 1, 1)  # expression of forces at the origins of their frames, by the given one
 
 
 def expression(name: str) -> int:
@@ -43,13 +44,13 @@ def run_loaded(entry: Entry, model: Model, q: Any, v: Any, third: Any, name: str
         if found is not None:
             return found
     option = EXPRESSED[expressed] if type(expressed) is str and expressed in EXPRESSED else expression(expressed)
-    frames, W = split_external(model, external)
+    frames, W, option = split_external(model, external, option)
     found = entry.call(frames.handle, q, v, third, g, W, option, out)
     if found is None and type(W) is tuple:  # of a mapping, perhaps to lists
         found = entry.call(frames.handle, q, v, third, g, tuple(map(plain_array, W)), option, out)
     if found is not None:
         return found
-    frames, W = wrenches(model, external)
+    frames, W, option = wrenches(model, external, option)
     inputs, names = (q, v, third, gravity_rows(g), wrench_rows(frames, W)), ("q", "v", name, "gravity", "external")
     return evaluate(entry, model, inputs, names, (option,), out, frames, nan)
 
@@ -65,52 +66,65 @@ def plain_array(x: Any) -> Any:
     return array.astype(np.float64, copy=False) if array.dtype.kind in "fi" else x
 
 
-def split_external(model: Model, external: Wrenches) -> tuple[FrameSet, Any]:
-    """(frames, wrenches), the latter as they are given where `entry.call` looks at them, else checked."""
+def split_external(model: Model, external: Wrenches, option: int) -> tuple[FrameSet, Any, int]:
+    """(frames, wrenches, expression), the second as they are given where `entry.call` looks at them, else checked."""
     if type(external) is dict:
-        return cached_frame_set(model, tuple(external)), tuple(external.values())
+        return cached_frame_set(model, tuple(external)), tuple(external.values()), option
     if type(external) is tuple and len(external) == 2:
         frames, W = external
         if type(frames) is FrameSet and frames.model is model:
-            return frames, W
-    return wrenches(model, external)
+            return frames, W, option
+    return wrenches(model, external, option)
 
 
-def wrenches(model: Model, external: Wrenches) -> tuple[FrameSet, np.ndarray]:
+def wrenches(model: Model, external: Wrenches, option: int) -> tuple[FrameSet, np.ndarray, int]:
+    """(frames, wrenches (..., k, 6), their expression); `option`: the given expression."""
     if type(external) is tuple:
-        return check_prepared(model, external)
+        return check_prepared(model, external, option)
     if external is None:
-        return cached_frame_set(model, ()), NO_WRENCH
+        return cached_frame_set(model, ()), NO_WRENCH, option
     if not isinstance(external, Mapping):
         raise InputError(f"external must map frame names to wrenches (..., 6), or be (frames, wrenches (..., k, 6)), got "
                          f'{type(external).__name__}: {{"left_sole": [0, 0, 100, 0, 0, 0]}}')
-    return stack_wrenches(cached_frame_set(model, tuple(external)), tuple(external.values()))
+    return stack_wrenches(cached_frame_set(model, tuple(external)), tuple(external.values()), option)
 
 
-def check_prepared(model: Model, external: tuple[Any, ...]) -> tuple[FrameSet, np.ndarray]:
+def check_prepared(model: Model, external: tuple[Any, ...], option: int) -> tuple[FrameSet, np.ndarray, int]:
     if len(external) != 2 or not isinstance(external[0], FrameSet | str | Sequence):
         kinds = ", ".join(type(x).__name__ for x in external)
         raise InputError(f"external must be (frames, wrenches (..., k, 6)), got ({kinds})")
     frames, W = frames_of(model, external[0]), external[1]
     W = real_array("external", W)
+    if W.shape[-2:] == (len(frames.names), 3):
+        return frames, _with_torques(W), AT_ORIGIN[option]
     if W.shape[-2:] != frames.shape:
         raise InputError(f"external holds wrenches of shape {W.shape}, expected (..., {len(frames.names)}, 6): [force; torque] "
-            f"on each of {frames.names}", shape=W.shape)
-    return frames, W
+            f"on each of {frames.names}, or forces (..., {len(frames.names)}, 3)", shape=W.shape)
+    return frames, W, option
 
 
-def stack_wrenches(frames: FrameSet, given: tuple[ArrayLike, ...]) -> tuple[FrameSet, np.ndarray]:
-    """(frames, wrenches (..., 6) as one array (..., k, 6))."""
+def _with_torques(forces: np.ndarray) -> np.ndarray:
+    """Wrenches (..., 6) of forces (..., 3), or wrenches as they are."""
+    return forces if forces.shape[-1] == 6 else np.concatenate([forces, np.zeros_like(forces)], axis=-1)
+
+
+def stack_wrenches(frames: FrameSet, given: tuple[ArrayLike, ...], option: int) -> tuple[FrameSet, np.ndarray, int]:
+    """(frames, wrenches as one array (..., k, 6), their expression)."""
     if not given:
-        return frames, NO_WRENCH
-    arrays = []
+        return frames, NO_WRENCH, option
+    arrays, sizes = [], set()
     for name, wrench in zip(frames.names, given):
         w = real_array(f"the wrench on {name!r}", wrench)
-        if w.ndim == 0 or w.shape[-1] != 6:
-            raise InputError(f"the wrench on {name!r} must be [force; torque] of shape (..., 6), got shape {w.shape}", frame=name)
-        arrays.append(w)
+        if w.ndim == 0 or w.shape[-1] not in (3, 6):
+            raise InputError(f"the wrench on {name!r} must be [force; torque] of shape (..., 6), or a force (..., 3) there, "
+                f"got shape {w.shape}", frame=name)
+        sizes.add(w.shape[-1])
+        arrays.append(_with_torques(w))
+    if len(sizes) > 1 and option == EXPRESSED["world"]:
+        raise InputError('external holds forces (..., 3) at origins of frames and wrenches (..., 6) about the world\'s origin: '
+            'give all as wrenches (..., 6), or in expressed="mixed"')
     try:
-        return frames, np.stack(np.broadcast_arrays(*arrays), axis=-2)
+        return frames, np.stack(np.broadcast_arrays(*arrays), axis=-2), AT_ORIGIN[option] if sizes == {3} else option
     except ValueError:
         shown = ", ".join(f"{name!r} {w.shape}" for name, w in zip(frames.names, arrays))
         raise InputError(f"the leading (batch) axes of the wrenches do not broadcast together: {shown}") from None

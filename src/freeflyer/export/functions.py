@@ -239,7 +239,7 @@ class Call:
         """Numbers of scratch that the entry needs."""
         need: int = scratch_need(self.model.topology, self.lanes, self.entry.square)  # type: ignore[no-untyped-call]
         if self.batch:
-            states = self.lanes * self.entry.groups
+            states = self.lanes * (self.entry.groups + 1)  # one Pack more for rows on their way to far memory
             need += sum(row_need(states, n) for n in self.entry.sizes(self.model.topology))  # type: ignore[no-untyped-call]
         return int(need)
 

@@ -136,14 +136,6 @@ def row_width(buffer, n):
     return n if row_step(buffer) == 1 else n + LANES - 1 & -LANES
 
 
-def rows_for(out, n, fits):
-    """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
-    width = row_width(out, n)
-    if row_step(out) == 1 and fits:
-        return out
-    return workspace(out, width * width)
-
-
 def zero_entries(buffer, n):
     """The first n entries become zero."""
     for k in range(n):
@@ -317,15 +309,10 @@ def scatter_picked(packs, places, n, rows, first, stop):
 
 def mirrored(U, L, n, stride, M):
     """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
-    if row_step(M) == 1:
-        mirrored_packs(U, L, n, stride, M)
-    else:
+    if row_step(M) > 1:
         mirrored_blocks(U, L, n, stride, M)
-
-
-def mirrored_packs(U, L, n, stride, M):
-    """`mirrored` where U is M: matrices of Packs are computed in place."""
-    for i in range(n):
+        return
+    for i in range(n):  # U is M: matrices of Packs are computed in place
         for j in range(i + 1, n):
             store(M, n * j + i, load(L, stride * i + j))
 

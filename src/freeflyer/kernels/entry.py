@@ -21,7 +21,6 @@ from typing import Any, ClassVar
 
 from freeflyer.kernels.backend import workspace
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.layout import N_INDEPENDENT
 from freeflyer.kernels.sim.layout import GROUND
 
 OK, WRONG_SIZE, NOT_FINITE, NOT_UNIT, REFUSED, WRONG_OPTION, SHORT_SCRATCH, OVERLAP, WRONG_MODEL = range(9)
@@ -35,7 +34,7 @@ Dimension = int | str
 Formula = tuple[int, int, int]  # factor, entry of topology's header (-1 - k: entry k of its table), addend
 DIMENSIONS: dict[str, Formula] = {
     "nq": (1, L.N_Q, 0), "nv": (1, L.N_V, 0), "2 nv": (2, L.N_V, 0), "bodies": (1, L.N_BODIES, 1),
-    "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, N_INDEPENDENT, 0),
+    "columns": (1, L.N_COLUMNS, 0), "rows": (1, L.N_ROWS, 0), "nu": (1, L.N_INDEPENDENT, 0),
     **{f"table {k}": (1, -1 - k, 0) for k in range(24)}, **{f"2 table {k}": (2, -1 - k, 0) for k in range(8)},
     "6 table 0": (6, -1, 0), "6 table 6": (6, -7, 0)}  # fmt: skip
 LETTERS: dict[str, Dimension] = {  # of inputs

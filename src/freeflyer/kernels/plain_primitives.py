@@ -99,15 +99,6 @@ def _row(x: Any) -> np.ndarray:
     return row
 
 
-def load_vector(work: Any, at: int) -> tuple[Any, ...]:
-    return load(work, at), load(work, at + 1), load(work, at + 2)
-
-
-def store_vector(work: Any, at: int, a: Any) -> None:
-    for k in range(3):
-        store(work, at + k, a[k])
-
-
 def transpose_poses(topology: Any, work: Any) -> None:
     """As compiled code does for one state."""
     begin, records = topology[layout.POSE_VECTORS_AT], topology[layout.POSES_AT]
@@ -220,9 +211,6 @@ def replacements(row_step: int) -> dict[Any, Callable[..., Any]]:
         }  # fmt: skip
     return rows | {
         backend.load: load, backend.store: store, backend.load_int: load, backend.workspace: workspace,
-        backend.taken: lambda like: 0, backend.release: lambda like, before: True,
-        backend.mirrored: mirrored, backend.transposed: transposed,
-        backend.from_entry: Window,
-        poses.load_vector: load_vector, poses.store_vector: store_vector,
+        backend.mirrored: mirrored, backend.transposed: transposed, backend.from_entry: Window,
         backend.select_less: select_less, backend.all_below: all_below,
         backend.fma: fma, backend.sqrt: sqrt, trig.sincos: sincos, trig._reduced: sincos, trig.atan2: atan2}  # fmt: skip

@@ -245,13 +245,13 @@ def _footer(r: Report) -> str:
 
 
 @public
-def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
+def write_report(result: Report, path: str | Path, overwrite: bool = False) -> Path:
     """Report as one self-contained HTML page, written to a file.
 
     Args:
-        path: path.
-        force: Whether a file that is neither empty nor a page of this function may be replaced.
-    Raises: FileError for a file of another kind without `force`, a folder, and a file that cannot be written.
+        path: File; its name ends in .html. A page of this function is replaced.
+        overwrite: Whether a file of another kind may be replaced.
+    Raises: FileError for such a file without `overwrite`, another ending, a folder, and a file that cannot be written.
 
     Examples:
         >>> result = ff.report.report(ff.robots.chain(3, joints="fixed"))
@@ -260,17 +260,17 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
         ('chain.html', True)
     """
     path = Path(path)
-    refuse_to_replace(path, force)
+    refuse_to_replace(path, overwrite)
     write_atomically(path, page(result))
     return path
 
 
-def refuse_to_replace(path: Path, force: bool = False) -> None:
+def refuse_to_replace(path: Path, overwrite: bool = False) -> None:
     """Errors: FileError for a name that does not end in .html, and where a report would replace a file of another kind."""
     check_target(path, (".html", ".htm"), overwrite=True)
-    if not force and path.exists() and not is_report(path):
-        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with force=True",
-            path=str(path))  # fmt: skip
+    if not overwrite and path.exists() and not is_report(path):
+        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with "
+            "overwrite=True", path=str(path))  # fmt: skip
 
 
 def is_report(path: Path) -> bool:

@@ -8,15 +8,12 @@ from typing import Any
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.model.visuals.triangles import along, arrow, ellipsoid, joined, rod
 from freeflyer.spatial import quaternion
 from freeflyer.viewer.camera import Camera
 from freeflyer.viewer.raster import TILE
-from freeflyer.viewer.scene import (
-    INERTIA, INK, LAYERS, LOOP, OPEN, ORANGE, RED, force_arrows, inertia_half_axes, link_poses, loop_lines, robot_size)
+from freeflyer.viewer.scene import LAYERS, link_poses, marks, most_copies, robot_size
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255
@@ -40,42 +37,22 @@ class RobotNodes:
         self.light = count * sum(len(s.mesh.faces) for s in self.shapes) < SHADOWS
         self.links = tuple(dict.fromkeys(s.link for s in self.shapes))
         self.place = [self.links.index(s.link) for s in self.shapes]
-        self.inertias = inertia_half_axes(model)
         self.last: tuple[np.ndarray, np.ndarray] | None = None  # turns and places on the page
-        self.of_layer: dict[str, list[Any]] = {name: [] for name in LAYERS}
         self.meshes = [self._batch(f"/robot/{k}_{s.link}", s.mesh, s.colour, count) for k, s in enumerate(self.shapes)]
-        thin = 0.006 * self.size
-        ball = ellipsoid(np.full(3, 0.02 * self.size))
-        line = rod(np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.3 * thin)
-        disc = ellipsoid(np.array([0.02, 0.02, 0.002]) * self.size)
-        self.center, self.below = (self._batch(f"/com/{n}", m, INK, count, "com") for n, m in (("ball", ball), ("disc", disc)))
-        self.plumb = self._batch("/com/line", line, INK, count, "com", scales=True)
-        unit = arrow(np.zeros(3), np.array([0.0, 0.0, 1.0]), 0.05)
-        self.arrows = self._batch("/forces", unit, ORANGE, max(1, count * len(feet)), "forces", scales=True)
-        unit = joined([ellipsoid(np.ones(3))])
-        self.ellipsoids = self._batch("/inertias", unit, INERTIA, max(1, count * len(self.inertias)), "inertias", scales=True)
-        self.frames = server.scene.add_batched_axes(
-            "/frames", np.tile((1.0, 0.0, 0.0, 0.0), (count * len(self.links), 1)), np.zeros((count * len(self.links), 3)),
-            axes_length=0.06 * self.size, axes_radius=0.4 * thin)  # fmt: skip
-        self.of_layer["frames"].append(self.frames)
-        self.loops = None
-        if model.loops:
-            lines = np.zeros((3 * count * len(model.loops), 2, 3), np.float32)
-            self.loops = server.scene.add_line_segments("/loops", lines, np.zeros(lines.shape, np.uint8), thickness=2.0 * thin)
-            self.of_layer["loops"].append(self.loops)
+        self.of_layer: dict[str, list[Any]] = {}
         for layer in LAYERS:
+            copies = max(1, count * most_copies(model, layer, feet))
+            self.of_layer[layer] = [self._batch(f"/{layer}/{k}", m.mesh, m.colour, copies, mark=True)
+                for k, m in enumerate(marks(model, layer, model.neutral, {}, feet, floor))]  # fmt: skip
             self.show_layer(layer, layer in layers)
 
-    def _batch(self, name: str, mesh: Any, colour: Sequence[float], count: int, layer: str = "", scales: bool = False) -> Any:
-        shadow = not layer and self.light
-        node = self.server.scene.add_batched_meshes_simple(
+    def _batch(self, name: str, mesh: Any, colour: Sequence[float], count: int, mark: bool = False) -> Any:
+        shadow = not mark and self.light
+        return self.server.scene.add_batched_meshes_simple(
             name, mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32), np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)),
-            np.zeros((count, 3)), batched_scales=np.ones((count, 3)) if scales else None, batched_colors=rgb(colour), lod="off",
+            np.zeros((count, 3)), batched_scales=np.zeros((count, 3)) if mark else None, batched_colors=rgb(colour), lod="off",
             flat_shading=True, side="double", opacity=colour[3] if colour[3] < 1.0 else None,
             cast_shadow=shadow, receive_shadow=shadow)  # fmt: skip
-        if layer:
-            self.of_layer[layer].append(node)
-        return node
 
     def show_layer(self, layer: str, visible: bool) -> None:
         for node in self.of_layer[layer]:
@@ -95,52 +72,22 @@ class RobotNodes:
             for node, k in zip(self.meshes, self.place):
                 if moved[k]:
                     node.batched_wxyzs, node.batched_positions = turns[:, k], places[:, k]
-            self._update_layers(q, forces, poses, turns, places)
+            self._update_layers(q, forces)
         self.server.flush()
 
-    def _update_layers(self, q: np.ndarray, forces: Sequence[Forces], poses: np.ndarray, turns: np.ndarray,
-                       places: np.ndarray) -> None:  # fmt: skip
-        if self.center.visible and self.model.mass > 0.0:
-            center = center_of_mass(self.model, q) + self.offsets
-            below = np.column_stack([center[:, :2], np.full(len(q), self.floor)])
-            self.center.batched_positions = center.astype(np.float32)
-            for node in (self.below, self.plumb):
-                node.batched_positions = below.astype(np.float32)
-            height = np.ones((len(q), 3), np.float32)
-            height[:, 2] = np.maximum(center[:, 2] - self.floor, 1e-6)
-            self.plumb.batched_scales = height
-        if self.frames.visible:
-            self.frames.batched_wxyzs = turns.reshape(-1, 4)
-            self.frames.batched_positions = places.reshape(-1, 3)
-        if self.loops is not None and self.loops.visible:
-            found = [loop_lines(self.model, x) for x in q]
-            lines = np.concatenate([x.lines + offset for x, offset in zip(found, self.offsets)])
-            colours = np.where(np.concatenate([x.gap for x in found])[:, None] > OPEN, rgb(RED), rgb(LOOP)).astype(np.uint8)
-            self.loops.points = lines.astype(np.float32)
-            self.loops.colors = np.repeat(colours[:, None], 2, axis=1)
-        if self.arrows.visible:
-            self._update_arrows(q, forces)
-        if self.ellipsoids.visible and self.inertias:
-            X = link_poses(self.model, q, [link for link, _, _ in self.inertias]) @ np.array([x for _, x, _ in self.inertias])
-            X[..., :3, 3] += self.offsets[:, None]
-            half = np.tile(np.array([h for _, _, h in self.inertias], np.float32), (len(q), 1))
-            self._place(self.ellipsoids, X.reshape(-1, 4, 4), half)
-
-    def _update_arrows(self, q: np.ndarray, forces: Sequence[Forces]) -> None:
-        count, n = max(1, len(q) * len(self.feet)), 0
-        poses, scales = np.tile(np.eye(4), (count, 1, 1)), np.zeros((count, 3))
-        for x, given, offset in zip(q, forces, self.offsets):
-            for begin, end in force_arrows(self.model, x, given, self.feet, self.size):
-                length = float(np.linalg.norm(end - begin))
-                poses[n], scales[n] = along(begin + offset, end - begin), (0.18 * self.size, 0.18 * self.size, length)
-                n += 1
-        self._place(self.arrows, poses, scales.astype(np.float32))
-
-    @staticmethod
-    def _place(node: Any, X: np.ndarray, scales: np.ndarray) -> None:
-        node.batched_wxyzs = quaternion.to_wxyz(quaternion.from_matrix(X[:, :3, :3])).astype(np.float32)
-        node.batched_positions = X[:, :3, 3].astype(np.float32)
-        node.batched_scales = scales
+    def _update_layers(self, q: np.ndarray, forces: Sequence[Forces]) -> None:
+        for layer, nodes in self.of_layer.items():
+            if not nodes or not nodes[0].visible:
+                continue
+            robots = [marks(self.model, layer, x, given, self.feet, self.floor) for x, given in zip(q, forces or [{}] * len(q))]
+            for node, same in zip(nodes, zip(*robots)):
+                poses, scales = np.tile(np.eye(4), (len(node.batched_scales), 1, 1)), np.zeros((len(node.batched_scales), 3))
+                shown = np.concatenate([m.poses for m in same])
+                shown[:, :3, 3] += np.repeat(self.offsets, [len(m.poses) for m in same], axis=0)
+                poses[: len(shown)], scales[: len(shown)] = shown, np.concatenate([m.stretch for m in same])
+                node.batched_wxyzs = quaternion.to_wxyz(quaternion.from_matrix(poses[:, :3, :3])).astype(np.float32)
+                node.batched_positions = poses[:, :3, 3].astype(np.float32)
+                node.batched_scales = scales.astype(np.float32)
 
     def remove(self) -> None:
         for node in (*self.meshes, *(node for nodes in self.of_layer.values() for node in nodes)):

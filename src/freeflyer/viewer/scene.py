@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 import numpy as np
 
@@ -13,8 +14,10 @@ from freeflyer.dynamics.frames import frame_pose
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
 from freeflyer.model.model import Model, remembered
+from freeflyer.model.placements import pose_at
+from freeflyer.model.visuals.mesh_files import Colour
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.model.visuals.triangles import Mesh, arrow, ellipsoid, joined, rod
+from freeflyer.model.visuals.triangles import Mesh, along, arrow, ellipsoid, joined, rod
 from freeflyer.plots.film_scene import FORCE_SHARE, contact_force
 from freeflyer.viewer.raster import Piece
 
@@ -91,31 +94,67 @@ def inertia_half_axes(model: Model) -> list[tuple[str, np.ndarray, np.ndarray]]:
     return found
 
 
+class Mark(NamedTuple):
+    """Copies of a mesh in one colour, at poses (k, 4, 4) in the world, each stretched along its own axes (k, 3), m; through: seen
+    faintly behind others."""
+
+    mesh: Mesh
+    colour: Colour
+    poses: np.ndarray
+    stretch: np.ndarray
+    through: bool = False
+
+
+ORIGIN, UP = np.zeros(3), np.array([0.0, 0.0, 1.0])
+BALL, ROD, ARROW = ellipsoid(np.ones(3)), rod(ORIGIN, UP, 1.0), arrow(ORIGIN, UP, 0.05)  # of length and radius 1
+
+
+def most_copies(model: Model, layer: str, feet: Sequence[Contact]) -> int:
+    """Of each mark of a layer, in any posture."""
+    links = len(model.link_names)
+    return {"com": 2, "loops": 3 * len(model.loops), "forces": len(feet), "frames": links, "inertias": links}[layer]
+
+
+def marks(model: Model, layer: str, q: np.ndarray, forces: Mapping[str, np.ndarray], feet: Sequence[Contact],
+          floor: float) -> list[Mark]:  # fmt: skip
+    """What a layer shows at q (nq,), the same meshes in any posture. forces: wrenches (6,) by name of the foot, in its axes."""
+    size = robot_size(model)
+    thin = 0.006 * size
+    if layer == "com" and model.mass > 0.0:
+        c = center_of_mass(model, q)
+        below = pose_at(np.array([c[0], c[1], floor]))
+        balls = size * np.array([[0.02, 0.02, 0.02], [0.02, 0.02, 0.002]])
+        height = max(float(c[2]) - floor, 1e-6)
+        return [Mark(BALL, INK, np.array([pose_at(c), below]), balls),
+            Mark(ROD, INK, below[None], np.array([[0.3 * thin, 0.3 * thin, height]]))]  # fmt: skip
+    if layer == "loops" and model.loops:
+        lines, gap = loop_lines(model, q)
+        seen = np.linalg.norm(lines[:, 1] - lines[:, 0], axis=-1) > 1e-6
+        return [_along(ROD, LOOP, lines[seen & (gap <= OPEN)], thin), _along(ROD, RED, lines[seen & (gap > OPEN)], thin)]
+    if layer == "forces":
+        return [_along(ARROW, ORANGE, force_arrows(model, q, forces, feet, size), 0.24 * size, through=True)]
+    if layer == "frames":
+        X = link_poses(model, q, model.link_names)
+        ends = X[:, None, :3, 3] + 0.06 * size * np.swapaxes(X[:, :3, :3], -1, -2)
+        return [_along(ROD, colour, np.stack([X[:, :3, 3], ends[:, k]], axis=1), 0.4 * thin, through=True)
+            for k, colour in enumerate(AXES)]  # fmt: skip
+    if layer == "inertias" and (found := inertia_half_axes(model)):
+        poses = link_poses(model, q, [link for link, _, _ in found]) @ np.array([X for _, X, _ in found])
+        return [Mark(BALL, INERTIA, poses, np.array([half for _, _, half in found]))]
+    return []
+
+
+def _along(mesh: Mesh, colour: Colour, lines: np.ndarray, width: float, through: bool = False) -> Mark:
+    """A mark from end to end of lines (k, 2, 3)."""
+    ways = lines[:, 1] - lines[:, 0]
+    length = np.linalg.norm(ways, axis=-1)
+    stretch = np.column_stack([np.full((len(lines), 2), width), length])
+    return Mark(mesh, colour, along(lines[:, 0], ways), stretch, through)
+
+
 def overlay(model: Model, q: np.ndarray, layers: Sequence[str] = SHOWN, forces: Mapping[str, np.ndarray] | None = None,
             feet: Sequence[Contact] = (), floor: float = 0.0) -> list[Piece]:  # fmt: skip
-    """Triangles of these layers at q (nq,). forces: wrenches (6,) by name of the foot, in its frame's axes."""
-    size, pieces = robot_size(model), list[Piece]()
-    thin = 0.006 * size
-    if "com" in layers and model.mass > 0.0:
-        c = center_of_mass(model, q)
-        below = np.array([c[0], c[1], floor])
-        ball, disc = ellipsoid(np.full(3, 0.02 * size)), ellipsoid(np.array([0.02, 0.02, 0.002]) * size)
-        parts = [Mesh(ball.vertices + c, ball.faces), Mesh(disc.vertices + below, disc.faces), rod(below, c, 0.3 * thin)]
-        pieces.append(Piece(joined(parts), INK))
-    if "loops" in layers and model.loops:
-        lines, gap = loop_lines(model, q)
-        for colour, chosen in ((LOOP, gap <= OPEN), (RED, gap > OPEN)):
-            rods = [rod(a, b, thin) for a, b in lines[chosen] if np.linalg.norm(b - a) > 1e-6]
-            pieces += [Piece(joined(rods), colour)] if rods else []
-    if "forces" in layers and forces:
-        found = [arrow(a, b - a, 2.0 * thin) for a, b in force_arrows(model, q, forces, feet, size)]
-        pieces += [Piece(joined(found), ORANGE, through=True)] if found else []
-    if "frames" in layers:
-        for k, colour in enumerate(AXES):
-            poses = link_poses(model, q, model.link_names)
-            axes = [rod(X[:3, 3], X[:3, 3] + 0.06 * size * X[:3, k], 0.4 * thin) for X in poses]
-            pieces.append(Piece(joined(axes), colour, through=True))
-    if "inertias" in layers:
-        balls = [ellipsoid(half).moved(frame_pose(model, q, link) @ X) for link, X, half in inertia_half_axes(model)]
-        pieces += [Piece(joined(balls), INERTIA)] if balls else []
-    return pieces
+    """Triangles of these layers at q (nq,)."""
+    found = [mark for layer in LAYERS if layer in layers for mark in marks(model, layer, q, forces or {}, feet, floor)]
+    return [Piece(joined([Mesh(m.mesh.vertices * s, m.mesh.faces).moved(X) for X, s in zip(m.poses, m.stretch)]), m.colour,
+                  m.through) for m in found if len(m.poses)]  # fmt: skip

@@ -7,8 +7,8 @@ from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, from_entry, gather, load, load_int, pack_lanes, release, row_width, scatter, taken,
-    times_zero, workspace, zero_entries,
+    all_below, as_numbers, from_entry, gather, load, load_int, pack_lanes, release, row_width, scatter, taken, times_zero,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls
 from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record

@@ -12,12 +12,13 @@ from freeflyer.kernels.control.layout import (
     LEVELS_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
     ROUNDS, SET_AT, SPLIT_AT, WAY)
 from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_row, put_program_rows
-from freeflyer.kernels.control.state_terms import count_of, part_of, product_row, state_terms
+from freeflyer.kernels.control.state_terms import part_of, state_terms
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.linkages.blocks import linkage_int
 from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS, N_V
 from freeflyer.kernels.optimization.condensation import put_optimum
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
+from freeflyer.kernels.optimization.residuals import row_product
 
 MET = 1e-6  # of the size of a row's terms: what a solution may miss it by and still meets it
 ACTIVE, EQUAL, FREE = 1.0, 2.0, 0.0  # what a row that is held at a limit, an equation, and any other row are marked by
@@ -27,7 +28,7 @@ ACTIVE, EQUAL, FREE = 1.0, 2.0, 0.0  # what a row that is held at a limit, an eq
 def program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit):
     """A (rows, unknowns), lower and upper (rows,) of what is asked at a state, and the terms from which torques follow."""
     nv, nu, n = load_int(topology, N_V), table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA)
-    rows, f = table_int(topology, N_LOOP_ROWS) + table_int(topology, N_FORCES), count_of(part_of(topology, FRAMES_AT), 0)
+    rows, f = table_int(topology, N_LOOP_ROWS) + table_int(topology, N_FORCES), table_int(part_of(topology, FRAMES_AT), 0)
     v, gamma, G = workspace(q, nv + 8), workspace(q, nv + 8), workspace(q, nv * row_width(q, nu) + 8)
     J, drift, center = workspace(q, rows * n + 8), workspace(q, rows + 8), workspace(q, 3 * n + 8)
     centroidal, poses, motions = workspace(q, 16), workspace(q, 16 * f + 8), workspace(q, 12 * f + 8)
@@ -218,7 +219,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
         store(a, i, load(found, place))
     for i in range(table_int(topology, N_MOTORS)):
         c = motor_coordinate(topology, i)
-        total = load(h, c) + product_row(inertia, n * c, found, n)
+        total = load(h, c) + row_product(inertia, n * c, found, n)
         for j in range(k):
             total -= load(mapped, nu * j + c) * load(found, n + j)
         store(tau, i, total)

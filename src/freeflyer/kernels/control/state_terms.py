@@ -12,6 +12,7 @@ from freeflyer.kernels.control.layout import (
 from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
+from freeflyer.kernels.optimization.residuals import row_product
 from freeflyer.kernels.tree.all_terms import all_terms
 from freeflyer.kernels.tree.frames import MIXED, motions_workspace
 
@@ -19,11 +20,6 @@ from freeflyer.kernels.tree.frames import MIXED, motions_workspace
 def part_of(topology, k):
     """The table of a part, whose place entry k of the program's table holds."""
     return from_entry(topology, load_int(topology, TABLE_AT) + table_int(topology, k))
-
-
-def count_of(part, k):
-    """Entry k of the table of a part."""
-    return load_int(part, load_int(part, TABLE_AT) + k)
 
 
 @kernel
@@ -68,14 +64,6 @@ def put_projected(X, columns, nv, G, stride, nu, Y):
             store(Y, columns * i + j, load(found, width * i + j))
 
 
-def product_row(X, at, x, n):
-    """Product of n numbers of X from `at` on with x (n,)."""
-    total = 0.0
-    for j in range(n):
-        total += load(X, at + j) * load(x, j)
-    return total
-
-
 @kernel
 def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inertia, h, mapped, J, drift, axes, unit, A, Jc,
                 centroidal, poses, motions, jacobians):  # fmt: skip
@@ -93,7 +81,7 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
             store(v, j, load(u, j))
     else:
         put_closed_motion(topology, parameters, q, u, v, gamma, G, stride)
-    f = count_of(frames, 0)
+    f = table_int(frames, 0)
     whole, forces = workspace(q, nv * nv + 8), workspace(q, 2 * nv + 8)
     wide_A, wide_Jc, wide_jacobians = workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8), workspace(q, 6 * f * nv + 8)
     all_terms(frames, parameters, q, v, from_entry(parameters, GRAVITY), MIXED, whole, forces, wide_A, wide_Jc, centroidal, poses,
@@ -101,7 +89,7 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
     wide_J, bias = workspace(q, rows * nv + 8), workspace(q, rows + 8)
     set_rows(held, parameters, q, v, wide_J, bias, unit, axes)
     for i in range(rows):
-        rate = damping * product_row(wide_J, nv * i, v, nv) if i >= loops else 0.0
+        rate = damping * row_product(wide_J, nv * i, v, nv) if i >= loops else 0.0
         store(drift, i, -1.0 * load(bias, i) - rate)
     for j in range(n):
         store(linear, j, 0.0)
@@ -119,16 +107,16 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
     else:
         pushed = workspace(q, nv + 8)
         for i in range(nv):
-            store(pushed, i, product_row(whole, nv * i, gamma, nv))
+            store(pushed, i, row_product(whole, nv * i, gamma, nv))
             store(forces, i, load(forces, i) + load(pushed, i))
         for i in range(rows):
-            store(drift, i, load(drift, i) - product_row(wide_J, nv * i, gamma, nv))
+            store(drift, i, load(drift, i) - row_product(wide_J, nv * i, gamma, nv))
         for i in range(6):
-            store(centroidal, 9 + i, load(centroidal, 9 + i) + product_row(wide_A, nv * i, gamma, nv))
+            store(centroidal, 9 + i, load(centroidal, 9 + i) + row_product(wide_A, nv * i, gamma, nv))
         for i in range(f):
             for c in range(6):
                 at = 12 * i + 6 + c
-                store(motions, at, load(motions, at) + product_row(wide_jacobians, nv * (6 * i + c), gamma, nv))
+                store(motions, at, load(motions, at) + row_product(wide_jacobians, nv * (6 * i + c), gamma, nv))
         put_projected(pushed, 1, nv, G, stride, nu, linear)
         half = workspace(q, nv * nu + 8)
         put_along(whole, nv, nv, G, stride, nu, half)

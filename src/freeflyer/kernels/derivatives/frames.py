@@ -22,11 +22,6 @@ STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its colu
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
 
 
-def path_record(topology, q, frame):
-    """Memory for `collect_path`."""
-    return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
-
-
 def moved(V, d):
     """The motion V, given at the origin, at the point d; vectors."""
     return plus(V[0], vector_product(V[1], d)), V[1]
@@ -129,43 +124,40 @@ def rate_change(expressed, S, D_i, D, V):
     return l, w
 
 
-def put(out, nv, j, expressed, R, p, x):
-    """Column j of a row-major matrix with rows of nv grows by x, as it is expressed."""
-    add_column(out, nv, j, *express(expressed, R, p, x))
+def velocity_columns(expressed, S, D_i, D, B, E, V, A):
+    """What a column S adds to the frame's velocity with q and v."""
+    return velocity_change(expressed, S, D, V), S
+
+
+def acceleration_columns(expressed, S, D_i, D, B, E, V, A):
+    """What a column S adds to the frame's acceleration with q, v and a."""
+    G = spatial_subtract(spatial_add(B, motion_cross(V, D)), E)
+    return acceleration_change(expressed, S, D, G, V, A), rate_change(expressed, S, D_i, D, V), S
+
+
+def put_derivatives(topology, parameters, q, v, a, frame, expressed, columns, outs):
+    """Each of outs (6, nv) is made of what `columns` gives for each column on the frame's path to the world."""
+    nv, b, to = load_int(topology, N_V), frame_body(topology, frame), 0
+    path = workspace(q, STEP * (load_int(topology, body_ints(b) + DEPTH) + 1))
+    for out in outs:
+        zero_entries(out, 6 * nv)
+    R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path, True)
+    while b > 0:
+        ints, D_i = body_ints(b), load_spatial(path, to + VELOCITY)
+        D, B, E = tuple(load_spatial(path, to + STEP + k) for k in (VELOCITY, GROWTH, RATE_TERMS))
+        for c in range(load_int(topology, ints + COLUMN_COUNT)):
+            S, j = load_spatial(path, to + COLUMNS + 6 * c), load_int(topology, ints + FIRST_V) + c
+            for out, x in zip(outs, columns(expressed, S, D_i, D, B, E, V, A)):
+                add_column(out, nv, j, *express(expressed, R, p, x))
+        b = load_int(topology, ints + PARENT)
+        to += STEP
 
 
 def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_q, by_v):
     """(6, nv) each: derivatives of a frame's twist (body, mixed or world expression)."""
-    nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    zero_entries(by_q, 6 * nv)
-    zero_entries(by_v, 6 * nv)
-    R, p, V, _ = collect_path(topology, parameters, q, v, v, frame, path, True)
-    while b > 0:
-        ints, D = body_ints(b), load_spatial(path, to + STEP + VELOCITY)
-        j = load_int(topology, ints + FIRST_V)
-        for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = load_spatial(path, to + COLUMNS + 6 * c)
-            put(by_q, nv, j + c, expressed, R, p, velocity_change(expressed, S, D, V))
-            put(by_v, nv, j + c, expressed, R, p, S)
-        b = load_int(topology, ints + PARENT)
-        to += STEP
+    put_derivatives(topology, parameters, q, v, v, frame, expressed, velocity_columns, (by_q, by_v))
 
 
 def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, by_q, by_v, by_a):
     """(6, nv) each: derivatives of a frame's acceleration (body, mixed or world expression)."""
-    nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
-    for out in (by_q, by_v, by_a):
-        zero_entries(out, 6 * nv)
-    R, p, V, A = collect_path(topology, parameters, q, v, a, frame, path, True)
-    while b > 0:
-        ints, D_i, D = body_ints(b), load_spatial(path, to + VELOCITY), load_spatial(path, to + STEP + VELOCITY)
-        B, E = load_spatial(path, to + STEP + GROWTH), load_spatial(path, to + STEP + RATE_TERMS)
-        G = spatial_subtract(spatial_add(B, motion_cross(V, D)), E)
-        j = load_int(topology, ints + FIRST_V)
-        for c in range(load_int(topology, ints + COLUMN_COUNT)):
-            S = load_spatial(path, to + COLUMNS + 6 * c)
-            put(by_q, nv, j + c, expressed, R, p, acceleration_change(expressed, S, D, G, V, A))
-            put(by_v, nv, j + c, expressed, R, p, rate_change(expressed, S, D_i, D, V))
-            put(by_a, nv, j + c, expressed, R, p, S)
-        b = load_int(topology, ints + PARENT)
-        to += STEP
+    put_derivatives(topology, parameters, q, v, a, frame, expressed, acceleration_columns, (by_q, by_v, by_a))

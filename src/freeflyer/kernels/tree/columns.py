@@ -4,8 +4,8 @@ Row k of S or F holds entry k (linear, angular) of every column. Columns are num
 columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time."""
 
 from freeflyer.kernels.backend import (
-    LANES, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store, store_row,
-    tile_at, zero_entries,
+    LANES, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, store, store_row, tile_at,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, strided6, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
@@ -150,7 +150,8 @@ def clear_beyond(M, width, c, end):
 def matrix_rows(topology, M):
     """(rows, their length) in which to compute a matrix of all columns that becomes M: M itself where that can be."""
     nc = load_int(topology, N_COLUMNS)
-    return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
+    width = row_width(M, nc)
+    return M if row_step(M) == 1 and nc == load_int(topology, N_V) else workspace(M, width * width), width
 
 
 def put_matrix(topology, U, L, M):

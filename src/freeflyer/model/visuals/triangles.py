@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import numpy as np
 import scipy
 
-from freeflyer.model.placements import placement, pose_at, rotation_of_rpy
+from freeflyer.model.placements import placement, rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
 
 if TYPE_CHECKING:
@@ -164,11 +164,14 @@ def rod(start: np.ndarray, end: np.ndarray, radius: float) -> Mesh:
 
 
 def along(origin: np.ndarray, way: np.ndarray) -> np.ndarray:
-    """A pose (4, 4) at a point with z along `way`."""
-    z = way / max(float(np.linalg.norm(way)), 1e-300)
-    x = np.cross((0.0, 1.0, 0.0) if abs(z[1]) < 0.9 else (1.0, 0.0, 0.0), z)
-    x /= max(float(np.linalg.norm(x)), 1e-300)
-    return pose_at(origin, np.column_stack([x, np.cross(z, x), z]))
+    """Poses (..., 4, 4) at points (..., 3) with z along `way` (..., 3)."""
+    z = way / np.maximum(np.linalg.norm(way, axis=-1, keepdims=True), 1e-300)
+    x = np.cross(np.where(np.abs(z[..., 1:2]) < 0.9, (0.0, 1.0, 0.0), (1.0, 0.0, 0.0)), z)
+    x /= np.maximum(np.linalg.norm(x, axis=-1, keepdims=True), 1e-300)
+    X = np.zeros((*z.shape[:-1], 4, 4))
+    X[..., :3, :] = np.stack([x, np.cross(z, x), z, origin], axis=-1)
+    X[..., 3, 3] = 1.0
+    return X
 
 
 def hull_corners(points: np.ndarray) -> np.ndarray:
