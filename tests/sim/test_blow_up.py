@@ -52,9 +52,9 @@ def test_a_run_ends_where_a_speed_is_beyond_the_bound(way, dt):
     assert run.failure.startswith(f"at {run.t[-1]:.6g} s: the motion blows up")
     assert "take a shorter dt" in run.failure
     assert "no inertia" not in run.failure
+    for more in (0, 1, 2, 20):  # the last of the steps of one compiled call, or in its middle
+        assert len(run_of(given, dt, len(run.t) + more).t) == len(run.t)
     if "ground" in given:
-        later = run_of(given, dt, len(run.t) + 20)
-        assert len(later.t) == len(run.t)
         assert any(repr(joint.name) in run.failure for joint in model.joints)
         return
     tau = np.zeros(model.nv) if way != "law" else -1e-3 * run.v[-1]
@@ -84,6 +84,19 @@ def test_other_robots_of_a_batch_go_on_with_the_same_bits(way):
         spread = run_of(given | {"executor": executor}, dt, count)
     check_equal_robots(run, spread, range(11))
     assert "of robots 0 to 7: robot 3: at " in spread.failure
+
+
+def test_a_push_on_one_robot_leaves_the_steps_of_the_others():
+    """Also at times whose differences are not dt, by rounding."""
+    model, rng, dt = ff.robots.chain(3), fresh("push"), 2e-3
+    q, v, tau = 0.1 * rng.standard_normal((5, 3)), rng.standard_normal((5, 3)), np.zeros((2, 5, 3))
+    for k in range(3, 12):
+        tau[1, 2, 1] = 1e20
+        times = np.array([0.0, k * dt])
+        run = sim.simulate(model, q, v, (times, tau), dt=dt, duration=20 * dt)
+        assert f"robot 2: at {k * dt:.6g} s: the motion blows up" in run.failure
+        others = [0, 1, 3, 4]
+        check_equal_robots(run, sim.simulate(model, q[others], v[others], (times, tau[:, others]), dt=dt, duration=20 * dt), others)
 
 
 def check_equal_robots(run, other, places):

@@ -10,13 +10,13 @@ Newton's method (newton.py) starts from the impulses of the step before. G may b
 Newton's matrix, which changes the steps and not their end. If this fails, it starts again behind some iterations of Gauss-Seidel.
 If that fails, it follows a path of rounded conditions (paths.py), y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to
 small eps, and starts again from there. Then it takes turns: from nothing and then from impulses at random, and behind more and more
-iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows, or all but some (jams.py).
+iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows (jams.py).
 """
 
 from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, times_zero, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
-from freeflyer.kernels.sim.jams import make_firm, open_worst, put_firm
+from freeflyer.kernels.sim.jams import put_firm
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 from freeflyer.kernels.sim.newton import newton
 from freeflyer.kernels.sim.paths import follow, sweep
@@ -25,7 +25,7 @@ ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below a
 LEAST = 5e-9  # m/s: smaller residuals are none
 POLISHING = 1  # steps of Newton's method behind those
 SWEEPS = 20  # iterations of Gauss-Seidel
-ATTEMPTS, PATH, JAMS = 32, 2, 12  # starts of Newton's method; which of them is the end of a path; starts from jams behind them
+ATTEMPTS, PATH, JAMS = 32, 2, 2  # starts of Newton's method; which of them is the end of a path; starts from jams behind them
 GOLDEN = 0.6180339887498949  # fractions of its multiples are spread evenly
 
 
@@ -37,7 +37,7 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     put_own_gains(G, width, limits, boxes, cones, gains)
     for k in range(rows):
         size = max(size, abs(load(b, k)))
-    enough, least, firm, inner = accuracy * size + LEAST, 0.0, workspace(G, rows + 8), taken(G)
+    enough, least, inner = accuracy * size + LEAST, 0.0, taken(G)
     attempt = 0
     while attempt == 0 or (attempt < ATTEMPTS + JAMS and least > enough):
         release(G, inner)
@@ -46,11 +46,7 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
             count = 1
             follow(G, width, rows, limits, boxes, cones, bounds, b, found, left, size)
         elif attempt >= ATTEMPTS:
-            if attempt == ATTEMPTS:
-                make_firm(limits, boxes, cones, firm)
-            put_firm(G, width, rows, b, firm, found)
-            if attempt % 2 == 1:
-                open_worst(found, limits, boxes, cones, bounds, firm)
+            put_firm(G, width, rows, limits, boxes, b, found)
         elif attempt == 0 or attempt % 2 == 1:
             copy_entries(y, rows, found)
         else:
