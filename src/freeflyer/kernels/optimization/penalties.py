@@ -26,7 +26,7 @@ MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less ar
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST = 1e300
 LEVEL = 1e-9
-NEWTON, DAMPED = 9, 1e-2
+NEWTON, DAMPED, SHORT = 9, 1e-2, -0.8
 SLOPELESS, SEARCHES, FARTHEST = 1e-13, 10, 1e4  # of the terms of a slope; line searches
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
@@ -275,7 +275,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
         falling = True
         clear(multipliers, 0, stride)
-        many, even, again, newton, eased, damping = True, False, True, False, share, DAMPED
+        many, even, again, newton, eased, damping, newton_steps = True, False, True, False, share, DAMPED, NEWTON
         while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling or (newton and eased > share)):
             if passes > 1 and stage < levels and not many and not even:
                 share_of = further(T, y, before, low, high, begin, end, softness, sizes, width, strengths, values, 0.0, FARTHEST)
@@ -289,7 +289,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
                 if load(softness, i) + load(squares, i) != 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
                     outside += 1
-            newton = passes <= NEWTON and (outside > n if passes < 2 else newton)
+            newton = newton_steps > 0 and (outside > n if passes < 2 else newton)
             many = newton or outside > n
             renewed = renewed or (even and not falling) or (again and passes > 2 and falling and not many)
             even = again and passes > 2 and falling and not many
@@ -321,6 +321,8 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 add_scaled_row(before, 0, t, before, 0, 0, width)
                 add_scaled_row(before, 0, 1.0, y, 0, 0, width)
                 damping = damping * DAMPED if t > -0.5 else damping
+                newton_steps = 0 if passes > 3 and t < SHORT else newton_steps - 1
+                passes = 1 if newton_steps == 0 else passes
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
                 value = dot(T, width * i, y, 0, width)
