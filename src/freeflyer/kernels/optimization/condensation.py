@@ -8,18 +8,7 @@ vanishes depends on rows before it, and its right side must vanish with it. The 
 over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
-from freeflyer.kernels.backend import (
-    from_entry,
-    inlined,
-    kernel,
-    load,
-    load_row,
-    row_step,
-    row_width,
-    store,
-    store_row,
-    workspace,
-)
+from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them

@@ -7,20 +7,7 @@ level improves, whichever limits were held before.
 """
 
 from freeflyer.kernels.backend import (
-    from_entry,
-    kernel,
-    load,
-    load_int,
-    load_row,
-    release,
-    row_step,
-    row_width,
-    sqrt,
-    store,
-    store_row,
-    taken,
-    workspace,
-)
+    from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.held_rows import EQUAL, FREE, LARGEST, LOWER, ROUNDING, UPPER, WRONG, put_row

@@ -12,14 +12,7 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import (
-    move_up,
-    put_direction,
-    put_inverse_factor,
-    release_row,
-    set_row,
-    solve_transposed,
-)
+from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 SOLVED, INFEASIBLE, STOPPED, NOT_CONVEX, UNBOUNDED = 0.0, 1.0, 2.0, 3.0, 4.0  # outcomes
@@ -198,9 +191,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
                     count += 1
     steps, last, still = 0, LARGEST, False
     while outcome == SOLVED and not still:
-        way, length = correct(
-            rows, linear, n, width, W, K, count, L, stride, Q, targets, point, multipliers, missing, rho, z, w, d
-        )
+        way, length = correct(rows, linear, n, width, W, K, count, L, stride, Q, targets, point, multipliers, missing, rho, z, w, d)
         steps += 1
         put_products(C, limits, width, width, point, 0, base)
         clear(moved, 0, width)

@@ -12,50 +12,18 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 """
 
 from freeflyer.kernels.backend import (
-    from_entry,
-    kernel,
-    load,
-    load_int,
-    load_row,
-    release,
-    rint,
-    row_step,
-    row_width,
-    sqrt,
-    store,
-    store_row,
-    taken,
-    workspace,
-)
+    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.optimization.descent import lengthen, put_sides, steepest
 from freeflyer.kernels.optimization.held_rows import (
-    EQUAL,
-    FREE,
-    LARGEST,
-    LOWER,
-    UPPER,
-    bound_of,
-    first_hold,
-    hold,
-    hold_violated,
-    put_row,
-    wrong_row,
-)
+    EQUAL, FREE, LARGEST, LOWER, UPPER, bound_of, first_hold, hold, hold_violated, put_row, wrong_row)
 from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_COLUMNS, N_HELD_ROWS, N_LEVELS
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
-    clear,
-    dot,
-    exchange_row,
-    factor_rows,
-    far_row,
-    put_combination,
-    put_products,
-    solve_levels,
-)
+    clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
@@ -214,8 +182,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             first = m
             if not proven:
                 first = hold_violated(
-                    held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts
-                )
+                    held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = first
             starting = first < m and not started and rounds > FEW and begun < STARTS
             if first == m:
@@ -231,8 +198,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                         lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
                         parts)  # fmt: skip
                     level = steepest(
-                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts
-                    )
+                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
                     clear(releases, 0, m)
                     change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels

@@ -9,18 +9,7 @@ on those before it or no longer does.
 """
 
 from freeflyer.kernels.backend import (
-    inlined,
-    kernel,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_total,
-    row_width,
-    sqrt,
-    store,
-    store_row,
-)
+    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 

@@ -10,28 +10,10 @@ on from where the last one has ended (the proximal point method).
 """
 
 from freeflyer.kernels.backend import (
-    from_entry,
-    kernel,
-    load,
-    load_int,
-    load_row,
-    row_step,
-    row_width,
-    sqrt,
-    store,
-    store_row,
-    workspace,
-)
+    from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
-from freeflyer.kernels.optimization.metric import (
-    move_up,
-    put_direction,
-    put_inverse_factor,
-    release_row,
-    set_row,
-    solve_transposed,
-)
+from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
@@ -47,11 +29,7 @@ LEVEL = 1e-9
 NEWTON, DAMPED, SHORT = 9, 1e-2, -0.8
 STOPPED, LEVEL = 1e-9, 1e-13  # of a direction and a row, of the terms of a slope: a smaller rate or slope is none
 SEARCHES, FARTHEST = 10, 1e4  # rounds on a line; how often a pass may be repeated along its line
-DAMPED, BACK, SHORT = (
-    1e-2,
-    0.5,
-    0.8,
-)  # of the damping before, if less than this share of a step is taken back; steps that help little
+DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK of a step is taken back; steps that help little
 STEPS, FIRST_STEPS = 9, 3  # damped steps of a level, at most, and those that may be short
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
