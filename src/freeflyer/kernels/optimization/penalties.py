@@ -314,12 +314,12 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
                 places, multipliers, slots, norms, step, d, parts)  # fmt: skip
             add_scaled_row(before, 0, -1.0, y, 0, 0, width)
-            back = 0.0
+            back, far = 0.0, dot(before, 0, before, 0, width) > MOVED * MOVED * dot(y, 0, y, 0, width)
             if damped:
                 back = least_on_line(T, y, before, low, high, begin, end, softness, sizes, width, values, rates, 0.0, 1.0)
                 add_scaled_row(y, 0, back, before, 0, 0, width)
                 damping *= DAMPED if back < BACK else 1.0
-                steps = 0 if passes > FIRST_STEPS and back > SHORT else steps - 1
+                steps = 0 if passes > FIRST_STEPS and back > SHORT and far else steps - 1
                 passes = passes if steps > 0 else 1
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
