@@ -5,8 +5,9 @@ Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sheri
 potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
 stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
 solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
-point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
-(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
+point, rounds may make no step, or release one limit again and again. Then the projected slope proves the optimum, or gives a step
+that is longer than zero (descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the
+solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -30,8 +31,7 @@ STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
 MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
-REPEATED = 2.0  # times that a row is released
-PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
+PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
@@ -71,14 +71,7 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 @kernel
 def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high,
               softness, sizes, strengths, R, parts):  # fmt: skip
-    """y (width,) near the solution; holds equations and limits. The last attempt leaves out the levels below the last one that has
-    inequalities. The last seven: room."""
-    stage, begin = 0, 0
-    for k in range(levels):
-        for i in range(begin, load_int(ends, k)):
-            if load(lower, i) != load(upper, i):
-                stage = k
-        begin = load_int(ends, k)
+    """y (width,) near the solution; holds equations and limits. The last seven: room."""
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -88,9 +81,8 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
-    last = levels + 1 if attempt < STARTS - 1 else stage + 1
     share = SHARE if attempt == 0 else SMALLER_SHARE
-    put_stages(levels, last, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
+    put_stages(levels, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
 
 
 @kernel

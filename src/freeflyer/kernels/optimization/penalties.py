@@ -4,9 +4,12 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed; if more limits
-are exceeded than there are unknowns, they are squares of the level's matrix, as equations are, until the next pass. Each pass goes
-on from where the last one has ended (the proximal point method).
+are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed. Each pass goes
+on from where the last one has ended (the proximal point method); slow passes are lengthened along their line.
+
+If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
+there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
+larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
@@ -25,8 +28,6 @@ MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less i
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST, LATER = 1e300, -1.0  # LATER: softness of limits that damped steps leave out
-LEVEL = 1e-9
-NEWTON, DAMPED, SHORT = 9, 1e-2, -0.8
 STOPPED, LEVEL = 1e-9, 1e-13  # of a direction and a row, of the terms of a slope: a smaller rate or slope is none
 SEARCHES, FARTHEST = 10, 1e4  # rounds on a line; how often a pass may be repeated along its line
 DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK of a step is taken back; steps that help little
@@ -210,14 +211,13 @@ def least_on_line(T, y, d, low, high, begin, end, softness, sizes, width, values
         if abs(slope) <= LEVEL * size:
             break
         least, most = (least, t) if slope > 0.0 else (t, most)
-        t = min(max(t - slope / curvature, least), most)
+        t = min(max(t - slope / max(curvature, ROOM), least), most)
     return t
 
 
 @kernel
-def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
-    """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them. relative:
-    the share of the metric beside a level.
+def put_stages(levels, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
+    """y (width,) near the solution of all levels, of least norm below them. relative: the share of the metric beside a level.
 
     held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
     those that are kept. softness, strengths, R, parts: room."""
@@ -234,7 +234,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     for k in range(m * width // row_step(T)):
         store_row(P, row_step(T) * k, load_row(T, row_step(T) * k))
     rank, begin, enough = 0, 0, LARGEST
-    for stage in range(last):
+    for stage in range(levels + 1):
         known = rank
         for i in range(begin):  # what levels above have reached
             if load(locked, i) == 0.0:
