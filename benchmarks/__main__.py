@@ -5,20 +5,35 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from itertools import islice
 from typing import Annotated, Any
 
 import typer
 
 import freeflyer as ff
+from benchmarks.beside import (
+    Beside,
+    ClosedBeside,
+    StepBeside,
+    batches_beside,
+    beside_table,
+    closed_beside,
+    closed_table,
+    scaling_beside,
+    steps_beside,
+    steps_table,
+    time_beside,
+)
 from benchmarks.generated_code import GeneratedTiming, generated_table, generated_times
 from benchmarks.ground import GroundTiming, ground_table, ground_times
 from benchmarks.hierarchies import HierarchyTiming, hierarchies_table, hierarchy_times
-from benchmarks.peers import PEERS, SOLVERS
+from benchmarks.peers import SOLVERS
 from benchmarks.solvers import SolverTiming, solver_times, solvers_table
 from benchmarks.standing import Standings, talos_times
 from benchmarks.tsid_peer import tsid_contestants
+from freeflyer.analysis.timing.algorithms import default_robots
 from freeflyer.analysis.timing.measured import PARTS, Bench
-from freeflyer.analysis.timing.runner import Effort
+from freeflyer.analysis.timing.runner import NAMES, Effort
 from freeflyer.cli.options import BaseOption, DebugOption, JsonOption, LoopsOption
 from freeflyer.cli.output import show_error
 from freeflyer.cli.tools import BatchOption, BlocksOption, PlotOption, RobotsArgument, SpecializeOption, ThreadsOption, run_bench
@@ -34,6 +49,11 @@ PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only thi
 class ComparedBench(Bench):
     """A benchmark beside other libraries, with solvers, recorded hierarchies and TALOS on two feet."""
 
+    beside: tuple[Beside, ...] = ()
+    closed_beside: tuple[ClosedBeside, ...] = ()
+    batches_beside: tuple[Beside, ...] = ()
+    scaling_beside: tuple[Beside, ...] = ()
+    steps_beside: tuple[StepBeside, ...] = ()
     solvers: tuple[SolverTiming, ...] = ()
     hierarchies: tuple[HierarchyTiming, ...] = ()
     talos: Standings | None = None
@@ -42,7 +62,12 @@ class ComparedBench(Bench):
 
     def tables(self) -> list[Table]:
         """A table for whatever was measured."""
-        found = super().tables() + ([solvers_table(self.solvers)] if self.solvers else [])
+        found = super().tables() + [beside_table(x.robot, [x]) for x in self.beside] + list(map(closed_table, self.closed_beside))
+        for name in dict.fromkeys(x.robot for x in self.batches_beside):
+            found.append(beside_table(f"{name}: batches", [x for x in self.batches_beside if x.robot == name]))
+        found += [beside_table("scaling: chains", self.scaling_beside)] if self.scaling_beside else []
+        found += [steps_table(self.steps_beside)] if self.steps_beside else []
+        found += [solvers_table(self.solvers)] if self.solvers else []
         found += [hierarchies_table(self.hierarchies)] if self.hierarchies else []
         found += [ground_table(self.ground)] if self.ground else []
         found += [generated_table(self.generated)] if self.generated else []
@@ -55,9 +80,16 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
     """Time freeflyer beside Pinocchio, MuJoCo, TSID, pink and mink, in turns; solvers beside each other."""
     wanted = {str(part) for part in parts or (["robots"] if robots else Part)}
 
-    def with_more(result: Bench, progress: Progress) -> Bench:
+    def with_more(result: Bench, named: list[ff.Model], effort: Effort, progress: Progress) -> Bench:
         qp = "solvers" in wanted
+        models = named or list(default_robots() if "robots" in wanted else islice(default_robots(), 1))
+        closed = (closed_beside(model, effort, progress) for model in models) if "robots" in wanted else ()
         return ComparedBench(**vars(result),
+            beside=tuple(time_beside(x, effort, NAMES, progress) for x in models) if "robots" in wanted else (),
+            closed_beside=tuple(x for x in closed if x is not None),
+            batches_beside=batches_beside(named or models[:1], effort, progress) if "batches" in wanted else (),
+            scaling_beside=scaling_beside(progress) if "scaling" in wanted else (),
+            steps_beside=steps_beside(named or models[:1], blocks, progress) if "simulation" in wanted else (),
             solvers=solver_times(blocks, Effort().block_seconds, progress) if qp else (),
             hierarchies=hierarchy_times(progress) if qp else (),
             talos=talos_times(tsid_contestants, SOLVERS) if "control" in wanted else None,
@@ -65,7 +97,7 @@ def benchmarks(robots: RobotsArgument = None, parts: PartsOption = None, plot: P
             generated=generated_times(progress) if "generated" in wanted else ())  # fmt: skip
 
     try:
-        run_bench(robots, wanted, plot, batch, threads, blocks, specialize, base, loops, json, PEERS, with_more)
+        run_bench(robots, wanted, plot, batch, threads, blocks, specialize, base, loops, json, with_more)
     except ff.FreeflyerError as error:
         if debug:
             raise

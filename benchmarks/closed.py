@@ -18,9 +18,10 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
+from benchmarks import NoPeerError
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
 from freeflyer.analysis.timing.control_cycles import ClosedState, loop_set
-from freeflyer.analysis.timing.results import Call, NoPeerError
+from freeflyer.analysis.timing.results import Call
 from freeflyer.model.description import POINT
 
 DYNAMICS = ("forward_dynamics", "constrained_dynamics")

@@ -12,8 +12,8 @@ from typing import Any
 
 import numpy as np
 
+from benchmarks import NoPeerError
 from freeflyer.analysis.timing.control_cycles import ClosedState
-from freeflyer.analysis.timing.results import NoPeerError
 from freeflyer.model.description import POINT, WELD, WORLD
 
 Answer = Callable[[], Any]

@@ -14,11 +14,9 @@ import numpy as np
 import qpsolvers
 
 import freeflyer as ff
-from benchmarks.closed import closed_peers
+from benchmarks import NoPeerError
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.standing import MOST, TOLERANCE, Reach, Reaching
-from freeflyer.analysis.timing.measured import Peers
-from freeflyer.analysis.timing.results import NoPeerError
 
 INTEGRATORS = {"rk4": "mjINT_RK4", "semi-implicit": "mjINT_EULER"}
 
@@ -74,7 +72,6 @@ def mink_solver(r: Reach) -> Reaching:
 
 
 SOLVERS = {"pink, daqp": pink_solver, "mink, daqp": mink_solver}
-PEERS = Peers(peer_for, closed_peers, mujoco_steps)
 
 
 def _peer_solver(package: Any, r: Reach, start: Callable[[], Any], tasks: list[Any], poses: list[Any], limits: list[Any],

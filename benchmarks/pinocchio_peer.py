@@ -14,9 +14,10 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
+from benchmarks import NoPeerError
 from freeflyer.analysis.checks.laws import States
 from freeflyer.analysis.timing.algorithms import held_frames, outer_frames, wrenches
-from freeflyer.analysis.timing.results import Call, NoPeerError
+from freeflyer.analysis.timing.results import Call
 from freeflyer.model.description import WORLD
 
 NAME = "Pinocchio"

@@ -14,10 +14,11 @@ from types import MappingProxyType
 import numpy as np
 
 import freeflyer as ff
+from benchmarks import NoPeerError
 from freeflyer import control
 from freeflyer.analysis.timing.algorithms import example_urdf
 from freeflyer.analysis.timing.control_cycles import Contestant, CycleTiming, contestants_of, cycle_times, cycles_table
-from freeflyer.analysis.timing.results import NoPeerError, time_interleaved
+from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.spatial import quaternion
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us

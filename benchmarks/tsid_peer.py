@@ -17,10 +17,10 @@ from typing import Any, NamedTuple
 import numpy as np
 
 import freeflyer as ff
+from benchmarks import NoPeerError
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.standing import Standing
 from freeflyer.analysis.timing.control_cycles import Contestant
-from freeflyer.analysis.timing.results import NoPeerError
 
 NAME = "TSID"
 SOLVERS = {"eiquadprog": "SolverHQuadProg", "eiquadprog-fast": "SolverHQuadProgFast"}

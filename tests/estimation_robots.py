@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 from freeflyer import robots
 from functools import cache
+from linkage_samples import driven_linkage
 from pathlib import Path
 from seeds import fresh
 from typing import Any
@@ -11,6 +12,8 @@ from typing import Any
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
 PAPER_ENCODERS = ("1_joint", "2_joint", "3_joint", "knee_joint", "4_joint", "5_joint")
 LIKE_ENCODERS = ("hip_yaw", "hip_roll", "hip_pitch", "knee", "ankle_pitch", "ankle_roll")
+KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
+FIRST_FLOATING = 6
 SPRINGS = ("left-shin", "left-heel-spring", "right-shin", "right-heel-spring")
 
 
@@ -51,3 +54,14 @@ def resting_forces(s, c, wrenches):
     multipliers = np.linalg.solve(J[:, L.dependent].T, g[L.dependent])
     rest = g - J.T @ multipliers
     return rest[s.coordinates], rest[L.base]
+
+
+@cache
+def sensed_linkage(k: int, draw: int = 0) -> tuple[ff.estimation.Sensors, np.ndarray, float]:
+    """(sensors, a closed posture, condition number) of a random linkage that motors drive."""
+    rng = fresh("estimation", k, draw)
+    tree, condition = driven_linkage(rng, loops=1 + k % 2, kinds=KINDS, base=("free", "fixed")[k % 2], to_world=bool(k % 2))
+    s, closed = ff.estimation.sensors(tree), ff.close_loops(tree)
+    step = 0.05 / condition * rng.uniform(-1.0, 1.0, closed.nv)
+    step[: FIRST_FLOATING * (tree.joints[0].kind == "free")] = 0.0  # encoders do not see where the base is
+    return s, ff.integrate(closed, s.partition.q, step), condition

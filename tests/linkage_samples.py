@@ -65,7 +65,9 @@ def four_bar() -> ff.Model:
         return ff.Joint(name, "revolute", parent, child, shifted(x), lower=(-2.5,), upper=(2.5,))
 
     links = bar("ground", 5.0), bar("crank"), bar("coupler"), bar("rocker")
-    joints = (ff.Joint("root", "free", "world", "ground"), pin("c", "ground", "crank", 0.0), pin("d", "crank", "coupler", 0.3),
+    joints = (ff.Joint("root", "free", "world", "ground"),
+              pin("c", "ground", "crank", 0.0),
+              pin("d", "crank", "coupler", 0.3),
               pin("r", "ground", "rocker", 0.5))  # fmt: skip
     places = {"end": ("coupler", 0.5), "tip": ("rocker", 0.4), "bar_sole": ("ground", 0.0), "bar_sole_1": ("ground", 0.4),
               "bar_sole_2": ("ground", -0.4)}  # fmt: skip

@@ -88,8 +88,12 @@ def test_the_designed_call_forms():
 
 
 @pytest.mark.parametrize(("room", "name", "near"), [
-    (ff, "rnea", "inverse_dynamics"), (ff, "merge_fixed_links", "merge_fixed"), (ff, "PostureTask", "control.PostureTask"),
-    (ff, "assemble", "linkages.assemble"), (ff.control, "PostureTsk", "PostureTask"), (ff.sim, "simulat", "simulate"),
+    (ff, "rnea", "inverse_dynamics"),
+    (ff, "merge_fixed_links", "merge_fixed"),
+    (ff, "PostureTask", "control.PostureTask"),
+    (ff, "assemble", "linkages.assemble"),
+    (ff.control, "PostureTsk", "PostureTask"),
+    (ff.sim, "simulat", "simulate"),
 ])  # fmt: skip
 def test_unknown_names_suggest_others(room, name, near):
     refused(AttributeError, f"has no attribute '{name}'. Did you mean '{near}'", getattr, room, name)

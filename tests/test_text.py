@@ -7,7 +7,7 @@ import pytest
 from freeflyer.analysis.facts import joints_table, loops_table
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import visible
-from html.parser import HTMLParser
+from outline import Outline
 from hypothesis import given, strategies as st
 
 
@@ -39,40 +39,13 @@ HOSTILE = ("<script>alert(1)</script>", '"><img src=x onerror=alert(1)>', "</td>
 ELEMENTS = {"div", "p", "b", "table", "thead", "tbody", "tr", "th", "td"}
 
 
-class Reader(HTMLParser):
-    """The cells of all tables, row by row; fails for elements that are not closed, or that a table has no use for."""
-
-    def __init__(self, text: str):
-        super().__init__()
-        self.open: list[str] = []
-        self.rows: list[list[str]] = []
-        self.words = ""
-        self.feed(text)
-        self.close()
-        assert not self.open
-
-    def handle_starttag(self, tag, attributes):
-        assert tag in ELEMENTS
-        assert {name for name, _ in attributes} <= {"class", "style"}
-        self.open.append(tag)
-        if tag == "tr":
-            self.rows.append([])
-        if tag in ("td", "th"):
-            self.rows[-1].append("")
-
-    def handle_endtag(self, tag):
-        assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        if self.open and self.open[-1] in ("td", "th"):
-            self.rows[-1][-1] += data
-        elif data.strip():
-            self.words += data
-
-    def handle_comment(self, data):
-        raise AssertionError(f"a comment: {data}")
-
-    handle_decl = handle_pi = unknown_decl = handle_comment
+def read(text: str) -> Outline:
+    """An outline that holds tables and words alone."""
+    found = Outline(text)
+    assert {*found.tags} <= ELEMENTS
+    assert {name for _, name, _ in found.attributes} <= {"class", "style"}
+    assert not found.comments
+    return found
 
 
 def cells(*tables: Table) -> list[list[str]]:
@@ -82,15 +55,15 @@ def cells(*tables: Table) -> list[list[str]]:
 @pytest.mark.parametrize("name", HOSTILE)
 def test_hostile_text_is_text_everywhere(name):
     table = Table(name, (name, "n"), ((name, "1"), ("2", name)), (1,), name)
-    read = Reader(table._repr_html_())
-    assert (read.rows, read.words) == (cells(table), visible(name) * 2)
-    assert Reader(html_tables(name, [table, table])).rows == 2 * cells(table)
+    found = read(table._repr_html_())
+    assert (found.rows, found.words) == (cells(table), visible(name) * 2)
+    assert read(html_tables(name, [table, table])).rows == 2 * cells(table)
 
 
 @given(st.lists(st.tuples(st.text(), st.text()), max_size=4), st.text())
 def test_cells_are_read_back_as_they_were(rows, title):
     table = Table(title, ("a", "b"), rows)
-    assert Reader(table._repr_html_()).rows == cells(table)
+    assert read(table._repr_html_()).rows == cells(table)
 
 
 @pytest.mark.parametrize("name", [x for x in HOSTILE if x and x.isprintable()])
@@ -100,7 +73,7 @@ def test_an_overview_shows_its_joints_and_loops(name):
     loop = ff.Loop(name, links[1].name, links[2].name, (1, 1, 1, 0, 0, 0))
     model = ff.build(ff.Description(name, tuple(links), tuple(joints), loops=(loop,)))
     result = ff.analysis.overview(model)
-    read = Reader(result._repr_html_())
-    assert read.rows == cells(joints_table(result.joints), loops_table(result.loops))
-    assert read.rows[1][0] == f"{name}{name}1"
-    assert "nv 2" in read.words
+    found = read(result._repr_html_())
+    assert found.rows == cells(joints_table(result.joints), loops_table(result.loops))
+    assert found.rows[1][0] == f"{name}{name}1"
+    assert "nv 2" in found.words

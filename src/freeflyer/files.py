@@ -17,15 +17,13 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
 
     A file that is replaced keeps its mode, and its owner where the system allows that; a new one has the mode that the umask
     leaves. A symbolic link stays, and the file to which it points is replaced. streams: devices and pipes are written to directly.
-    Errors: InputError for what is no path; FileError for a folder, for a file or link that is there (without overwrite), for
-    devices, pipes and sockets (without streams), and for what the system refuses."""
+    Errors: InputError for anything that is no path; FileError for a folder, for a file or link that is there (without overwrite),
+    for devices, pipes and sockets (without streams), and for what the system refuses."""
     shown = check_path(path)
     data = content.encode("utf-8") if isinstance(content, str) else content
     try:
         refuse_existing(path, overwrite)
         status = _status(path)
-        if status is not None and stat.S_ISDIR(status.st_mode):
-            raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
         if status is None or stat.S_ISREG(status.st_mode):
             _replace(Path(os.path.realpath(path)), data, status)
         elif streams:
@@ -40,23 +38,27 @@ def write_atomically(path: str | os.PathLike[str], content: str | bytes, overwri
 
 
 def refuse_existing(path: str | os.PathLike[str], overwrite: bool) -> None:
-    """FileError for a file or link that is there, unless it may be replaced."""
-    shown = check_path(path)
+    """FileError for a folder, for a file or link that is there, unless it may be replaced, and for a name in no folder."""
+    shown, folder = check_path(path), os.path.dirname(os.path.abspath(path))
+    if os.path.isdir(path):
+        raise FileError(f"{shown} is a folder: give the name of a file in it", path=str(path))
     if not overwrite and os.path.lexists(path):
         raise FileError(f"{shown} exists already: pass overwrite=True to replace it", path=str(path))
+    if not os.path.isdir(folder):
+        raise FileError(f"{shown} cannot be written: there is no folder {format_value(folder, 200)}", path=str(path))
 
 
 def check_target(path: str | os.PathLike[str], endings: Collection[str], overwrite: bool) -> str:
     """The ending of a file to write, in small letters. Errors: FileError for one not in `endings`, and as refuse_existing."""
-    shown, ending = check_path(path), Path(path).suffix.lower()
-    if ending not in endings:
-        raise FileError(f"{shown} must end in {' or '.join(endings)}: no other kind of file is written", path=str(path))
     refuse_existing(path, overwrite)
+    ending = Path(path).suffix.lower()
+    if ending not in endings:
+        raise FileError(f"{check_path(path)} must end in {' or '.join(endings)}: no other kind of file is written", path=str(path))
     return ending
 
 
 def check_path(path: object) -> str:
-    """The path as messages show it; InputError for what is no path in text."""
+    """The path as messages show it; InputError for anything that is no path in text."""
     named = os.fspath(path) if isinstance(path, os.PathLike) else path
     if not isinstance(named, str):
         raise InputError(f"path is {format_value(path)}: expected the name of a file to write, as str or pathlib.Path", path=path)

@@ -1,4 +1,4 @@
-"""Packages whose names are imported when they are first used, and what an unknown name probably meant."""
+"""Packages whose names are imported when they are first used, and suggestions for unknown names."""
 
 from __future__ import annotations
 

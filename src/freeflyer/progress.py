@@ -6,7 +6,7 @@ Progress = Callable[[float, str], object]  # the share that is done of the work 
 
 
 class NoProgress:
-    """What is called where no `progress` is given; signatures show its name."""
+    """Default of `progress`, which does nothing; signatures show its name."""
 
     def __call__(self, fraction: float, what: str, /) -> None:
         """Nothing."""

@@ -1,4 +1,4 @@
-"""Reproductions run one after the other: what each gave, or why it failed; and one self-contained HTML page of them."""
+"""Reproductions run one after the other: their results, or errors; and one self-contained HTML page of them."""
 
 from __future__ import annotations
 
@@ -73,11 +73,14 @@ class Outcome(namedtuple("Outcome",
     """Outcome of one reproduction.
 
     Attributes:
-        seconds: That it took.
-        result: Of `compute`; None where it failed.
-        pictures: matplotlib figures by name.
-        captions: Their words, by name.
-        failure: The error that ended it; empty where there is none."""
+        key: Name of the reproduction.
+        paper: Title of its paper; the key if there is no such reproduction.
+        seconds: Time that it took, s.
+        result: Result of its `compute`; None if it failed.
+        tables: freeflyer.tables.Table of each table, in the order of the page.
+        pictures: matplotlib figures by name; None if it failed.
+        captions: Sentence below each picture, by its name.
+        failure: Type and message of the error that ended it; empty if there is none."""
 
 
 def outcomes(progress: Progress = no_progress) -> Iterator[Outcome]:

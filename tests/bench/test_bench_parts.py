@@ -27,13 +27,13 @@ def test_takes_means_and_exponents():
     assert geometric_mean([None]) is None
 
     def timed(bodies, states, call, batch):
-        row = Timing("x", call, None, batch, batch, None, None, None, None, None, None)
+        row = Timing("x", call, None, batch, batch, None)
         return RobotTimings("chain", bodies, bodies, bodies, states, 1, 3, 3, (row,), None)
 
     points = [timed(n, 256, 2.0 * n, 0.5 * n**2) for n in (10, 100)]
     assert exponent(points, "x", "call") == pytest.approx(1.0)
     assert exponent(points, "x", "batch") == pytest.approx(2.0)
-    assert exponent(points, "x", "peer_call") is None
+    assert exponent(points, "x", "batch_threads") is None
     points = [timed(1, n, 1.0, us / n) for n, us in ((64, 5.0 + 64 * 0.5), (16, 5.0 + 16 * 0.5), (512, 999.0))]
     assert call_overhead(points, "x") == pytest.approx(5.0)
     assert call_overhead(points[:1], "x") is None

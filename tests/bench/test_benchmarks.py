@@ -28,10 +28,13 @@ def test_beside_the_peer(tmp_path):
     path = written(tmp_path, arm())
     result, data = run_json(path, "chain:n=5,base=free", *QUICK, "--plot", tmp_path / "bench.png")
     assert result.exit_code == 0
-    for robot in data["robots"]:
+    assert [x["robot"] for x in data["beside"]] == [x["robot"] for x in data["robots"]]
+    for robot in data["beside"]:
         assert robot["note"] is None
+        assert len(robot["rows"]) > 10
         assert all(row["difference"] < 1e-9 for row in robot["rows"]), robot["rows"]
         assert all(row["ratio_call"] == pytest.approx(row["peer_call"] / row["call"]) for row in robot["rows"])
+    assert "geometric means: one call" in result.stderr
     assert (tmp_path / "bench.png").read_bytes().startswith(b"\x89PNG")
 
 
@@ -41,16 +44,18 @@ def test_batches_and_missing_peers(tmp_path):
     result, data = run_json("chain:n=5,base=free", "--part", "batches", *QUICK)
     assert (result.exit_code, data["robots"]) == (0, [])
     for name in SHORT_ALGORITHMS:
-        points = [(x["batch_size"], t) for x in data["batches"] for t in x["rows"] if t["algorithm"] == name]
-        assert [states for states, _ in points] == list(SHORT_SIZES)
-        assert all(t["batch"] > 0 and t["peer_batch"] > 0 for _, t in points)
-        assert all(t["difference"] < 1e-9 for _, t in points)
+        for sizes in (data["batches"], data["batches_beside"]):
+            points = [(x["batch_size"], t) for x in sizes for t in x["rows"] if t["algorithm"] == name]
+            assert [states for states, _ in points] == list(SHORT_SIZES)
+            assert all(t["batch"] > 0 for _, t in points)
+        assert all(t["peer_batch"] > 0 and t["difference"] < 1e-9 for _, t in points)
     pytest.importorskip("pinocchio")
     mimic = arm().replace('<axis xyz="0 1 0"/>', '<axis xyz="0 1 0"/><mimic joint="shoulder" multiplier="2"/>')
     mimic = mimic.replace('<mimic joint="shoulder" multiplier="2"/>', "", 1)
     result, data = run_json(written(tmp_path, mimic), *QUICK)
     assert result.exit_code == 0
-    assert "mimic" in data["robots"][0]["note"]
+    assert "mimic" in data["beside"][0]["note"]
+    assert data["beside"][0]["rows"] == []
 
 
 def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
@@ -59,10 +64,12 @@ def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
     result, data = run_json(models_folder / "cassie" / "cassie.xml", *QUICK)
     assert result.exit_code == 0
     (robot,) = data["robots"]
-    closed = robot["closed"]
-    assert (closed["nu"], closed["constraints"], closed["rank"], closed["notes"]) == (22, 12, 10, [])
+    own = robot["closed"]
+    assert (own["nu"], own["constraints"], own["rank"]) == (22, 12, 10)
+    assert all(row["call"] > 0 and row["batch"] > 0 for row in own["rows"])
+    (closed,) = data["closed_beside"]
+    assert closed["notes"] == []
     rows = {row["quantity"]: row for row in closed["rows"]}
-    assert all(row["call"] > 0 and row["batch"] > 0 for row in rows.values())
     for name in ("forward_dynamics", "constrained_dynamics"):
         assert [p["peer"].split()[0] for p in rows[name]["peers"]] == ["Pinocchio", "Pinocchio", "MuJoCo"]
         assert all(p["difference"] < 1e-6 and p["call"] > 0 for p in rows[name]["peers"])
@@ -74,7 +81,7 @@ def test_a_closed_robot_has_constrained_rows_beside_both_peers(models_folder):
 
 def test_loops_and_recordings():
     _, data = run_json("kangaroo_like", *QUICK)
-    (note,) = data["robots"][0]["closed"]["notes"]
+    (note,) = data["closed_beside"][0]["notes"]
     assert "left_yaw_pin" in note
     result, data = run_json("--part", "solvers", "--blocks", 3)
     assert (result.exit_code, [r["solver"] for r in data["hierarchies"]]) == (0, ["active set", *solvers()[1:]])

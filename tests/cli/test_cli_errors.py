@@ -23,6 +23,8 @@ REFUSED = {  # command: words of what it says
     "linearize aerial_manipulator --bandwidth 0": ("bandwidth",), "linearize aerial_manipulator --bandwidth nan": ("bandwidth",),
     "linearize chain --bandwidth 1e300": ("error: --bandwidth must be a number from 1e-20",),
     "linearize humanoid --recovery": ("base z translation",), "linearize chain --recovery": ("free joint",),
+    "report humanoid -o notes.txt": ("must end in .html",), "report humanoid -o none/a.html": ("there is no folder", "/none"),
+    "check no_robot --json none/a.json": ("there is no folder", "/none"),  # before the robot is read
     "linearize chain -o /dev/null/x": ("folder",), "linearize chain --json .": ("folder",),
     "linearize space_manipulator --wrench satellite --wrench satellite": ("twice",),
     "hop revolute-VII": ("revolute-VI",), "hop prismatic-I --set energy_gain": ("NAME=VALUE",),

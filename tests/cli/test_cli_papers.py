@@ -13,20 +13,10 @@ from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
 from freeflyer_papers.estimation import estimators, swing, tables
-from freeflyer_papers.linearization import requirements
 from freeflyer_papers.registry import Reproduction
 from freeflyer.sim.mujoco_spec import for_simulator
-from html.parser import HTMLParser
+from outline import Outline
 from types import SimpleNamespace
-
-
-@pytest.fixture
-def small(monkeypatch):
-    """The same reproduction, on small chains."""
-    monkeypatch.setattr(requirements, "SIZES", (3, 5))
-    monkeypatch.setattr(requirements, "BLOCKS", 3)
-    monkeypatch.setattr(requirements, "BLOCK_SECONDS", 1e-3)
-    monkeypatch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
 
 
 @pytest.mark.papers
@@ -46,33 +36,17 @@ def test_the_list_and_unknown_papers(tmp_path, monkeypatch):
 
 
 @pytest.mark.papers
-def test_linearization(small, tmp_path):
-    folder = tmp_path / "new" / "folder"
-    shown = printed("reproduce", "linearization", "-o", folder, "--json", tmp_path / "copy.json")
-    assert "Table 1" in shown
-    assert "Fig 5" in shown
-    assert "holds" in shown
-    assert "FAILS" not in shown
-    pictures = sorted(folder.glob("*.png"))
-    assert len(pictures) == 4
-    assert all(p.read_bytes().startswith(b"\x89PNG") and len(p.read_bytes()) > 10_000 for p in pictures)
-    document = json.loads((folder / "linearization.json").read_text())
-    assert document == json.loads((tmp_path / "copy.json").read_text())
-    assert document["command"] == "reproduce linearization"
-    data = document["data"]
-    assert all(c["holds"] in (True, None) for c in data["checks"])
-    assert np.argmin(data["differences"][0]["maximal"]) == data["differences"][0]["best"]
-
-
-@pytest.mark.papers
 def test_json_on_stdout_is_all_of_stdout(tmp_path, monkeypatch):
     said = []
     tiny = Reproduction("tiny", "A paper", lambda progress: said.append(progress(0.0, "now")) or {"answer": 42},
                                lambda result: [Table("of answers", ("answer",), [(str(result["answer"]),)], note="that is all")],
-                               lambda result: {})  # fmt: skip
+                               lambda result: {"fig1": new_figure(2.0, 2.0)[0]})  # fmt: skip
     monkeypatch.setattr(papers, "reproduction", lambda key: tiny)
-    result = run("reproduce", "tiny", "-o", tmp_path, "--json", "-")
+    folder = tmp_path / "new" / "folder"
+    result = run("reproduce", "tiny", "-o", folder, "--json", "-")
     assert (result.exit_code, json.loads(result.stdout)["data"]) == (0, {"answer": 42})
+    assert json.loads((folder / "tiny.json").read_text()) == json.loads(result.stdout)
+    assert [path.name for path in sorted(folder.glob("*.png"))] == ["tiny_fig1.png"]
     assert "42" in result.stderr
     assert "that is all" in result.stderr
     assert said == [None]
@@ -101,34 +75,19 @@ def test_all_of_them(tmp_path, monkeypatch):
     assert result.exit_code == 1, "one failed"
     assert "ValueError: no <root> was found" in result.stdout
     page = (tmp_path / "index.html").read_text(encoding="utf-8")
-    assert unclosed_tags(page) == []
+    assert Outline(page).tags.count("img") == 1
     for text in ("A paper &lt;that&gt; works", "answers &amp; more", "It differs by 1.", "Fig 1: an empty plane.",
                  "1 table, 1 picture", "ValueError: no &lt;root&gt; was found", "data:image/png;base64,"):  # fmt: skip
         assert text in page, text
-    assert json.loads((tmp_path / "works.json").read_text())["data"] == {"answer": 42}
+    document = json.loads((tmp_path / "works.json").read_text())
+    assert (document["command"], document["data"]) == ("reproduce works", {"answer": 42})
+    assert (tmp_path / "works_fig1.png").read_bytes().startswith(b"\x89PNG")
     assert not (tmp_path / "fails.json").exists()
     data = json.loads((tmp_path / "all.json").read_text())["data"]
     assert data == {"fails": {"failure": "ValueError: no <root> was found"}, "works": {"answer": 42}}
     for options in (("linearization",), ("--robot", "x.urdf"), ("--peer", "y.urdf")):
         assert "--all takes every paper as it is" in refusal("reproduce", "--all", *options, "-o", tmp_path / "never")
     assert not (tmp_path / "never").exists()
-
-
-def unclosed_tags(page):
-    """Tags that are not closed in their order."""
-    stack, wrong = [], []
-
-    class Reader(HTMLParser):
-        def handle_starttag(self, tag, attrs):
-            if tag not in ("meta", "img"):
-                stack.append(tag)
-
-        def handle_endtag(self, tag):
-            if not stack or stack.pop() != tag:
-                wrong.append(tag)
-
-    Reader().feed(page)
-    return wrong + stack
 
 
 @pytest.mark.slow

@@ -67,7 +67,7 @@ def test_ours_alone(tmp_path):
     data = json_of("bench", "chain", *QUICK)
     (robot,) = data["robots"]
     assert [row["algorithm"] for row in robot["rows"]] == [a.name for a in ALGORITHMS if not a.least]
-    assert all(row["call"] > 0 and row["batch"] > 0 and row["batch_fresh"] > 0 and row["peer"] is None for row in robot["rows"])
+    assert all(row["call"] > 0 and row["batch"] > 0 and row["batch_fresh"] > 0 for row in robot["rows"])
     assert {row["algorithm"] for row in robot["rows"] if row["call_out"] is None} >= {"center_of_mass", "kinetic_energy"}
     assert all(row["call_out"] is None or row["call_out"] > 0 for row in robot["rows"])
     assert all(x > 0 for x in data["floor"])
@@ -81,7 +81,6 @@ def test_links_and_linkages_that_do_not_fit(tmp_path):
     closed = json.loads((tmp_path / "bench.json").read_text())["data"]["robots"][0]["closed"]
     assert all(row["quantity"] in shown for row in closed["rows"])
     assert closed["constraints"] == 64
-    assert all(row["peers"] == [] for row in closed["rows"])
     path = tmp_path / "loops.yaml"
     path.write_text("loops: [{name: rigid, frame_a: lower, frame_b: base, type: weld}]\nactuated: [shoulder, elbow]\n")
     data = json_of("bench", written(tmp_path, arm()), "--loops", path, *QUICK)

@@ -42,6 +42,14 @@ def test_a_film_of_a_recorded_run(tmp_path):
     assert (np.asarray(Image.open(frame)) == expected).all()
     assert frame.read_bytes() != neutral.read_bytes()
     assert "another robot" in refusal("view", "humanoid", "--run", tmp_path / "run.npz", "--gif", tmp_path / "other.gif")
+    standing = ff.control.run_scenario("squat", "humanoid", duration=0.1).run
+    standing.save(tmp_path / "standing.npz")
+    printed("view", "humanoid", "--run", tmp_path / "standing.npz", "--image", tmp_path / "standing.png")
+    m = motion(standing)
+    assert not any(w[0].any() for w in standing.forces.values())  # MuJoCo's contacts begin without forces
+    expected = picture(m.model, standing.q[50], width=960, height=960, layers=SHOWN, feet=m.feet, floor=0.0,
+                       forces={name: w[50] for name, w in standing.forces.items()})  # fmt: skip
+    assert (np.asarray(Image.open(tmp_path / "standing.png")) == expected).all()
 
 
 @pytest.mark.parametrize(("option", "name"), [("--image", "a.png"), ("--html", "a.html"), ("--gif", "a.gif")])
@@ -78,7 +86,8 @@ def test_meshes_that_are_missing_are_named(options, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("arguments", [
-    ("view", "kangaroo_like", "--no-browser"), ("view", "five_bar"), ("hop", "prismatic-II", "--duration", "0.3", "--view"),
+    ("view", "kangaroo_like", "--no-browser"), ("view", "five_bar"),
+    ("hop", "prismatic-II", "--duration", "0.3", "--view"),
     ("control", "squat", "--duration", "0.05", "--view"),
     pytest.param(("estimate", "kangaroo_like", "--swing", "--starts", "0", "--duration", "1.5", "--amplitude", "0.01",
                   "--frequency", "0.5", "--view"), marks=pytest.mark.slow),
@@ -87,7 +96,12 @@ def test_pages_are_served_until_they_are_interrupted(arguments, models_folder):
     pytest.importorskip("viser")
     arguments = [str(models_folder / "five_bar" / "robot.urdf") if x == "five_bar" else x for x in arguments]
     environment = {k: x for k, x in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")} | {"PYTHONUNBUFFERED": "1"}
-    code = "import sys; from freeflyer_command import main; sys.argv[0] = 'freeflyer'; main()"
+    code = """import signal, sys
+signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, and its children inherit that
+from freeflyer_command import main
+sys.argv[0] = 'freeflyer'
+main()
+"""
     process = subprocess.Popen([sys.executable, "-c", code, *arguments], text=True, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)  # fmt: skip
     try:

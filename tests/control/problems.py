@@ -2,6 +2,8 @@
 
 import freeflyer as ff
 import numpy as np
+from collections.abc import Callable
+from dataclasses import dataclass
 from freeflyer import control, robots
 from freeflyer.control.problem import asked_of
 from freeflyer.kernels.entries import CONTROL_PROGRAM
@@ -14,6 +16,20 @@ POINT_FEET = [ff.contacts.point(f"{end}_{side}_foot") for end in ("front", "rear
 STANCES = {"double": ["left_sole", "right_sole"], "single": ["left_sole"], "with a hand": ["left_sole", "left_palm"],
            "all four": ["left_sole", "right_sole", "left_palm", "right_palm"]}  # fmt: skip
 PROGRAM = ("A", "lower", "upper", "H", "g", "motors", "h", "unit")
+
+
+@dataclass(frozen=True, eq=False)
+class Own(control.Task):
+    """A task of a user's: its error and Jacobian are functions of (model, q); its bias is left to the class."""
+
+    value: Callable = None
+    rows: Callable = None
+
+    def error(self, model, q):
+        return self.value(model, q)
+
+    def jacobian(self, model, q):
+        return self.rows(model, q)
 
 
 @cache

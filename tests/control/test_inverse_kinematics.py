@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, refused, slopes
 from dataclasses import fields
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
@@ -258,7 +258,6 @@ def test_steps_go_on_as_long_as_squares_lessen_and_steps_are_left():
     assert longest > 3
 
 
-STEP = 1e-5  # m, rad: of central differences
 LEGS = {f"{s}LEG_{j}": a for s in "RL" for j, a in (("HIP_P", -0.35), ("KNEE", 0.7), ("ANKLE_P", -0.35))}
 
 
@@ -299,22 +298,17 @@ def errors(model, tasks, level, q, d):
     return np.concatenate([task.error(model, there) for task in tasks if task.level == level])
 
 
-def differences(f, n):
-    """Derivative (m, n) of f at 0."""
-    return np.array([(np.asarray(f(STEP * e)) - f(-STEP * e)) / (2.0 * STEP) for e in np.eye(n)]).T
-
-
 def slope(model, tasks, level, q, above):
     """|g + J_above^T lambda + mu| / (|J| |e|) of the best multipliers, by differences; mu of joints at limits push inwards."""
     n = model.nv
-    e, J = errors(model, tasks, level, q, np.zeros(n)), differences(lambda d: errors(model, tasks, level, q, d), n)
-    rows = [differences(lambda d, k=k: errors(model, tasks, k, q, d), n) for k in above]
+    e, J = errors(model, tasks, level, q, np.zeros(n)), slopes(lambda d: errors(model, tasks, level, q, d), n)
+    rows = [slopes(lambda d, k=k: errors(model, tasks, k, q, d), n) for k in above]
     at = [(j.iv, side) for j in model.joints if j.nv == 1 for side, end in ((-1, model.position_lower), (1, model.position_upper))
           if abs(q[j.iq] - end[j.iv]) < 1e-6]  # fmt: skip
     sides = np.array([side * np.eye(n)[k] for k, side in at]).reshape(-1, n)
     C = np.vstack([*rows, sides])
     free = [-np.inf] * (len(C) - len(sides)) + [0.0] * len(sides)
-    g = differences(lambda d: [0.5 * np.sum(errors(model, tasks, level, q, d) ** 2)], n)[0]
+    g = slopes(lambda d: [0.5 * np.sum(errors(model, tasks, level, q, d) ** 2)], n)[0]
     left = lsq_linear(C.T, -g, (free, np.inf), tol=1e-14, max_iter=1000)
     return np.linalg.norm(left.fun) / (np.linalg.norm(J) * np.linalg.norm(e))
 

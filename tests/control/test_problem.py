@@ -16,7 +16,8 @@ from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call, solve_levels
-from problems import FEET, POINT_FEET, check_physics, humanoid, kangaroo, program_of, quadruped, standing_problem, standing_state
+from problems import (FEET, POINT_FEET, STANCES, check_physics, humanoid, kangaroo, program_of, quadruped, standing_problem,
+    standing_state)  # fmt: skip
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import linprog, nnls
 from seeds import fresh
@@ -37,16 +38,17 @@ def point_forces_exist(points, wrench, friction, slack):
     return found.status == 0
 
 
-@pytest.mark.parametrize("formulation", FORMULATIONS)
+@pytest.mark.parametrize(("formulation", "stance"), [(x, "double") for x in FORMULATIONS] + [("reduced", x) for x in STANCES])
 @pytest.mark.parametrize("strict", [True, False])
-def test_the_answer_obeys_mechanics(formulation, strict):
-    rng = fresh(formulation, strict)
-    model, q, v = standing_state(rng)
-    problem = standing_problem(model, q)
+def test_the_answer_obeys_mechanics(formulation, stance, strict):
+    rng = fresh(formulation, stance, strict)
+    contacts = [ff.contacts.surface(name, friction=0.7) for name in STANCES[stance]]
+    model, q, v = standing_state(rng, 0.01, contacts=contacts)
+    problem = standing_problem(model, q, contacts=contacts, drop=0.01)
     solution = problem.solve(q, v, formulation=formulation, weighted=not strict)
-    assert solution.status == "solved", solution.reason
+    assert stance != "double" or solution.status == "solved", solution.reason
     check_physics(problem, q, v, solution)
-    for foot in FEET:
+    for foot in FEET if stance == "double" else ():
         points = ff.contacts.feet_by_name(model)[0].points
         assert point_forces_exist(points, solution.forces[foot.name], 0.7, 1e-6 * 9.81 * model.mass)
     assert (np.abs(solution.tau) <= 1.000001 * model.effort_limit[6:]).all()

@@ -130,10 +130,11 @@ GOOD = {
     control.PoseReference: {"position": POSITIONS["minimum jerk"], "rotation": ALL["rotation"]},
 }
 BAD = [
-    (control.MinimumJerkReference, {"start": [0.0, 1.0]}, "shapes"),
     (control.WaypointReference, {"times": [1.0, 0.0]}, "increasing"),
-    (control.WaypointReference, {"waypoints": [[0.0]]}, "waypoints"), (control.SinusoidReference, {"end": 1.0}, "end"),
-    (control.SinusoidReference, {"phase": [0.0, 1.0]}, "phase"), (control.RotationReference, {"start": 2.0 * np.eye(3)}, "start"),
+    (control.WaypointReference, {"waypoints": [[0.0]]}, "waypoints"),
+    (control.SinusoidReference, {"end": 1.0}, "end"),
+    (control.SinusoidReference, {"phase": [0.0, 1.0]}, "phase"),
+    (control.RotationReference, {"start": 2.0 * np.eye(3)}, "start"),
     (control.PoseReference, {"position": ALL["minimum jerk"]}, "position"),
     (control.PoseReference, {"rotation": np.eye(3)}, "rotation"),
 ]  # fmt: skip

@@ -9,7 +9,7 @@ from freeflyer import control
 from freeflyer.control.running import stance_of
 from freeflyer.dynamics.passive import SLOW_JOINT, joint_losses
 from freeflyer.control.scenarios import SCENARIOS
-from problems import POINT_FEET, humanoid, on_disk, played
+from problems import Own, POINT_FEET, humanoid, on_disk, played
 from robots_on_disk import EXAMPLES, needs_examples
 from seeds import fresh
 
@@ -241,40 +241,29 @@ def test_a_scenario_of_ones_own():
     assert not run.fell
 
 
-class Height(control.Task):
-    """A task of a user: the height of the base."""
-
-    def __init__(self, height):
-        super().__init__(level=2)
-        self.__dict__["height"] = height
-
-    def error(self, model, q):
-        return q[2:3] - self.height
-
-    def jacobian(self, model, q):
-        return ff.frame_jacobian(model, q, "pelvis", "mixed")[2:3]
-
-
 def test_errors_are_those_of_each_cycle():
     """Of targets that move, of tasks of users, at the simulated state; none while a task is not asked for."""
     asked = []
+
+    def height(z):
+        return Own(level=2, value=lambda m, q: q[2:3] - z, rows=lambda m, q: ff.frame_jacobian(m, q, "pelvis", "mixed")[2:3])
 
     class Changing(control.Scenario):
         def __init__(self, stance):
             self.stance, self.duration = stance, 0.03
             self.tasks = [stance.balance(), stance.upright(), stance.relaxed()]
-            self.few, self.many = stance.problem(self.tasks), stance.problem([*self.tasks, Height(stance.q[2])])
+            self.few, self.many = stance.problem(self.tasks), stance.problem([*self.tasks, height(stance.q[2])])
 
         def problem(self, t, q, v):
             turned = self.tasks[1].with_target(ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp([0.0, t, 0.0])))
             tasks = [self.tasks[0].with_target(self.tasks[0].target + [0.0, t, 0.0]), turned, self.tasks[2]]
-            asked.append([*tasks, Height(self.stance.q[2] + t)] if 0.01 <= t < 0.02 else tasks)
+            asked.append([*tasks, height(self.stance.q[2] + t)] if 0.01 <= t < 0.02 else tasks)
             return (self.few if len(asked[-1]) == 3 else self.many).with_tasks(asked[-1])
 
     run = control.run_scenario(Changing, "humanoid", sensing=ff.sim.Sensing(1e-4, 1e-3, seed=fresh().integers(2**32)))
     model, names = run.stance.model, [task.name for task in Changing(run.stance).many.tasks]
     assert set(run.errors) == set(names)
-    assert np.flatnonzero(np.isfinite(run.errors["Height"][:, 0])).tolist() == list(range(10, 20))
+    assert np.flatnonzero(np.isfinite(run.errors["Own"][:, 0])).tolist() == list(range(10, 20))
     for k, tasks in enumerate(asked):
         for task in tasks:
             close(run.errors[task.name][k], task.error(model, run.run.q[k]), 1e-12, least=1.0)

@@ -4,9 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import central, close, refused, slope_error, slopes
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from freeflyer import control
-from problems import program_of
+from problems import Own, program_of
 from seeds import fresh
 
 RATE = slope_error(1e-3, rate=20.0)
@@ -22,19 +22,6 @@ BENT = ff.analysis.middle_posture(ff.robots.kangaroo_like())
 FRAMES = {"quadruped": "front_left_foot", "chain": "tip", "closed": "left_sole"}
 
 
-@dataclass(frozen=True, eq=False)
-class Height(control.Task):
-    """A task of a user's, without a bias of its own."""
-
-    height: float = 0.5
-
-    def error(self, model, q):
-        return ff.center_of_mass(model, q)[2:] - self.height
-
-    def jacobian(self, model, q):
-        return ff.center_of_mass_jacobian(model, q)[2:]
-
-
 def state(name: str, rng: np.random.Generator):
     """Near a posture with bent legs, which closed robots leave only a little way."""
     model = ROBOTS[name]
@@ -48,7 +35,8 @@ def tasks_at(name: str, model, q) -> list[control.Task]:
     X = ff.frame_pose(model, q, FRAMES[name])
     return [control.FramePoseTask(FRAMES[name], X), control.FramePositionTask(FRAMES[name], X[:3, 3] + 0.1),
         control.FrameOrientationTask(FRAMES[name], X[:3, :3]), control.CenterOfMassTask([0.1, 0.2, 0.3]), control.PostureTask(q),
-        Height()]  # fmt: skip
+        Own(value=lambda m, q: ff.center_of_mass(m, q)[2:] - 0.5,
+            rows=lambda m, q: ff.center_of_mass_jacobian(m, q)[2:])]  # fmt: skip
 
 
 @pytest.mark.parametrize("name", ROBOTS)
@@ -96,17 +84,8 @@ def test_tasks_are_frozen():
         np.asarray(task.target)[0] = 1.0
 
 
-@dataclass(frozen=True, eq=False)
-class Own(control.Task):
-    """A task whose error is what a function of q gives."""
-
-    f: object = None
-
-    def error(self, model, q):
-        return self.f(q)
-
-    def jacobian(self, model, q):
-        return np.ones((1, model.nv))
+def of_configuration(f) -> Own:
+    return Own(value=lambda m, q: f(q), rows=lambda m, q: np.ones((1, m.nv)))
 
 
 @pytest.mark.parametrize(("f", "words"), [
@@ -115,7 +94,7 @@ class Own(control.Task):
     (lambda q: [np.nan if q[0] != 0.0 else 1.0], "not finite"),
 ])  # fmt: skip
 def test_methods_of_users_are_checked_at_every_step(f, words):
-    refused(ff.InputError, words, lambda: control.inverse_kinematics(CHAIN, [Own(f=f)], np.zeros(3)))
+    refused(ff.InputError, words, lambda: control.inverse_kinematics(CHAIN, [of_configuration(f)], np.zeros(3)))
 
 
 def test_methods_of_users_cannot_change_the_configuration():
@@ -124,7 +103,7 @@ def test_methods_of_users_cannot_change_the_configuration():
         return [1.0]
 
     q = np.zeros(3)
-    refused(ValueError, "read-only", lambda: control.inverse_kinematics(CHAIN, [Own(f=error)], q))
+    refused(ValueError, "read-only", lambda: control.inverse_kinematics(CHAIN, [of_configuration(error)], q))
     assert not q.any()
 
 
@@ -133,12 +112,9 @@ CHAIN = ff.robots.chain(3)
 
 @pytest.mark.parametrize(("make", "words"), [
     (lambda: control.FramePositionTask("tip", [0.0, 1.0]), r"target of FramePositionTask\('tip'\) has shape \(2,\)"),
-    (lambda: control.FramePositionTask("tip", [0.0, 1.0, np.nan]), "is nan"),
     (lambda: control.FrameOrientationTask("tip", 2.0 * np.eye(3)), "no rotation"),
     (lambda: control.FrameOrientationTask("tip", np.diag([1.0, 1.0, -1.0])), "no rotation"),
     (lambda: control.FramePoseTask("tip", np.ones((4, 4))), "no pose"),
-    (lambda: control.CenterOfMassTask([0.0, 0.0, 0.0], level=-1), "level of CenterOfMassTask"),
-    (lambda: control.PostureTask([np.nan] * 6), "target of PostureTask"),
 ])  # fmt: skip
 def test_bad_tasks_are_refused_when_made(make, words):
     refused(ff.InputError, words, make)
@@ -170,7 +146,8 @@ def random_tasks(rng, model, q, frame):
         control.FramePoseTask(frame, X, **moving(6)), control.CentroidalMomentumTask(rng.standard_normal(6), **more(6)),
         control.FramePositionTask(frame, X[:3, 3] + rng.standard_normal(3), **moving(3)),
         control.PostureTask(q, stiffness=3.0, weight=2.0), control.CenterOfMassTask(rng.standard_normal(3), **moving(3)),
-        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)), OwnPosition(frame, X[:3, 3], **moving(3)),
+        control.FrameOrientationTask(frame, X[:3, :3], **moving(3)),
+        OwnPosition(frame, X[:3, 3], **moving(3)),
     ]  # fmt: skip
 
 

@@ -14,7 +14,8 @@ def answers(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray, tau: n
             wrenches: Mapping[str, np.ndarray], solve: bool = True) -> Result:  # fmt: skip
     """By the public functions, with the leading axes of q; per-link quantities have one axis more."""
     out = {"mass matrix": ff.mass_matrix(model, q), "gravity": ff.gravity_forces(model, q),
-           "bias": ff.bias_forces(model, q, v), "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
+           "bias": ff.bias_forces(model, q, v),
+           "inverse dynamics": ff.inverse_dynamics(model, q, v, a),
            "inverse dynamics, wrenches": ff.inverse_dynamics(model, q, v, a, external=wrenches),
            "com": ff.center_of_mass(model, q), "com jacobian": ff.center_of_mass_jacobian(model, q),
            "momentum matrix": ff.centroidal_momentum_matrix(model, q), "momentum": ff.centroidal_momentum(model, q, v),
@@ -89,7 +90,8 @@ def all_errors(model: ff.Model, states: Iterable[np.ndarray], links: Iterable[st
                theirs: Result, solve: bool = True) -> dict[str, float]:  # fmt: skip
     """Of the batch q, v, a, tau, of its states one by one ("one: ...") and of ff.all_terms ("all terms: ...")."""
     q, v, a, tau = states
-    ours = {"": answers(model, q, v, a, tau, links, wrenches, solve), "all terms: ": answers_at_once(model, q, v, links),
+    ours = {"": answers(model, q, v, a, tau, links, wrenches, solve),
+            "all terms: ": answers_at_once(model, q, v, links),
             "one: ": stacked(answers(model, *x, links, wrenches, solve) for x in zip(q, v, a, tau))}  # fmt: skip
     return {f"{way}{k}": e for way, x in ours.items() for k, e in errors(x, theirs, 1, model.mass * 9.81).items()}
 

@@ -94,7 +94,8 @@ def test_given_memory_shared_coordinates_and_wrong_input():
         inertia = ff.Inertia(mass, np.zeros(3), 0.1 * mass * np.eye(3))
         rod = ff.Inertia(1.0, np.array([0.0, 0.0, 0.5]), 0.1 * np.eye(3))
         links = tuple(ff.Link(name, x) for name, x in (("rod", rod), ("wheel", rod), ("leaf", inertia)))
-        joints = (ff.Joint("a", "revolute", "world", "rod"), ff.Joint("b", "revolute", "rod", "wheel", mimic=ff.Mimic("a", 0.5)),
+        joints = (ff.Joint("a", "revolute", "world", "rod"),
+                  ff.Joint("b", "revolute", "rod", "wheel", mimic=ff.Mimic("a", 0.5)),
                   ff.Joint("c", "revolute", "wheel", "leaf"))  # fmt: skip
         model = ff.build(ff.Description("mimics", links, joints))
         assert model.shared_coordinates

@@ -7,7 +7,7 @@ import pytest
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.compiler import build
+from freeflyer.kernels.compiler import build, object_code
 from freeflyer.kernels.compiler.one_robot import expressions
 from freeflyer.kernels.compiler.one_robot.expressions import Graph
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
@@ -137,7 +137,10 @@ def test_inputs_of_all_kinds(arm: tuple[ff.Model, ff.Model]) -> None:
     rng = fresh(20)
     q, v, a = rng.standard_normal((3, 41, 3))
     wide = rng.standard_normal((41, 9))
-    for x in ((q, v, a), (q[::-1], v[:, ::-1], wide[:, ::3]), (q[0], v, a), (q, v[0], a[:1]),
+    for x in ((q, v, a),
+              (q[::-1], v[:, ::-1], wide[:, ::3]),
+              (q[0], v, a),
+              (q, v[0], a[:1]),
             (q[0].tolist(), v[0].tolist(), [0, 1, 2])):  # fmt: skip
         assert error(ff.inverse_dynamics(fast, *x), ff.inverse_dynamics(model, *x)) < ALIKE
     out = np.empty((41, 3))
@@ -202,11 +205,12 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
         "length": replace(d, joints=tuple(replace(x, placement=moved) if x is joint else x for x in d.joints))}  # fmt: skip
     functions = ("inverse_dynamics", "forward_dynamics", "mass_matrix", "centroidal_momentum_matrix")
     ff.specialize(model, functions, free=[link.name, joint.name])
-    monkeypatch.setattr(build, "make", None)  # nothing more can be compiled
     for description in others.values():
         other = ff.build(description)
         assert not np.array_equal(other.parameters, model.parameters)
-        fast = ff.specialize(other, functions, free=[link.name, joint.name])
+        with monkeypatch.context() as cached:
+            cached.setattr(build, "make", None)  # nothing more can be compiled
+            fast = ff.specialize(other, functions, free=[link.name, joint.name])
         q, v, a = states(model, rng, (11,))
         for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.mass_matrix, (q,)),
                      (ff.centroidal_momentum_matrix, (q,))):  # fmt: skip
@@ -214,6 +218,7 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
             one = [y[0] for y in x]
             assert error(f(fast, *one), f(other, *one)) < ALIKE
             assert error(f(fast, *x), f(model, *x)) > 1e-6
+    monkeypatch.setattr(build, "make", None)
     refused(TypeError, "", ff.specialize, other, functions, free=[link.name])
 
 
@@ -281,6 +286,17 @@ def test_a_thread_compiles_in_the_background() -> None:
         assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
     assert fast.code.any()
     assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
+
+
+def test_the_fastest_copy_of_code_stays() -> None:
+    times: dict[int, float] = {}
+
+    def seconds(address: int) -> float:
+        return times.setdefault(address, abs(len(times) - 1.0))
+
+    kept = object_code.load(*build.objects(E.GRAVITY, 1), seconds)
+    assert len(times) == object_code.COPIES
+    assert times[kept] == 0.0
 
 
 def test_folding_keeps_values() -> None:

@@ -1,29 +1,21 @@
-"""Contact wrenches from motor forces, and the limits of files that feet and the simulator read."""
+"""Contact wrenches from motor forces: planted ones, least squares, known motions, records."""
 
 import copy
 import freeflyer as ff
-import mujoco
 import numpy as np
-import os
 import pickle
 import pytest
-import re
-from closeness import refused
-from estimation_robots import resting_forces, sensed
-from freeflyer.contacts import contact_from_points as sole, feet_by_name, feet_from_file
+from closeness import close, refused, rounding
+from estimation_robots import KINDS, resting_forces, sensed
+from freeflyer.contacts import contact_from_points as sole, feet_by_name
 from freeflyer.estimation import (closed_torques, contact_history, contact_model, contact_wrenches, low_pass, pressure_centers,
     screw_force, zero_moment_point)  # fmt: skip
 from freeflyer.estimation.history import METHODS
 from freeflyer.linkages import complete_velocity, expand_motion
-from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.writers import to_mjcf
-from freeflyer.sim import Servos
 from freeflyer.sim.floor_contacts import foot_points
-from freeflyer.sim.mujoco_scene import Plant, plant
-from freeflyer.sim.mujoco_spec import for_simulator
 from freeflyer_papers.estimation.stance import random_postures
-from freeflyer_papers.estimation.swing import Sway, lateral_swing, route, simulate
-from pathlib import Path
+from freeflyer_papers.estimation.swing import Sway, route
+from linkage_samples import driven_linkage
 from seeds import fresh
 
 SOLE = np.array([[x, y, -0.02] for x in (0.1, -0.08) for y in (0.04, -0.05)])
@@ -48,6 +40,26 @@ def test_planted_wrenches_come_back(name, models_folder):
         np.testing.assert_allclose(np.concatenate([F.sum(axis=0), np.cross(foot.points, F).sum(axis=0)]), W[k], atol=1e-9)
     S = c.resultant @ c.spread.T  # wrenches of point forces, on their span
     np.testing.assert_allclose(found.forces.ravel(), np.linalg.pinv(S) @ W.ravel(), atol=1e-9)
+
+
+@pytest.mark.parametrize("k", range(4))
+def test_wrenches_come_back_from_more_motors_than_they_have_numbers(k: int) -> None:
+    """A foot on the first link, of a random robot, that six motors or more support."""
+    rng = fresh("wrenches", k)
+    while True:
+        tree, _ = driven_linkage(rng, loops=1, kinds=KINDS, to_world=False, joints=(14, 18))
+        s = ff.estimation.sensors(tree)
+        for link in tree.link_names[::-1]:
+            corners = 0.1 * np.array([[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) + rng.standard_normal(3)
+            c = contact_model(tree, s.partition.q, [sole(link, corners)]) if link != "world" else None
+            if c is not None and np.linalg.matrix_rank(c.A, 1e-3 * np.abs(c.A).max()) == 6:
+                break
+        else:
+            continue
+        break
+    W = rng.normal(0.0, 50.0, (1, 6))
+    tau, _ = resting_forces(s, c, W)
+    close(contact_wrenches(c, tau).wrenches, W, rounding(4500, np.linalg.cond(c.A)))
 
 
 @pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
@@ -226,112 +238,3 @@ def test_a_robot_that_does_not_float_does_not_stand(models_folder):
     s = sensed("five_bar", models_folder)
     with pytest.raises(ff.InputError, match="has a free base"):
         contact_history(s, [0.0, 0.01], np.zeros((2, 2)), np.zeros((2, 2)), [sole(s.model.frame_names[1], np.eye(3))])
-
-
-@pytest.fixture(scope="module")
-def robot():
-    """The built-in robot's sensors, and its MJCF with a box under each foot."""
-    s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_by_name(s.model)
-    links = {x.name: x.link for x in s.model.description.sites}
-    for foot in feet:
-        link = links[foot.frame]
-        text = re.sub(f'(<body name="{link}"[^>]*>)', r'\1<geom type="box" size=".1 .05 .01" mass="0"/>', text)
-    return s, text
-
-
-def hostile(folder, text):
-    """Files that must be refused at once, and what is said."""
-    (folder / "secret.xml").write_text("<mujocoinclude/>")
-    inside = folder / "robot"
-    inside.mkdir()
-    os.mkfifo(inside / "pipe")
-    os.mkfifo(inside / "pipe.stl")
-    mesh = '<asset><mesh name="m" file="pipe.stl"/></asset><worldbody><geom type="mesh" mesh="m"/>'
-    files = {
-        "include.xml": (text.replace("<worldbody>", '<include file="../secret.xml"/><worldbody>'), "outside the folder"),
-        "copies.xml": (text.replace("<worldbody>", '<worldbody><replicate count=" 20000000"><body/></replicate>'), "2000"),
-        "mesh.xml": (text.replace("<worldbody>", mesh), "not a regular file"),
-        "doctype.xml": ("<!DOCTYPE m [<!ENTITY a 'b'>]>" + text, "document type"),
-        "attach.xml": (text.replace("<worldbody>", '<asset><model file="/etc/passwd"/></asset><worldbody>'), "one file"),
-    }
-    for name, (content, _) in files.items():
-        (inside / name).write_text(content)
-    return {inside / name: words for name, (_, words) in files.items()} | {inside / "pipe": "not a regular file",
-        inside: "is a folder", inside / "gone.xml": "no (MJCF|robot file) at",
-        Path("/dev/zero"): "not a regular file"}  # fmt: skip
-
-
-def test_feet_and_simulator_refuse_hostile_files(robot, tmp_path, monkeypatch):
-    s, text = robot
-    cases = hostile(tmp_path, text)
-    (tmp_path / "work").mkdir()
-    monkeypatch.chdir(tmp_path / "work")
-    feet = feet_by_name(s.model)
-    for path, words in cases.items():
-        for read in (lambda p=path: feet_from_file(s.closed, p), lambda p=path: lateral_swing(s, p),
-                lambda p=path: plant(s.model, p, feet, s.names, s.partition.q[None], Servos())):  # fmt: skip
-            refused(ff.FileError, words, read)
-    assert os.listdir(".") == []
-
-
-def test_mujoco_is_handed_no_path(monkeypatch, robot, tmp_path):
-    """Files are read by the package's own reader only: MuJoCo's readers of files are not called."""
-
-    def refuse(*_, **__):
-        raise AssertionError("MuJoCo opens a file")
-
-    for owner, name in ((mujoco.MjSpec, "from_file"), (mujoco.MjModel, "from_xml_path")):
-        monkeypatch.setattr(owner, name, refuse)
-    s, text = robot
-    (path := tmp_path / "robot.xml").write_text(text)
-    assert len(feet_from_file(s.closed, path)) == 2
-    sources = Path(ff.__file__).parent.rglob("*.py")
-    callers = [p.name for p in sources if re.search(r"\.from_file\(|\.from_xml_path\(", p.read_text())]
-    assert callers == []
-
-
-def test_shapes_that_matter_stay(tmp_path):
-    """Looks without files go, what collides or shapes an inertia stays; poses and masses are MuJoCo's."""
-    text = """<mujoco><asset><mesh name="look" file="gone.stl"/><material name="grey"/><hfield name="h" nrow="2" ncol="2"
-    size="1 1 1 1"/><mesh name="solid" vertex="0 0 0 1 0 0 0 1 0 0 0 1"/></asset><worldbody><geom type="hfield" hfield="h"/>
-    <body name="b"><joint name="j"/><geom type="mesh" mesh="look" contype="0" conaffinity="0" mass="0" material="grey"/>
-    <geom name="s" type="sphere" size=".1"/><geom name="m" type="mesh" mesh="solid"/></body></worldbody>
-    <actuator><muscle joint="j"/></actuator><tendon><fixed name="t"><joint joint="j" coef="1"/></fixed></tendon></mujoco>"""
-    (path := tmp_path / "robot.xml").write_text(text)
-    mj = compile_model(*spec_with_shapes(path))
-    assert ([mj.geom(g).name for g in range(mj.ngeom)], (mj.nu, mj.ntendon, mj.nhfield)) == (["s", "m"], (0, 0, 0))
-    assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)
-    path.write_text(text.replace('contype="0" conaffinity="0" mass="0"', 'mass="0"'))
-    refused(ff.FileError, r"collides with the mesh 'look'.*no mesh file at", spec_with_shapes, path)
-
-
-UNSTABLE = """<mujoco><option timestep="10"/><worldbody><body><joint damping="-1000" stiffness="-1e9" ref="0"/>
-<geom size="1"/></body></worldbody></mujoco>"""
-
-
-def test_warnings_of_mujoco_leave_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    before = mujoco.get_mju_user_warning()
-    m = mujoco.MjModel.from_xml_string(UNSTABLE)
-    data = mujoco.MjData(m)
-    data.qpos[0] = 1.0
-    with collected_warnings() as found:
-        for _ in range(20):
-            mujoco.mj_step(m, data)
-    assert "unstable" in found[0]
-    assert mujoco.get_mju_user_warning() is before
-    assert os.listdir(".") == []
-
-
-def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):
-    """A simulated robot whose numbers are lost: MuJoCo warns, the error is ours, the working folder stays as it was."""
-    monkeypatch.chdir(tmp_path)
-    s, sway, servos = sensed("kangaroo_like"), Sway(amplitude=0.03, frequency=0.5, duration=5.1), Servos()
-    feet = feet_by_name(s.model)
-    way = route(s, feet, sway)
-    simulator = plant(s.model, None, feet, s.names, np.vstack([way.start, way.q]), servos)
-    assert isinstance(simulator, Plant)
-    simulator.mj_model.actuator_gainprm[:, 0] = 1e200
-    refused(ff.InputError, "falls in the simulator", simulate, s, simulator, way, sway, servos)
-    assert os.listdir(".") == []

@@ -1,22 +1,18 @@
-"""The passive-state estimator and motor offsets from encoders, against dense algebra, differences and true motions."""
+"""The passive-state estimator against dense algebra, differences and true motions."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused, rounding, slopes
-from estimation_robots import NAMES, SPRINGS, encoders_of, moving, resting_forces, sensed
+from closeness import close, refused, slopes
+from estimation_robots import NAMES, SPRINGS, moving, sensed, sensed_linkage
 from freeflyer import estimation, linkages, robots
-from freeflyer.contacts import contact_from_points as sole
-from freeflyer.estimation import (CalibrationError, calibrate, closed_torques, constraint_error, passive_state, select_encoders,
-    sensors, update_passive_state)  # fmt: skip
+from freeflyer.estimation import (closed_torques, constraint_error, passive_state, sensors, update_passive_state)  # fmt: skip
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
-from freeflyer_papers.estimation.estimators import Encoder, calibrations, sinusoids, track
-from freeflyer_papers.estimation.stance import random_postures
-from functools import cache
-from linkage_samples import driven_linkage
+from freeflyer_papers.estimation.estimators import Encoder, sinusoids, track
 from seeds import fresh
+
 
 @pytest.fixture(params=NAMES)
 def s(request, models_folder):
@@ -100,12 +96,10 @@ def test_what_came_in_is_not_changed():
 
 
 @pytest.mark.parametrize(("change", "words"), [
-    (lambda x, dx: (x[:-1], dx), "expected (..., 12)"),
     (lambda x, dx: (x, np.where(np.arange(12) == 3, np.nan, dx)), "left_ankle_inner_motor"),
     (lambda x, dx: (np.where(np.arange(12) == 1, 0.3, x), dx), "beyond its stroke 0 to 0.15"),
     (lambda x, dx: (np.where(np.arange(12) == 1, -0.1, x), dx), "beyond its stroke 0 to 0.15"),
     (lambda x, dx: (np.where(np.arange(12) == 1, np.nan, x), dx), "positions[1] (joint 'left_length_motor') is nan"),
-    (lambda x, dx: (x.astype(complex), dx), "real numbers"),
     (lambda x, dx: (np.ones((2, 12)) * x, np.ones((3, 12)) * dx), "broadcast"),
 ])  # fmt: skip
 def test_bad_measurements_are_refused_by_name(change, words):
@@ -154,26 +148,13 @@ def test_robots_that_cannot_be_estimated_say_why(models_folder):
     refused(ff.InputError, "rigid must be a list", sensors, like, rigid="left_knee")
 
 
-KINDS = ("revolute", "prismatic", "helical", "continuous")  # joints that one motor drives
-FIRST_FLOATING = 6
 each = pytest.mark.parametrize("k", range(8))
-
-
-@cache
-def robot(k: int, draw: int = 0) -> tuple[estimation.Sensors, np.ndarray, float]:
-    """(sensors, a closed posture, condition number)"""
-    rng = fresh("estimation", k, draw)
-    tree, condition = driven_linkage(rng, loops=1 + k % 2, kinds=KINDS, base=("free", "fixed")[k % 2], to_world=bool(k % 2))
-    s, closed = estimation.sensors(tree), ff.close_loops(tree)
-    step = 0.05 / condition * rng.uniform(-1.0, 1.0, closed.nv)
-    step[: FIRST_FLOATING * (tree.joints[0].kind == "free")] = 0.0  # encoders do not see where the base is
-    return s, ff.integrate(closed, s.partition.q, step), condition
 
 
 @each
 def test_encoders_give_the_passive_joints(k: int) -> None:
     """Steps of length one with both gains one are Newton's."""
-    s, truth, condition = robot(k)
+    s, truth, condition = sensed_linkage(k)
     state = estimation.passive_state(s)
     for _ in range(5):
         state = estimation.update_passive_state(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
@@ -183,174 +164,10 @@ def test_encoders_give_the_passive_joints(k: int) -> None:
 
 @each
 def test_rates_are_those_of_the_closed_motion(k: int) -> None:
-    s, truth, condition = robot(k)
+    s, truth, condition = sensed_linkage(k)
     rates = fresh(k).standard_normal(len(s.names))
     u = np.zeros(s.model.nv)
     u[s.coordinates] = rates
     v = linkages.expand_motion(s.model, truth, u[s.partition.independent], 0.0 * u[s.partition.independent])[0]
     state = estimation.PassiveState(truth, np.zeros(s.model.nv), 1.0)
     close(estimation.update_passive_state(s, state, truth[s.positions], rates).v, v, 1e-7 * condition)
-
-
-def observed_motors(s: estimation.Sensors, truth: np.ndarray) -> tuple[list[str], list[str], dict[str, int]]:
-    """Motors that encoders on the passive joints tell apart, these joints, and each motor's independent velocity."""
-    G = ff.velocity_map(ff.close_loops(s.model), truth)
-    passive = [j.name for j in s.model.joints if j.nv == 1 and j.iv in s.partition.dependent]
-    seen = G[[s.model.joint(n).iv for n in passive]]
-    at = {n: int(np.flatnonzero(s.partition.independent == c)[0]) for n, c in zip(s.names, s.coordinates)}
-    motors: list[str] = []
-    for name in s.names:
-        more = np.linalg.svd(seen[:, [at[n] for n in (*motors, name)]], compute_uv=False)
-        if len(more) > len(motors) and more[-1] > 0.05:
-            motors.append(name)
-    return motors, passive, at
-
-
-@each
-def test_planted_offsets_are_found(k: int) -> None:
-    for draw in range(50):  # until the encoders show some motor of the linkage
-        s, truth, condition = robot(k, draw)
-        motors, passive, at = observed_motors(s, truth)
-        if motors:
-            break
-    assert motors
-    closed = ff.close_loops(s.model)
-    readings = fresh(k).uniform(-0.1, 0.1, len(motors))
-    begin = ff.difference(closed, s.partition.q, truth)
-    begin[[at[n] for n in motors]] = 0.0  # other motors stand where they are
-    shown = {n: float(truth[s.model.joint(n).iq]) for n in passive}
-    q = ff.integrate(closed, s.partition.q, begin)
-    c = estimation.calibrate(s.model, shown, readings, q, motors=motors, tolerance=1e-9, limit=10)
-    close(readings + c.offsets, truth[[s.model.joint(n).iq for n in motors]], 1e-7 * condition)
-
-
-@pytest.mark.parametrize("k", range(4))
-def test_planted_wrenches_come_back(k: int) -> None:
-    """A foot on the first link, of a random robot, that six motors or more support."""
-    rng = fresh("wrenches", k)
-    while True:
-        tree, _ = driven_linkage(rng, loops=1, kinds=KINDS, to_world=False, joints=(14, 18))
-        s = estimation.sensors(tree)
-        for link in tree.link_names[::-1]:
-            corners = 0.1 * np.array([[x, y, 0.0] for x in (-1.0, 1.0) for y in (-1.0, 1.0)]) + rng.standard_normal(3)
-            c = estimation.contact_model(tree, s.partition.q, [sole(link, corners)]) if link != "world" else None
-            if c is not None and np.linalg.matrix_rank(c.A, 1e-3 * np.abs(c.A).max()) == 6:
-                break
-        else:
-            continue
-        break
-    W = rng.normal(0.0, 50.0, (1, 6))
-    tau, _ = resting_forces(s, c, W)
-    close(estimation.contact_wrenches(c, tau).wrenches, W, rounding(4500, np.linalg.cond(c.A)))
-
-
-def shown(s, q):
-    return {name: float(q[s.model.joint(name).iq]) for name in encoders_of(s.model)}
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
-def test_offsets_are_found_from_many_starts_inside_the_limits(name, models_folder):
-    s = sensed(name, models_folder)
-    postures = random_postures(s, 41, fresh(4))
-    truth, steps = postures[0], []
-    readings = np.linspace(-0.01, 0.02, len(s.names))
-    for begin in postures[1:]:
-        c = calibrate(s.model, shown(s, truth), readings, begin, tolerance=1e-5)  # offsets err a few times as much
-        np.testing.assert_allclose(readings + c.offsets, truth[s.positions], atol=1e-4)
-        assert c.errors[-1] == pytest.approx(np.hypot(c.closure, c.misread), rel=1e-9)
-        assert c.errors[-1] < 1e-5 < c.errors[0]
-        steps.append(c.iterations)
-    assert max(steps) <= 8
-    assert np.median(steps) <= 4
-
-
-def test_newton_s_steps_square_the_error(models_folder):
-    s = sensed("kangaroo_like")
-    truth, begin = random_postures(s, 2, fresh(5))
-    e = calibrate(s.model, shown(s, truth), q=begin, tolerance=1e-10).errors
-    assert e[-1] < 1e-10
-    assert e[-1] < 20.0 * e[-2] ** 2 + 1e-12  # curvatures are those of cranks of 5 cm and more
-
-
-def test_more_encoders_than_motors_average_their_noise():
-    s = sensed("kangaroo_like")
-    (truth,) = random_postures(s, 1, fresh(6))
-    rng = fresh(7)
-    names = [j.name for j in s.model.joints if j.nq == 1 and j.name not in s.names]
-    few, many = [], []
-    for _ in range(12):
-        noise = {n: truth[s.model.joint(n).iq] + 1e-4 * rng.standard_normal() for n in names}
-        few.append(calibrate(s.model, {n: noise[n] for n in encoders_of(s.model)}).offsets - truth[s.positions])
-        many.append(calibrate(s.model, noise, tolerance=1e-2).offsets - truth[s.positions])
-    assert np.sqrt(np.mean(np.square(many))) < 0.9 * np.sqrt(np.mean(np.square(few)))
-
-
-def test_what_cannot_be_calibrated_is_named():
-    s = sensed("kangaroo_like")
-    q = s.partition.q
-    e = shown(s, q)
-    del e["left_knee"]
-    with pytest.raises(CalibrationError, match="left_length_motor") as caught:
-        calibrate(s.model, e)
-    assert "right_length_motor" not in caught.value.data["joints"]
-    others = [n for n in s.names if n not in caught.value.data["joints"]]
-    c = calibrate(s.model, e, motors=others, q=q)
-    assert c.motors == tuple(others)
-    refused(CalibrationError, "on no joint", calibrate, s.model, {})
-    e = shown(s, s.partition.q) | {"left_knee": 9.0}
-    refused(CalibrationError, "no posture near the start", calibrate, s.model, e)
-    refused(ff.InputError, "no loops", lambda: calibrate(robots.humanoid(), {}))
-
-
-def test_springs_are_held_or_unseen(models_folder):
-    model = sensed("cassie", models_folder).model
-    q = sensed("cassie", models_folder).partition.q
-    e = {n: q[model.joint(n).iq] for n in ("left-tarsus", "right-tarsus", "left-foot", "right-foot")}
-    motors = [n for n in model.actuated if "knee" in n or "foot" in n]
-    refused(CalibrationError, "left-shin", calibrate, model, e, motors=motors)
-    c = calibrate(model, e, motors=motors, rigid=SPRINGS)
-    np.testing.assert_allclose(c.offsets, [q[model.joint(n).iq] for n in motors], atol=1e-4)
-
-
-@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar"])
-def test_chosen_joints_calibrate_every_motor_they_follow(name, models_folder):
-    s = sensed(name, models_folder)
-    selection = select_encoders(s)
-    assert len(selection.joints) == len(selection.motors) > 0
-    assert set(selection.motors) | set(selection.unobservable) == set(s.model.actuated)
-    assert not set(selection.joints) & set(s.names)
-    rigid = SPRINGS if name == "cassie" else ()
-    found = calibrations(s, selection.joints, 4, rigid=rigid, motors=selection.motors)
-    assert found.starts == 4
-    assert all(e[-1] < 1e-4 for e in found.errors)
-    if name != "battobot":  # its cranks reach the same ankle in two ways: those starts end at the other assembly, and are counted
-        assert found.right >= 3
-    with pytest.raises(ff.FreeflyerError, match="do not determine the positions"):
-        calibrations(s, selection.joints[:-1], 1, rigid=rigid, motors=selection.motors)
-
-
-def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
-    selection = select_encoders(sensed("cassie", models_folder))
-    assert "left-hip-roll" in selection.unobservable
-    assert "left-knee" in selection.motors
-
-
-def test_joints_are_chosen_by_sensitivity():
-    """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
-    from freeflyer.estimation.stance import reach, strokes
-    from freeflyer.linkages.sweeping import motion_map
-
-    s = sensed("kangaroo_like")
-    lower, upper = strokes(s)
-    q = reach(s, 0.5 * (lower + upper))
-    G = motion_map(s.model, s.partition, (s.partition.q if q is None else q)[None])[0]
-    columns = [int(np.flatnonzero(s.partition.independent == j)[0]) for j in s.coordinates]
-
-    def smallest_sensitivity(names):
-        return np.linalg.svd(G[[s.model.joint(n).iv for n in names]][:, columns] * (upper - lower), compute_uv=False)[-1]
-
-    passive = [j.name for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
-    rng = fresh(1)
-    best = max(smallest_sensitivity(rng.choice(passive, 12, replace=False)) for _ in range(300))
-    assert smallest_sensitivity(select_encoders(s).joints) > 0.5 * best

@@ -129,8 +129,8 @@ KINDS: dict[str, Callable[[Any], Bad]] = {
                                  *({name: W} for name in ("no such frame", "", None, 3, b"tip")),
                                  *({"tip": bad} for bad in WRENCHES)]),
     "thing": lambda x: shown([None, 3, "x", [x], (x, x), Thing(), type(x), np.zeros(3)]),
-    "seed": lambda x: shown(["x", 1.5, Thing(), [1.5]]),
-    "scalar": lambda x: shown(["x", None, Thing(), 1e300, np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}]),
+    "seed": lambda x: shown(["x", 1.5, Thing(), [1.5], -1]),
+    "scalar": lambda x: shown(["x", None, Thing(), -1.0, 1e300, np.nan, np.inf, [1.0, 2.0], 1j, {"f": 1.0}]),
     "policy": lambda x: shown([None, 3, "x", np.zeros(3), lambda k, q, v: None, lambda k, q, v: "push", lambda k, q, v: np.zeros(1),
                                lambda k, q, v: np.full_like(v, np.nan)]),
     "weight": lambda x: weights(len(x), True), "semiweight": lambda x: weights(len(x), False),
@@ -153,6 +153,7 @@ UNTRIED = {  # parameters whose every value means something, or that tests of th
     "mj_model": "of another library", "by_name": "keywords of the user's", "size": "test_layouts.py",
 }  # fmt: skip
 STATES = ("posture", "rates")
+OF_ANY_SIGN = ("height", "begin", "t", "step_length", "speed", "lateral", "turning", "spin", "drag")
 NOT_MODELS = (None, "robot.urdf", ff.robots.kangaroo_like().description, np.zeros(3), ff.Model, 7)
 
 
@@ -182,7 +183,7 @@ def bad_calls(call: Call) -> Iterator[tuple[str, str, Any]]:
             states.append(p.name)
         values = partial(postures, at=call.quaternions) if kind == "posture" else KINDS[kind]
         for what, bad in values(known):
-            if bad is not None or p.default is not None:
+            if (bad is not None or p.default is not None) and (what != "-1.0" or p.name not in OF_ANY_SIGN):
                 yield what, p.name, bad
         if p.name in FOREIGN and "model" in call.given:
             yield "of another robot", p.name, FOREIGN[p.name]

@@ -8,7 +8,7 @@ import ctypes
 import linecache
 import numpy as np
 from collections.abc import Callable
-from freeflyer.kernels.backend import LANES, inlined, kernel
+from freeflyer.kernels.backend import LANES, kernel
 from freeflyer.kernels.compiler import (
     meanings,  # noqa: F401  gives primitives their compiled meaning
     object_code,
@@ -93,6 +93,6 @@ def from_text(text: str, **names: Any) -> Callable:
     """The last function of a text, as if it stood in a file of its own; `names`: what else it knows."""
     file = f"<text {hash(text)}>"
     linecache.cache[file] = (len(text), None, text.splitlines(keepends=True), file)
-    space = {"inlined": inlined, "kernel": kernel, **names}
+    space = {"kernel": kernel, **names}
     exec(compile(text, file, "exec"), space)
     return [x for x in space.values() if getattr(getattr(x, "__code__", None), "co_filename", "") == file][-1]

@@ -19,8 +19,11 @@ TREE = (  # joint kind, parent: a free base with three branches
     ("cylindrical", 6), ("fixed", 7), ("planar", 8), ("universal", 1), ("spherical", 10), ("revolute", 11),
 )  # fmt: skip
 LOOPS = (  # frames and mask: every number of tied turns, and the world
-    ("link5", "link9", (1, 1, 1, 0, 0, 0)), ("link8", "tool", (1, 1, 1, 1, 1, 1)), ("link3", "link12", (1, 0, 1, 1, 0, 1)),
-    ("tool", "link4", (0, 0, 0, 0, 1, 0)), ("world", "link7", (0, 1, 0, 0, 0, 1)),
+    ("link5", "link9", (1, 1, 1, 0, 0, 0)),
+    ("link8", "tool", (1, 1, 1, 1, 1, 1)),
+    ("link3", "link12", (1, 0, 1, 1, 0, 1)),
+    ("tool", "link4", (0, 0, 0, 0, 1, 0)),
+    ("world", "link7", (0, 1, 0, 0, 0, 1)),
 )  # fmt: skip
 
 

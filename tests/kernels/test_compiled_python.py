@@ -3,7 +3,7 @@
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, numbers
-from freeflyer.kernels.backend import inlined, kernel, load, store
+from freeflyer.kernels.backend import kernel, load, store
 from freeflyer.kernels.compiler.frontend import instructions
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 from hypothesis import HealthCheck, Phase, given, settings, strategies as st
@@ -12,9 +12,8 @@ INTS, FLOATS, TRUTHS = ("i", "j", "k"), ("x", "y"), ("s",)
 NAMES = (*INTS, *FLOATS, *TRUTHS)
 
 
-@inlined
-def swap(a, b):
-    return b, a
+def swap(a, *others):
+    return *others, a
 
 
 @kernel
@@ -139,7 +138,6 @@ def write_all():
     return f"write(out, {', '.join(NAMES)})"
 
 
-@inlined
 def write(out, i, j, k, x, y, s):
     store(out, 0, i)
     store(out, 1, j)

@@ -5,11 +5,11 @@ import freeflyer.kernels
 import importlib
 import inspect
 import pytest
-from freeflyer.kernels import backend as marks, plain_primitives
+from freeflyer.kernels import plain_primitives
 from freeflyer.kernels.backend import PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend.functions import MEANINGS
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.entry import OPTIONS
+from freeflyer.kernels.entry import OPTIONS, kernel_function
 from pathlib import Path
 
 FOLDER = Path(freeflyer.kernels.__file__).parent
@@ -20,26 +20,32 @@ INPUTS = {"q": ("q",), "v": ("v", "a", "tau", "dv"), "u": ("u", "v", "tau", "du"
           "w": ("wrenches",), "s": ("settings",)}  # fmt: skip
 
 
+def parameters_of(entry):
+    """Those of its kernel; of two stages, what the first takes and the second makes, the tables between them left out."""
+    first = list(inspect.signature(kernel_function(entry.source)).parameters)
+    if not entry.stages:
+        return first
+    count = 2 + entry.input_count + len(entry.options)
+    second = list(inspect.signature(entry.stages.functions[0]).parameters)
+    tables = len(first) - count
+    assert second[: 2 + tables] == [*first[:2], *first[count:]]
+    return first[:count] + second[2 + tables :]
+
+
 @pytest.mark.parametrize("name", ENTRIES)
 def test_the_kernel_of_an_entry_matches_the_table(name):
     entry = ENTRIES[name]
     assert entry.name == name
-    names = list(inspect.signature(entry.function).parameters)
+    names = parameters_of(entry)
     assert names[:2] == ["topology", "parameters"]
     own, count = 2 + len(entry.inputs), 2 + entry.input_count
     for letter, parameter in zip(entry.inputs, names[2:own]):
         assert parameter.startswith(INPUTS[letter]), (letter, parameter)
     assert tuple(names[count : count + len(entry.options)]) == entry.options
     assert set(entry.options) <= set(OPTIONS)
-    assert (len(names), mark(entry.function)) == (count + len(entry.options) + len(entry.outputs), marks.KERNEL)
-    assert inspect.getdoc(entry.function), "the docstring gives the result and its shape"
-    if entry.stages:
-        first, second = (list(inspect.signature(f).parameters) for f in entry.stages.functions[:2])
-        assert first[:own] == names[:own]
-        tables = len(first) - own - len(entry.options)
-        assert tuple(first[own : own + len(entry.options)]) == entry.options
-        assert len(second) == 2 + tables + len(entry.outputs)
-        assert second[-len(entry.outputs) :] == names[count + len(entry.options) :]
+    assert len(names) == count + len(entry.options) + len(entry.outputs)
+    for source in (entry.source, entry.stages.second) if entry.stages else (entry.source,):
+        assert inspect.getdoc(kernel_function(source)), "the docstring gives the result and its shape"
 
 
 def primitives() -> dict[str, object]:

@@ -6,7 +6,7 @@ import pytest
 from closeness import refused
 from compiled_parts import aligned, compiled, packs
 from fractions import Fraction
-from freeflyer.kernels.backend import LANES, all_below, fma, inlined, load, rint, select_less, sqrt, store
+from freeflyer.kernels.backend import LANES, all_below, fma, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
 from seeds import fresh
 
@@ -30,7 +30,6 @@ def applied(function, *rows):
 
 def packed(operate, operands: int):
     """A compiled function: the last Pack becomes operate(Pack 0, ...)."""
-    operate = inlined(operate)
     if operands == 1:
         return compiled(lambda b: store(b, 1, operate(load(b, 0))))
     if operands == 2:

@@ -91,7 +91,9 @@ def planted(q, i, n, written):
 
 
 @pytest.mark.parametrize(("i", "written", "message"), [
-    (3, 2, "entry 3 of a buffer of 3"), (-1, 2, "entry -1 of a buffer of 3"), (1, 2, "read before it was written"),
+    (3, 2, "entry 3 of a buffer of 3"),
+    (-1, 2, "entry -1 of a buffer of 3"),
+    (1, 2, "read before it was written"),
     (2, 3, "entry 3 of a buffer of 3"),
 ])  # fmt: skip
 def test_wrong_accesses_are_refused(i, written, message):
@@ -189,8 +191,12 @@ def test_complex_steps():
 
 
 @pytest.mark.parametrize(("function", "sizes", "expected"), [
-    (dot, (3, 3), (3, 2)), (cross, (3, 3), (6, 3)), (rotate, (9, 3), (9, 6)), (compose, (9, 9), (27, 18)),
-    (sym_rotate, (9, 6), (45, 30)), (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
+    (dot, (3, 3), (3, 2)),
+    (cross, (3, 3), (6, 3)),
+    (rotate, (9, 3), (9, 6)),
+    (compose, (9, 9), (27, 18)),
+    (sym_rotate, (9, 6), (45, 30)),
+    (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
 ])  # fmt: skip
 def test_small_algebra_by_hand(function, sizes, expected):
     operations = Operations()

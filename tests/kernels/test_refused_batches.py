@@ -9,6 +9,9 @@ from closeness import fresh, refused
 from concurrent.futures import ThreadPoolExecutor
 from freeflyer.dynamics import evaluate, evaluate as threading_of_batches
 from freeflyer.kernels.compiler.calls import running
+from freeflyer.kernels.compiler.entry_code import FAR
+from freeflyer.kernels.entries import RNEA
+from freeflyer.kernels.entry import NOT_FINITE, OVERLAP
 from kernel_samples import states, tree
 from test_failed_states import gimbal
 
@@ -41,6 +44,15 @@ def test_results_in_the_memory_of_an_input(count, behind, spread):
     np.testing.assert_allclose(got, expected, rtol=1e-13, atol=1e-12)
 
 
+def test_far_matrices_are_those_of_near_ones_and_nothing_else_is_written(spread):
+    count = FAR // MODEL.nv**2 + 13
+    q, memory = states(MODEL, count)[0], np.full((count + 2, MODEL.nv, MODEL.nv), np.nan)
+    ff.mass_matrix(MODEL, q, out=memory[1:-1])
+    assert count < evaluate.STATES_UNTIL_INTERRUPT
+    np.testing.assert_array_equal(memory[1:-1], np.concatenate([ff.mass_matrix(MODEL, x) for x in np.array_split(q, 40)]))
+    assert np.isnan(memory[[0, -1]]).all()
+
+
 @pytest.mark.parametrize("lead", [(), (20,)])
 def test_fields_of_a_result_may_not_share_memory(lead):
     q, v, a = states(MODEL, lead)
@@ -52,6 +64,21 @@ def test_fields_of_a_result_may_not_share_memory(lead):
     half = two[: same.size].reshape(shape), two[same.size - 1 : 2 * same.size - 1].reshape(shape)
     with pytest.raises(ff.InputError, match="share memory"):
         ff.inverse_dynamics_derivatives(MODEL, q, v, a, out=ff.InverseDynamicsDerivatives(*half, other))
+
+
+def test_compiled_code_refuses_results_in_the_last_row_of_an_input():
+    q, v, a = states(MODEL, 20)
+    memory = np.concatenate([a, np.zeros_like(a)])
+    status, where = running.batch(RNEA, MODEL.handle, (q, v, memory[:20]), (), (memory[19:39],), 0, 20)
+    assert (status, where[0]) == (OVERLAP, 3)
+
+
+def test_nothing_behind_a_row_that_all_states_share_is_read():
+    q, v, a = states(MODEL, 20)
+    memory = np.full((20, MODEL.nq), np.nan)
+    memory[0], v[13] = q[0], np.inf
+    status, where = running.batch(RNEA, MODEL.handle, (memory[0], v, a), (), (np.empty_like(v),), 0, 20)
+    assert (status, *where[:2]) == (NOT_FINITE, 1, 13)
 
 
 @pytest.mark.parametrize("at", [0, 7, 500, 599])
@@ -133,22 +160,6 @@ def test_results_over_inputs_of_long_batches(ahead, spread):
     q, M = memory[27 : 27 + 3 * count].reshape(count, 3), memory[: 9 * count].reshape(count, 3, 3)
     expected = ff.mass_matrix(model, q.copy())
     np.testing.assert_array_equal(ff.mass_matrix(model, q, out=M), expected)
-
-
-@pytest.mark.parametrize("count", [None, 2, 8, 9, 700])
-@pytest.mark.parametrize("joints", [3, 12])
-def test_large_numbers_are_not_called_infinite(joints, count, spread):
-    """Their sum is; the error names the state and the number, or the state is NaN."""
-    model, rows = ff.robots.chain(joints), 1 if count is None else count
-    q, v, tau = np.zeros((3, rows, joints))
-    tau[rows - 1] = 1.7e308
-    given, at = ((q[0], v[0], tau[0]), []) if count is None else ((q, v, tau), [rows - 1])
-    with pytest.raises(ff.InputError, match="beyond floating-point numbers: tau") as caught:
-        ff.forward_dynamics(model, *given)
-    assert list(caught.value.data["index"][:-1]) == at
-    a = ff.forward_dynamics(model, *given, on_failure="nan")
-    assert np.flatnonzero(np.isnan(a).any(axis=-1)).tolist() == [rows - 1]
-    assert np.isfinite(np.reshape(a, (rows, -1))[:-1]).all()
 
 
 BATCH = 37  # not a multiple of 8

@@ -4,12 +4,8 @@ import math
 import numpy as np
 import pytest
 from compiled_parts import compiled, from_text, integers, numbers, packs
-from freeflyer.kernels.backend import fma, inlined, kernel, load, load_int, select_less, store
+from freeflyer.kernels.backend import fma, kernel, load, load_int, select_less, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
-
-
-def unmarked(x):
-    return x
 
 
 @kernel
@@ -17,12 +13,10 @@ def deep(x):
     return [x]
 
 
-@inlined
 def between(x):
     return deep(x) + 1.0
 
 
-@inlined
 def itself(x):
     return itself(x)
 
@@ -32,13 +26,17 @@ def other(x):
     return one(x)
 
 
+def rest(x, *others):
+    return x
+
+
 @kernel
 def one(x):
     return other(x)
 
 
 NAMES = {"math": math, "np": np, "load": load, "store": store, "load_int": load_int, "fma": fma, "select_less": select_less,
-         "unmarked": unmarked, "deep": deep, "between": between, "itself": itself, "one": one, "NUMPY": np.float64(3.0),
+         "deep": deep, "between": between, "itself": itself, "one": one, "rest": rest, "NUMPY": np.float64(3.0),
          "LIST": [1.0, 2.0], "TEXT": "text"}  # fmt: skip
 HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers, one of Packs, one of integers
     ("if x > 0.0:\n  y = 1.0\nreturn y", "y has no value on one of the paths that lead here"),
@@ -60,10 +58,11 @@ HOSTILE = [  # bodies of f(x, i, b, p, t): a float, an int, a buffer of numbers,
     ("return tuple(k for k in x)[0]", "found a generator over float"),
     ("for a, c in zip((1, 2), x):\n  pass\nreturn x", "found zip of a tuple of 2, float"),
     ("for k, a in enumerate(i):\n  pass\nreturn x", "found enumerate of int"),
-    ("return fma(a=x, b=x, c=x)", "found the keyword argument a"), ("return unmarked(x)", "unmarked, which is no kernel"),
-    ("return np.sin(x)", "sin, which is no kernel"), ("return x(1.0)", "found a call of float"),
+    ("return fma(a=x, b=x, c=x)", "found the keyword argument a"),
+    ("return np.sin(x)", "sin, which has no compiled meaning"), ("return x(1.0)", "found a call of float"),
     ("return between(x)", "found List"), ("return itself(x)", "itself calls itself"), ("return one(x)", "calls itself"),
     ("return fma(x, x)", "takes 3 arguments, got 2"), ("return between(x, x)", "between takes 1 arguments, got 2"),
+    ("return rest()", "rest takes 1 arguments, got 0"),
     ("return 'text'", "found the constant 'text'"), ("return 1j", "found the constant 1j"), ("return TEXT", "found TEXT, a str"),
     ("return x + NUMPY", "found NUMPY, a float64"), ("return x + LIST[0]", "found LIST, a list"),
     ("return b[0]", "found an entry of buffer of numbers"), ("b[0] = x\nreturn x", "found an entry of buffer of numbers"),
@@ -118,7 +117,7 @@ def test_what_is_no_kernel_is_refused(body, sentence):
     assert "<text" in str(found.value), "the place is missing"
 
 
-@pytest.mark.parametrize("head", ["def f(x=1.0):", "def f(*x):", "def f(*, x):", "def f(x, /):", "def f(**x):"])
+@pytest.mark.parametrize("head", ["def f(x=1.0):", "def f(*, x):", "def f(x, /):", "def f(**x):"])
 def test_parameters_are_plain_names(head):
     with pytest.raises(KernelError, match="parameters must be plain names without defaults"):
         compiled(from_text(f"{head}\n    return 1.0\n"))(2.0)

@@ -111,17 +111,17 @@ def test_large_angles(way):
 
 
 @pytest.mark.parametrize("way", WAYS)
-def test_a_neighbour_out_of_range_leaves_others_right(way):
-    """One huge, infinite or undefined lane sends its neighbours to the library: still within the bound."""
+def test_a_neighbour_out_of_range_changes_no_bit(way):
+    """One huge, infinite or undefined lane alone goes to the library."""
     rng = fresh(4)
     for odd in (1e10, np.inf, -np.inf, np.nan):
         x = rng.uniform(-10, 10, LANES)
+        usual = way(x)
         x[3] = odd
-        s, c = way(x)
-        rest = np.arange(LANES) != 3
-        for got, exact in zip((s, c), np.array(exactly(x[rest]), object).T):
-            assert ulps(got[rest], exact, x[rest])[0] <= ULP
-        assert np.isfinite(odd) or (np.isnan(s[3]) and np.isnan(c[3]))
+        found, rest = way(x), np.arange(LANES) != 3
+        for a, b in zip(found, usual):
+            np.testing.assert_array_equal(a[rest], b[rest])
+            assert np.isfinite(odd) or np.isnan(a[3])
 
 
 def test_ways_agree_to_the_bit():

@@ -271,7 +271,9 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
 
 
 @pytest.mark.parametrize(("name", "steps", "tolerances"), [
-    ("kangaroo", (2e-5, 2e-5), (1e-6, 1e-6)), ("cassie", (1e-4, 3e-3), (1e-8, 1e-6)), ("battobot", (1e-3, 1e-4), (1e-8, 1e-7)),
+    ("kangaroo", (2e-5, 2e-5), (1e-6, 1e-6)),
+    ("cassie", (1e-4, 3e-3), (1e-8, 1e-6)),
+    ("battobot", (1e-3, 1e-4), (1e-8, 1e-7)),
 ])  # fmt: skip
 def test_derivatives_of_shared_robots(name: str, steps: tuple[float, ...], tolerances: tuple[float, ...], models_folder) -> None:
     """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""

@@ -72,7 +72,8 @@ def test_hinges_turn_without_end():
 
 def coupled() -> ff.Model:
     model = planar((0.3, 0.2), (0.3,), 0.4)
-    couplings = (ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)), ff.Coupling("held", "l1", "", (0.4,)),
+    couplings = (ff.Coupling("cubic", "l0", "r0", (0.1, -0.5, 0.3, 0.2)),
+                 ff.Coupling("held", "l1", "", (0.4,)),
                  ff.Coupling("line", "r0", "l1", (0.0, 2.0)))  # fmt: skip
     return ff.build(replace(model.description, couplings=couplings))
 

@@ -19,7 +19,8 @@ START = 0.5  # rad
 def mirrored(sides: tuple[float, ...] = (1.0, -1.0), error: float = 0.0) -> ff.Model:
     """A crank that follows a motor and turns a parallelogram on each side, flat at zero; followers are `error` m too long."""
     links = [ff.Link(n, BAR) for n in ("ground", "rotor", "crank")]
-    joints = [ff.Joint("root", "fixed", "world", "ground"), ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
+    joints = [ff.Joint("root", "fixed", "world", "ground"),
+              ff.Joint("motor", "revolute", "ground", "rotor", initial=(START,)),
         ff.Joint("crank", "revolute", "ground", "crank", initial=(START,))]  # fmt: skip
     sites, loops = [], []
     for k, side in enumerate(sides):

@@ -132,7 +132,8 @@ def test_manipulability_is_that_of_finite_differences():
 
 
 def test_joints_of_several_coordinates_move_with_all_of_them():
-    joints = (ff.Joint("ball", "spherical", "world", "arm"), ff.Joint("reach", "prismatic", "arm", "tip", shifted(0.3)),
+    joints = (ff.Joint("ball", "spherical", "world", "arm"),
+              ff.Joint("reach", "prismatic", "arm", "tip", shifted(0.3)),
               ff.Joint("wag", "revolute", "tip", "hand", shifted(0.0, 0.0, 0.2), np.array([0.0, 1.0, 0.0])),
               ff.Joint("copy", "revolute", "hand", "nail", shifted(0.1), mimic=ff.Mimic("wag", 1.0, 0.0)))  # fmt: skip
     links = tuple(ff.Link(name, BAR) for name in ("world", "arm", "tip", "hand", "nail"))
@@ -350,7 +351,8 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
     ({"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
     ({"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
     ({LENGTH: [0.1, math.nan]}, ff.InputError, "row of finite numbers"),
-    ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"), ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
+    ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"),
+    ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
     ({LENGTH: [0.1, 0.3]}, ff.InputError, "would stand at 0.3 m in posture 1 of 2, outside of its range 0 to 0.15"),
 ])  # fmt: skip
 def test_bad_axes(axes, error, words):

@@ -149,8 +149,10 @@ def test_singular_and_open_postures():
 
 
 @pytest.mark.parametrize(("robot", "options", "rank", "rows", "motors", "free"), [
-    ("kangaroo/kangaroo.xml", {}, 60, 84, 12, 0), ("cassie/cassie.xml", {}, 10, 12, 10, 6),
-    ("battobot/robot.urdf", {"base": "fixed"}, 36, 36, 12, 0), ("five_bar/robot.urdf", {"base": "fixed"}, 3, 3, 2, 0),
+    ("kangaroo/kangaroo.xml", {}, 60, 84, 12, 0),
+    ("cassie/cassie.xml", {}, 10, 12, 10, 6),
+    ("battobot/robot.urdf", {"base": "fixed"}, 36, 36, 12, 0),
+    ("five_bar/robot.urdf", {"base": "fixed"}, 3, 3, 2, 0),
 ])  # fmt: skip
 def test_real_robots(models_folder, robot, options, rank, rows, motors, free):
     path = models_folder / robot

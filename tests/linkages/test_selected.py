@@ -166,7 +166,6 @@ def test_postures_by_selected_joints():
     ([*LEFT[:5], "left_ankle_rol"], UnknownNameError, "no joint is named 'left_ankle_rol'.*'left_ankle_roll'"),
     ([*LEFT[:5], LEFT[0]], InputError, "names 'left_hip_yaw' 2 times"),
     ([*LEFT[:5], "left_yaw_motor"], InputError, "joint 'left_yaw_motor' has a motor: select passive joints"),
-    ("left_knee", InputError, "joints must be a list"),
 ])  # fmt: skip
 def test_bad_selections(joints, error, words):
     refused(error, words, lambda: transmission(leg(), partition(leg()).q, joints).velocities(np.zeros(len(joints))))

@@ -3,14 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-import sympy as sp
 from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import robots
-from freeflyer.kernels import plain
-from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Site
-from freeflyer.model.flatten import Body, align
 from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
@@ -188,10 +184,9 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
 
 
 @pytest.mark.parametrize(("arguments", "options", "error", "text"), [
-    (("left_hnd", 1.0), {}, ff.UnknownNameError, "mean 'left_hand'"),
     (("world", 1.0), {}, ff.UnknownNameError, "is fixed to a link of the robot"),
-    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"), (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
-    (("pelvis", 1.0), {"inertia": [1.0, 1.0, 1.0]}, ff.InputError, r"payload's inertia has shape .*, expected \(3, 3\)"),
+    (("pelvis", -1.0), {}, ff.InputError, "the mass is -1 kg"),
+    (("pelvis", 0.0), {}, ff.InputError, "the mass is 0 kg"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, 2.1])}, ff.InputError, "exceeds the sum of the other two"),
     (("pelvis", 1.0), {"inertia": np.diag([1.0, 1.0, -0.1])}, ff.InputError, "one is negative"),
     (("pelvis", 1.0), {"inertia": np.triu(np.ones((3, 3)))}, ff.InputError, "symmetric"),
@@ -202,75 +197,17 @@ def test_what_no_payload_can_be_is_refused(arguments, options, error, text):
     refused(error, text, lambda: ff.attach_payload(robots.humanoid(), *arguments, **options))
 
 
-def turned(seed: int) -> np.ndarray:
-    X = np.eye(4)
-    X[:3, :3] = np.linalg.qr(fresh(seed).standard_normal((3, 3)))[0]
-    X[:3, :3] *= np.linalg.det(X[:3, :3])
-    X[:3, 3] = [0.1, 0.2, 0.3]
-    return X
-
-
-def tree(placements):
-    """A world, a floating base, a screw on it, and two screws on that."""
-    bodies = [Body(0, L.SCREW, 0, (), np.eye(4)), Body(0, L.FLOATING, 0, tuple(range(6)), np.eye(4))]
-    for parent, X in zip((1, 2, 2), placements):
-        bodies.append(Body(parent, L.SCREW, 0, (0,), X, (1.0, 0.5, 0.2, 0.0), 2.0, np.ones(3), np.diag([1.0, 2.0, 3.0])))
-    return bodies
-
-
-HALF = np.diag([1.0, -1.0, -1.0, 1.0])
-CASES = {"generic": (turned(1), turned(2), turned(3)), "parallel": (np.eye(4), np.eye(4), HALF)}
-
-
-@pytest.mark.parametrize("case", CASES)
-def test_a_twist_is_left_and_an_azimuth_at_branches(case):
-    bodies = tree(CASES[case])
-    result, frames = align(bodies, [("tip", 4, turned(4))])
-    for b in result[2:]:
-        R = b.placement[:3, :3]
-        azimuth, twist = R[:, 0], np.array([[1.0, 0, 0], [0, R[2, 2], -R[2, 1]], [0, R[2, 1], R[2, 2]]])
-        Rz = np.array([[azimuth[0], -azimuth[1], 0], [azimuth[1], azimuth[0], 0], [0, 0, 1.0]])
-        np.testing.assert_allclose(Rz @ twist, R, atol=1e-15)
-        assert R[2, 0] == 0.0
-    np.testing.assert_array_equal(result[3].placement[:3, 0], [1.0, 0.0, 0.0])  # the first child of a screw
-    q = 0.7
-    for before, after in ((pose(bodies, 4, q) @ turned(4), pose(result, 4, q) @ frames[0][2]),):
-        np.testing.assert_allclose(after, before, atol=1e-14)
-    for a, b in zip(bodies, result):
-        np.testing.assert_allclose(np.linalg.eigvalsh(b.rotational), np.linalg.eigvalsh(a.rotational), atol=1e-14)
-
-
-def pose(bodies, i, q):
-    X = np.eye(4)
-    while i > 1:
-        b = bodies[i]
-        angle, slide = b.screw[0] * q + b.screw[2], b.screw[1] * q + b.screw[3]
-        c, s = np.cos(angle), np.sin(angle)
-        X = b.placement @ np.array([[c, -s, 0, 0], [s, c, 0, 0], [0, 0, 1, slide], [0, 0, 0, 1.0]]) @ X
-        i = b.parent
-    return X
-
-
-def test_symbols_meet_whole_quarter_turns():
-    """Offsets that alignment brings in are multiples of pi / 2 here, and disappear from closed forms."""
-    model = ff.robots.chain(3, ["revolute"])
-    q = sp.symbols("q1:4")
-    G = sp.Matrix(plain.run("gravity", model, q))
-    assert G.free_symbols <= set(q)
-    assert not any(abs(abs(x) - sp.pi / 2) < 1e-6 for x in G.atoms(sp.Float))
-    point = [0.3, -0.2, 0.5]
-    expected = ff.gravity_forces(model, np.array(point))
-    np.testing.assert_allclose(np.array(G.subs(dict(zip(q, point))), float).ravel(), expected, atol=1e-12)
-
-
 def four_bar():
     """A parallelogram: two cranks of 0.3 m on the ground, 0.5 m apart, and a coupler whose end meets crank b's."""
     body, y = Inertia(1.0, np.zeros(3), 0.01 * np.eye(3)), np.array([0.0, 1.0, 0.0])
-    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y), Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
+    joints = (Joint("a", "revolute", WORLD, "crank_a", axis=y),
+              Joint("b", "revolute", WORLD, "crank_b", shifted(0.5), axis=y),
               Joint("c", "revolute", "crank_a", "coupler", shifted(0.0, 0.0, 0.3), axis=y))  # fmt: skip
     sites = Site("coupler_end", "coupler", shifted(0.5)), Site("crank_end", "crank_b", shifted(0.0, 0.0, 0.3))
     links = tuple(Link(n, body) for n in ("crank_a", "crank_b", "coupler"))
-    return validate(Description("four_bar", links, joints, sites, (Loop("closure", "coupler_end", "crank_end"),), actuated=("a",)))
+    return validate(
+        Description("four_bar", links, joints, sites, (Loop("closure", "coupler_end", "crank_end"),), actuated=("a",))
+    )
 
 
 def test_loops_that_became_rigid():

@@ -204,8 +204,6 @@ FLEX = '<flexcomp name="f" type="grid" count="3 3 1" spacing=".1 .1 .1" dim="2" 
 CABLE = ('<composite prefix="c" type="cable" count="4 1 1" curve="s" size="1"><geom type="capsule" size=".1"/>'
          "</composite>")  # fmt: skip
 TEXTS = {
-    "html": ("<html><body/></html>", "root element <html>"),
-    "included part alone": ("<mujocoinclude/>", "root element <mujocoinclude>"),
     "robot without links": ("<robot name='r'/>", "has no <link>"), "mujoco without bodies": ("<mujoco/>", "has no link"),
     "open tag": ("<robot", "not well-formed"), "two roots": ("<robot name='a'/><robot name='b'/>", "not well-formed"),
     "unknown entity": ("<robot name='&x;'/>", "not well-formed"), "null character": ("<robot name='\x00'/>", "not well-formed"),
@@ -237,9 +235,6 @@ TEXTS = {
         "refused by MuJoCo"),
     "MJCF two bodies of one name": (
         MJ_PENDULUM.replace("</body>", '<body name="rod"><geom size="1"/></body></body>'), "refused by MuJoCo"),
-    "MJCF nested replicates": (
-        MJ_PENDULUM.replace("<body", '<replicate count="999999"><replicate count="999999"><body', 1).replace(
-            "</worldbody>", "</replicate></replicate></worldbody>"), "more than 2000 elements"),
 }  # fmt: skip
 
 

@@ -18,7 +18,8 @@ pos=".1 0 0"/><geom type="box" size=".1 .1 .1"/><body name="b" pos=".3 0 0"><joi
 mesh="other"/><geom type="capsule" mesh="m" fitscale="0.8"/><geom type="mesh" mesh="m" mass="0"/></body></body></worldbody>
 </mujoco>"""
 FOLDERS = {
-    "beside": ("", "m.stl", "other.stl", "."), "meshdir": ('<compiler meshdir="meshes"/>', "m.stl", "other.stl", "meshes"),
+    "beside": ("", "m.stl", "other.stl", "."),
+    "meshdir": ('<compiler meshdir="meshes"/>', "m.stl", "other.stl", "meshes"),
     "assetdir": ('<compiler assetdir="meshes/"/>', "m.stl", "other.stl", "meshes"),
     "both": ('<compiler assetdir="none" meshdir="meshes/x"/>', "m.stl", "other.stl", "meshes/x"),
     "in the name": ("", "meshes/m.stl", "meshes/other.stl", "meshes"),

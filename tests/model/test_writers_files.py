@@ -92,10 +92,16 @@ def test_links_are_followed(tmp_path, write):
 
 @WRITERS
 @pytest.mark.parametrize(("path", "error", "words"), [
-    (5, ff.InputError, "path is 5: expected the name of a file"), (b"robot.xml", ff.InputError, "path is b'robot.xml'"),
-    (True, ff.InputError, "path is True"), ([], ff.InputError, r"path is \[\]"), ("", ff.FileError, "is empty"),
-    (" ", ff.FileError, "is empty"), ("a\0b", ff.FileError, "null character"), ("x" * 5000, ff.FileError, "cannot be"),
-    ("/dev/null/x", ff.FileError, "cannot be written"), (os.fsencode, ff.InputError, "expected the name of a file"),
+    (5, ff.InputError, "path is 5: expected the name of a file"),
+    (b"robot.xml", ff.InputError, "path is b'robot.xml'"),
+    (True, ff.InputError, "path is True"),
+    ([], ff.InputError, r"path is \[\]"),
+    ("", ff.FileError, "is empty"),
+    (" ", ff.FileError, "is empty"),
+    ("a\0b", ff.FileError, "null character"),
+    ("x" * 5000, ff.FileError, "cannot be"),
+    ("/dev/null/x", ff.FileError, "cannot be written"),
+    (os.fsencode, ff.InputError, "expected the name of a file"),
 ])  # fmt: skip
 def test_what_is_no_path(tmp_path, monkeypatch, write, path, error, words):
     monkeypatch.chdir(tmp_path)

@@ -4,7 +4,8 @@ import numpy as np
 import pytest
 from closeness import refused
 from freeflyer.errors import InputError
-from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, NumericalError, solve_hierarchy
+from freeflyer.optimization import hierarchy
+from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, solve_hierarchy
 from scipy.optimize import minimize, nnls
 from seeds import fresh
 
@@ -164,22 +165,14 @@ def test_warm_starts_and_what_is_left_free():
 
 
 @pytest.mark.peers
-@pytest.mark.parametrize("solver", ["osqp", "proxqp", "piqp"])
-def test_other_solvers_give_the_same(solver):
-    """Or refuse a level: ProxQP calls some of these programs infeasible."""
-    pytest.importorskip({"proxqp": "proxsuite"}.get(solver, solver))
-    rng, refused = fresh(), 0
-    for _ in range(8):
-        A, B = rng.normal(size=(3, 5)), rng.normal(size=(5, 5))
-        levels = [(np.eye(5), np.full(5, -0.4), np.full(5, 0.4)), (A, np.ones(3), np.ones(3)), (B, np.zeros(5), np.zeros(5))]
-        ours = solve_hierarchy(levels)
-        try:
-            theirs = solve_hierarchy(levels, solver=solver)
-        except NumericalError:
-            refused += 1
-            continue
-        np.testing.assert_allclose(theirs.x, ours.x, atol=1e-8)
-    assert refused <= 3
+def test_another_solver_is_asked_for_each_level(monkeypatch):
+    pytest.importorskip("piqp")
+    rng, asked, solve = fresh(), [], hierarchy.solve_qp
+    monkeypatch.setattr(hierarchy, "solve_qp", lambda *a, **options: asked.append(options["solver"]) or solve(*a, **options))
+    A, B = rng.normal(size=(3, 5)), rng.normal(size=(5, 5))
+    levels = [(np.eye(5), np.full(5, -0.4), np.full(5, 0.4)), (A, np.ones(3), np.ones(3)), (B, np.zeros(5), np.zeros(5))]
+    np.testing.assert_allclose(solve_hierarchy(levels, solver="piqp").x, solve_hierarchy(levels).x, atol=1e-8)
+    assert set(asked) == {"piqp"}
 
 
 @pytest.mark.parametrize(("levels", "words"), [
@@ -195,8 +188,6 @@ def test_bad_levels_are_named(levels, words):
 
 
 def test_failures_name_their_level(monkeypatch):
-    from freeflyer.optimization import hierarchy
-
     def stopped(*_, **__):
         raise NotConvergedError("daqp did not converge", solver="daqp")
 

@@ -1,13 +1,11 @@
-"""Kangaroo paper reproduced on our robot, the public model and beside TALOS; the list of all reproductions."""
+"""Kangaroo reproduced: its mechanisms, figures and tables; Cartesian inertia."""
 
 import freeflyer as ff
-import freeflyer_papers as papers
-import inspect
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
 from freeflyer.analysis.timing import algorithms
-from freeflyer_papers import kangaroo, registry
+from freeflyer_papers import kangaroo
 from freeflyer_papers.estimation import estimators
 from freeflyer_papers.estimation.swing import Sway
 from freeflyer_papers.kangaroo import (comparison, inverse_dynamics, inverse_dynamics as part, mechanisms, robots, squat, swing,
@@ -16,6 +14,8 @@ from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_ine
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
 from freeflyer_papers.registry import model_file
 from robots_on_disk import MODELS, example, needs_examples, needs_models
+from whole import check_tables
+
 
 def quiet(text, fraction=None):
     del text, fraction
@@ -51,7 +51,7 @@ def test_everything_on_our_own_robot(small):
                  "squat", "loops close"):  # fmt: skip
         assert word in titles
     assert "our own dimensions" in tables[0].note
-    assert all(len(row) == len(t.columns) for t in tables for row in t.rows)
+    check_tables(tables)
     pictures = kangaroo.REPRODUCTION.pictures(result)
     assert {n.split("_")[0] for n in pictures} == {"fig5", "fig7", "fig11", "fig12", "fig13", "fig14", "fig15",
                                                      "fig18", "fig19", "fig21", "fig22a", "fig22b"}  # fmt: skip
@@ -270,23 +270,3 @@ def test_trees_work_too():
     J = ff.frame_jacobian(leg, x, SOLE, expressed="mixed")
     expected = np.linalg.inv(J @ ff.inverse_mass_matrix(leg, x) @ J.T + 1e-5 * np.eye(6))
     np.testing.assert_allclose(cartesian_inertia(arm, SOLE, q), expected, rtol=1e-8)
-
-
-@pytest.mark.parametrize("key", papers.names())
-def test_every_key_leads_to_a_reproduction(key):
-    paper = papers.reproduction(key)
-    assert paper.key == key
-    assert len(paper.paper) > 20
-    assert list(inspect.signature(paper.compute).parameters)[1:] == list(paper.options)
-
-
-def test_the_keys_and_what_is_behind_them():
-    assert list(papers.names()) == sorted(registry.MODULES)
-    assert "linearization" in papers.names()
-    assert papers.reproduction("kangaroo").options == ("robot", "peer")
-    assert "fig13_squat" in papers.reproduction("kangaroo").captions
-
-
-@pytest.mark.parametrize("key", ["linearisation", "", None, 3, ["linearization"]])
-def test_unknown_keys_come_with_what_exists(key):
-    refused(ff.UnknownNameError, "linearization", papers.reproduction, key)

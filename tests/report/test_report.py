@@ -11,41 +11,14 @@ from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.model.description import WORLD, Joint, Link
+from freeflyer.plots import figures, linkage
 from freeflyer.plots.view import bodies
 from freeflyer.report.page import page
-from html.parser import HTMLParser
+from outline import Outline
 from planted import arm, shifted, solid, with_inertia
 
 QUICK = Effort(batch=16, blocks=3, block_seconds=1e-4)
 HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x>"
-
-
-class Outline(HTMLParser):
-    """Tags, attributes and text of a page; complains about tags that do not match."""
-
-    VOID = ("meta", "br", "img", "link", "input", "hr", "path", "use", "rect", "image")
-
-    def __init__(self, text):
-        super().__init__(convert_charrefs=True)
-        self.tags, self.attributes, self.text, self.open = [], [], [], []
-        self.feed(text)
-
-    def handle_starttag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, k, v) for k, v in attrs]
-        if tag not in self.VOID:
-            self.open.append(tag)
-
-    def handle_startendtag(self, tag, attrs):
-        self.tags.append(tag)
-        self.attributes += [(tag, k, v) for k, v in attrs]
-
-    def handle_endtag(self, tag):
-        if tag not in self.VOID:
-            assert self.open.pop() == tag
-
-    def handle_data(self, data):
-        self.text.append(data)
 
 
 @pytest.fixture(scope="module")
@@ -63,7 +36,6 @@ def test_the_page(quadruped):
     assert quadruped.omitted == {}
     text = page(quadruped)
     outline = Outline(text)
-    assert outline.open == []
     assert not {"script", "link", "iframe", "object", "embed", "base"} & set(outline.tags)
     assert "http://" not in text
     assert "https://" not in text
@@ -148,7 +120,6 @@ def test_robots_with_loops():
     result = ff.report.report(robots.make("kangaroo_like"), effort=QUICK)
     outline = Outline(page(result))
     text = " ".join(outline.text)
-    assert outline.open == []
     for part in ("Robot", "Sub-mechanisms", "Transmission", "left_ankle_outer_motor, left_ankle_inner_motor", "strokes of the"):
         assert part in text, part
     assert len(result.linkages.transmissions) == 12
@@ -161,8 +132,8 @@ def test_robots_with_loops():
     q = model.neutral.copy()
     q[model.joint(bent.name).iq] = -0.8
     for found, expected in zip(drawn, bodies(model, q), strict=True):
-        np.testing.assert_array_equal(found.points, expected.points)
-    assert np.abs(drawn[-1].points - bodies(model, model.neutral)[-1].points).max() > 0.01
+        np.testing.assert_array_equal(found.corners, expected.corners)
+    assert np.abs(drawn[-1].corners - bodies(model, model.neutral)[-1].corners).max() > 0.01
 
 
 def lines(description):
@@ -194,3 +165,17 @@ def test_links_bases_and_loops():
     floating = replace(arm(), joints=(Joint("root", "free", WORLD, "base"), *arm().joints))
     assert (base_kind(floating), ff.analysis.overview(ff.build(floating)).joints[0].nv) == ("free", 6)
     assert [loop_kind(m) for m in ((1, 1, 1, 0, 0, 0), (1,) * 6, (0, 0, 1, 1, 0, 0))] == ["point", "weld", "z rx"]
+
+
+def test_titles_of_views_fit_and_empty_entries_are_counted():
+    d = arm()
+    crane = replace(d, joints=(d.joints[0], replace(d.joints[1], placement=shifted(1.0, 0, 1.0))))
+    floating = ff.build(replace(crane, joints=(Joint("root", "free", WORLD, "base"), *crane.joints)))
+    for model in (floating, robots.chain(8)):
+        figure = linkage.robot(bodies(model, model.neutral))
+        figure.canvas.draw()
+        boxes = [axes.title.get_window_extent() for axes in figure.axes]
+        assert all(box.x0 >= 0.0 and box.x1 <= figure.bbox.x1 for box in boxes)
+    found = ff.analysis.matrices(floating)
+    drawn = figures.mass_matrix(found).axes[0].images[0].get_array()
+    assert found.sparsity == np.ma.getmaskarray(drawn).mean() > (found.mass_matrix == 0.0).mean()  # some are not exactly zero

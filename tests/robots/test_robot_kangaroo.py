@@ -11,7 +11,9 @@ from seeds import fresh
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 # Kangaroo paper, Table II: active, passive, constraints, stroke (m)
-TABLE = {"hip_yaw": (1, 2, 2, (-0.02, 0.02)), "hip": (2, 8, 8, (-0.04, 0.04)), "knee": (1, 6, 6, (0.0, 0.15)),
+TABLE = {"hip_yaw": (1, 2, 2, (-0.02, 0.02)),
+         "hip": (2, 8, 8, (-0.04, 0.04)),
+         "knee": (1, 6, 6, (0.0, 0.15)),
          "ankle": (2, 16, 16, (-0.02, 0.02))}  # fmt: skip
 
 

@@ -137,6 +137,9 @@ def test_a_rod_near_the_configuration_of_painleve_keeps_its_conditions(mu):
         run = simulate(rod, q, v, ff.contacts.point("body", (0.0, 0.0, -0.5)), dt=1e-4, duration=0.05, friction=mu)
         energy = ff.kinetic_energy(rod, run.q, run.v) + ff.potential_energy(rod, run.q)
         assert np.diff(energy).max() < 1e-5
+        assert run.ground["residual"].max() < 1e-8
+        jams = way < 0.0 and mu * 1.3 > 1.75  # G of the point's normal by friction and by itself: it would sink if it slid on
+        assert np.isclose(energy[0] - energy[1], 0.5 * way**2 * 1.75 / 4.0, rtol=1e-3) == jams  # of G^-1, along the slip
 
 
 def test_free_flight_is_straight_and_spins_keep_their_energy():
@@ -346,10 +349,6 @@ def test_bad_input_is_a_sentence():
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
     no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))
-    run = ff.sim.simulate(model, UPRIGHT, rest, lambda t, q, v: rest if t < 0.05 else np.full(6, 1e200), dt=DT, duration=0.1,
-                          ground=ff.sim.Ground(), contacts=tip)
-    assert run.failure is not None
-    assert len(run.t) > 40
 
 
 def test_contacts_that_constraints_hold_are_refused():
@@ -376,7 +375,7 @@ def test_steps_under_held_forces_are_those_one_by_one():
     q[:, 2], v, tau = rng.uniform(0.2, 0.4, n), rng.normal(0.0, 2.0, (n, 6)), rng.normal(0.0, 1.0, 6)
     options = {"dt": DT, "ground": ff.sim.Ground(friction=rng.uniform(0.1, 1.0, n), restitution=0.3),
                "contacts": corners(0.2, 0.15, -0.1), "duration": 0.3517}  # fmt: skip
-    for every in (1, 7, 100):
+    for every in (100, 7, 1):
         run = ff.sim.simulate(model, q, v, tau, every=every * DT, **options)
         one = ff.sim.simulate(model, q, v, lambda t, q, v: tau, every=every * DT, **options)
         for name in ("t", "q", "v", "tau"):

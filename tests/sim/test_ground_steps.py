@@ -14,7 +14,8 @@ def swept(v: np.ndarray) -> np.ndarray:
 
 @pytest.mark.parametrize("mu", [0.05, 0.9])
 def test_steps_obey_newton_and_coulomb(mu):
-    """Momenta of all steps with the recorded forces; forces within cones and against sliding; none where gaps stay open."""
+    """Momenta of all steps with the recorded forces; impulses that add no energy; forces within cones and against sliding; none
+    where gaps stay open."""
     rng, model = fresh("ground steps"), ff.robots.quadruped()
     names = [n for n in model.frame_names if n.endswith("_foot")]
     feet = [ff.contacts.point(n) for n in names]
@@ -30,9 +31,11 @@ def test_steps_obey_newton_and_coulomb(mu):
         room = np.minimum(p[7:] - model.position_lower[6:], model.position_upper[6:] - p[7:])
         limited = (room < 0.01 + 10.0 * DT * np.abs(u[6:])).any()
         forces = {n: run.forces[n][k] for n in names}
+        middle = u + 0.5 * DT * (ff.forward_dynamics(model, p, u, run.tau[k]) + swept(u))
+        free = u + DT * (ff.forward_dynamics(model, p, middle, run.tau[k]) + swept(middle))
+        assert ff.kinetic_energy(model, p, w) <= ff.kinetic_energy(model, p, free) * (1.0 + 1e-12)
         if not limited:
             checked += 1
-            middle = u + 0.5 * DT * (ff.forward_dynamics(model, p, u, run.tau[k]) + swept(u))
             found = ff.inverse_dynamics(model, p, middle, (w - u) / DT - swept(middle), external=forces)
             assert np.abs(found - run.tau[k]).max() < 1e-9 * (1.0 + max(np.abs(f).max() for f in forces.values()))
         for n in names:

@@ -173,20 +173,9 @@ def test_a_set_that_stops_the_robot_asks_for_an_impact():
     assert np.abs(run.v[-1]).max() < 1e-12
 
 
-@pytest.mark.parametrize(
-    ("value", "word"),
-    [(lambda s: s.q[2] < 1.0, "passes through zero"), (lambda s: "abc", "must be a number"), (lambda s: None, "must be a number")],
-)
-def test_values_that_are_no_numbers(value, word):
-    model, q, v = stone()
-    refused(InputError, word, lambda: sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", value)))
-
-
 @pytest.mark.parametrize(("arguments", "word"), [
-    ({"q": np.zeros((2, 7)), "v": np.zeros((3, 6))}, "broadcast|quaternion"), ({"inputs": np.zeros((3, 6))}, "shape"),
-    ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"), ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"),
-    ({"sensing": sim.Sensing(), "hold": False}, "hold="), ({"dt": 1e-40}, "longer dt"),
-    ({"dt": 1e-300}, "dt must be a number from 1e-50"),
+    ({"inputs": np.zeros((3, 6))}, "shape"), ({"inputs": lambda t, q, v: np.zeros((3, 6))}, "shape"),
+    ({"sensing": sim.Sensing(delay=0.004)}, "multiple of dt"), ({"sensing": sim.Sensing(), "hold": False}, "hold="),
 ])  # fmt: skip
 def test_shapes_and_times_that_do_not_fit(arguments, word):
     model, q, v = stone()
@@ -194,9 +183,8 @@ def test_shapes_and_times_that_do_not_fit(arguments, word):
     refused(InputError, word, sim.simulate, model, **given)
 
 
-@pytest.mark.parametrize("options", [{"delay": 1e307}, {"delay": 10**400}, {"position_noise": [[1], [1, 2]]}, {"seed": -1}])
-def test_sensing_out_of_range(options):
-    refused(InputError, "", sim.Sensing, **options)
+def test_sensing_out_of_range():
+    refused(InputError, "", sim.Sensing, position_noise=[[1], [1, 2]])
 
 
 def test_files_that_are_no_runs(tmp_path):

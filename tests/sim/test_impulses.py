@@ -67,6 +67,19 @@ def test_impulses_meet_their_conditions(mu):
     assert unsolved <= 1
 
 
+@pytest.mark.parametrize("speed", [1e-3, 1.0, 1e3])
+def test_a_foot_that_jams_is_stopped(speed):
+    """A leg at its knee's limit, the foot of which slides: no impulse lets it slide on, and only one stops it (Painleve)."""
+    G = np.array([[77.9142, -13.60472, -1.20431, -10.34634], [-13.60472, 3.93545, 0.09632, 2.21581],
+                  [-1.20431, 0.09632, 1.10689, 0.72338], [-10.34634, 2.21581, 0.72338, 1.8531]])  # fmt: skip
+    for slip in np.random.default_rng(3).uniform(0.5, 2.0, 10):
+        b, mu = speed * np.array([-0.06651, 1.47708 * slip, 2.6875 * slip, -0.039]), np.array([0.7])
+        y, _, (left, enough, _) = solve(G, b, np.zeros(4), mu, 1, 0, 1)
+        assert left <= enough
+        np.testing.assert_allclose(y, -np.linalg.solve(G, b), rtol=1e-6)
+        check(G, b, y, mu, 1, 0, 1e-7 * (1.0 + np.abs(y).max()))
+
+
 def test_gaps_that_do_not_fit_leave_a_corner_open():
     """Four corners of a sliding sole, one a little lower: all of them cannot hold, so three do."""
     rng = fresh()

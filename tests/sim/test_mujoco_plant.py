@@ -177,13 +177,9 @@ def test_bad_arguments_of_runs(change, word):
     refused(InputError if word != "nose" else ff.errors.FreeflyerError, word, sim.simulate_in_mujoco, **arguments)
 
 
-@pytest.mark.parametrize(("change", "word"), [
-    ({"dt": -1.0}, "dt must be a positive"), ({"stiffness": 0.0}, "stiffness must be a positive"),
-    ({"damping": np.nan}, "damping must be a positive"), ({"friction": 1.0}, "friction of Servos"),
-    ({"loop_time": 0.0005}, "do not hold in MuJoCo"), ({"loop_impedance": 1.0}, "do not hold in MuJoCo"),
-])  # fmt: skip
-def test_bad_servos(change, word):
-    refused(InputError, word, sim.Servos, **change)
+@pytest.mark.parametrize("change", [{"loop_time": 0.0005}, {"loop_impedance": 1.0}])
+def test_bad_servos(change):
+    refused(InputError, "do not hold in MuJoCo", sim.Servos, **change)
 
 
 def test_a_robot_without_feet_that_would_fall_through_the_floor_is_refused():

@@ -13,7 +13,7 @@ from freeflyer.dynamics import (
 )
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import close_loops
-from freeflyer.model import LARGEST_SEED, JointInfo, Model, finite_array, neutral, one_row, public, whole_number, with_gravity
+from freeflyer.model import LARGEST_SEED, JointInfo, Model, neutral, number, one_row, public, whole_number, with_gravity
 from freeflyer.sim.simulating import simulate
 from freeflyer.tolerances import BASE_MASS_ROUNDING
 
@@ -87,8 +87,8 @@ def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 
     """
     model = close_loops(with_gravity(model, (0.0, 0.0, 0.0)))
     q = neutral(model) if q is None else np.array(one_row(model, "q", q, "q"))
-    for name, x in (("spin", spin), ("speed", speed), ("stiffness", stiffness)):
-        finite_array(name, x)
+    for name, x, least in (("spin", spin, -np.inf), ("speed", speed, -np.inf), ("stiffness", stiffness, 0.0)):
+        number(name, x, least)
     base = _floating_base(model, q)
     linear, angular = slice(base.iv, base.iv + 3), slice(base.iv + 3, base.iv + 6)
     at, places = _motors(model)

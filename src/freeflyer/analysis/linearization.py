@@ -1,4 +1,4 @@
-"""A robot about a posture at rest: what holds it, how it moves when left alone, what its inputs can steer; and its return from any
+"""A robot about a posture at rest: holding forces, motions when left alone, motions that its inputs steer; and its return from any
 attitude by a regulator on the group, beside the same on roll, pitch and yaw."""
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ class LinearStudy(namedtuple("LinearStudy", (
     """x_dot = A x + B u about q at rest, x = [eta; dv] on the group.
 
     q (nq,), inputs (m names), u (m,) and `missing` (nv,): forces that no input has, held from outside, constant in the coordinates'
-    own axes (N, N m). `found`: how q was found; `held`: what holds it. A (2 nv, 2 nv), B (2 nv, m), open poles (2 nv, 2) real and
+    own axes (N, N m). `found`, `held`: sentences about q and forces. A (2 nv, 2 nv), B (2 nv, m), open poles (2 nv, 2) real and
     imaginary (1/s), `modes` the same in words. The inputs reach `rank` of so many `states`; words name motions that they cannot
     control or stabilise. `distance` to the nearest pair that they could not control, over the size of A and B (0: some motion is
     out of reach). Conditions: of the mass matrix without units, and of A's eigenvectors (infinite: it has too few). closed (2 nv,
@@ -41,8 +41,8 @@ class LinearStudy(namedtuple("LinearStudy", (
 def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, bandwidth: float = 2.0) -> LinearStudy:
     """Linearise about q (nq,) or, with `search`, about the nearest equilibrium found from there.
 
-    If the inputs hold no posture near, q stays; what is missing is held from outside, and named in the result. Errors: InputError
-    for what is no configuration, a singular mass matrix, or a bandwidth that is no positive number."""
+    If the inputs hold no posture near, q stays; missing forces act from outside; the result names them. Errors: InputError
+    for anything that is no configuration, a singular mass matrix, or a bandwidth that is no positive number."""
     bandwidth = check_bandwidth(bandwidth)  # before the regulator's refusals, which become part of the result
     at = equilibrium(model, q, inputs, search=search)
     rest = np.zeros(model.nv)
@@ -118,7 +118,7 @@ class Mode(namedtuple("Mode", "real imaginary count behaviour motion")):
 
     @property
     def period(self) -> float:
-        """Of a swing (s); infinite where nothing swings."""
+        """Period of a swing (s); infinite if nothing swings."""
         return 2.0 * np.pi / self.imaginary if self.imaginary else float("inf")
 
     @property

@@ -1,4 +1,4 @@
-"""A closed robot's linkages studied: its sub-mechanisms, and what each motor moves over its stroke."""
+"""A closed robot's linkages studied: its sub-mechanisms, and the motions of each motor over its stroke."""
 
 from __future__ import annotations
 

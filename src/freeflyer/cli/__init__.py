@@ -4,7 +4,7 @@ from __future__ import annotations
 
 
 def main() -> None:
-    """Run the command line; what terminals and disks do wrong ends in one sentence."""
+    """Run the command line; errors of terminals and disks end in one sentence."""
     from freeflyer.cli.streams import guard_output
 
     with guard_output():

@@ -32,42 +32,43 @@ RobotOption = Annotated[str, typer.Option("--robot", metavar="ROBOT", help="A UR
 FeetOption = Annotated[str | None, option("--feet", metavar="NAMES",
     help="Frames of the feet, separated by commas.", show_default="found by name or in the file")]  # fmt: skip
 SoleOption = Annotated[str | None, option("--sole", metavar="LENGTHxWIDTH",
-    help="Of the feet so named, m, around their origins; or `point`.")]  # fmt: skip
+    help="Sides of these feet, m, around their origins; or `point`.")]  # fmt: skip
 FileOption = Annotated[Path | None, option("--plant-file", metavar="FILE", help="The robot's MJCF file, which MuJoCo simulates "
     "with its own shapes.", show_default="what we write, balls under the feet")]  # fmt: skip
 StepsOption = Annotated[int | None, option("--steps", min=2,
-    help="walk: how many, with a gait or speeds of each foot.", show_default="10, or for 10 s")]  # fmt: skip
-StepLengthOption = Annotated[float | None, option("--step-length", help="walk: m.", show_default="0.2, less for smaller robots")]
+    help="walk: number of steps, with a gait or speeds of each foot.", show_default="10, or for 10 s")]  # fmt: skip
+StepLengthOption = Annotated[float | None, option("--step-length", help="walk: step, m.",
+    show_default="0.2, less for smaller robots")]  # fmt: skip
 GaitOption = Annotated[str | None, option("--gait", metavar="NAME",
     help="walk: crawl or trot of four feet, walk of two.", show_default="trot of four")]  # fmt: skip
 SpeedOption = Annotated[float | None, option("--speed", help="walk: forward, m/s.")]
 LateralOption = Annotated[float | None, option("--lateral", help="walk: to the left, m/s.")]
 TurningOption = Annotated[float | None, option("--turning", help="walk: turning rate to the left, rad/s.")]
 HandOption = Annotated[str | None, option("--hand", metavar="FRAME", help="The hand that reaches.")]
-PushesOption = Annotated[int | None, option("--pushes", min=1, help="stand: so many random pushes, each from rest.")]
+PushesOption = Annotated[int | None, option("--pushes", min=1, help="stand: number of random pushes, each from rest.")]
 BoundaryOption = Annotated[int | None, option("--boundary", metavar="DIRECTIONS", min=3,
-    help="stand: the impulse at which it falls, in so many directions.")]  # fmt: skip
+    help="stand: number of directions in which the impulse is sought at which it falls.")]  # fmt: skip
 
 
 def control(
-    scenario: Annotated[ScenarioName, typer.Argument(help="What the robot does.", show_default=False)],
+    scenario: Annotated[ScenarioName, typer.Argument(help="Motion of the robot.", show_default=False)],
     robot: RobotOption = "humanoid",
     feet: FeetOption = None, sole: SoleOption = None, loops: LoopsOption = None, plant_file: FileOption = None,
     hand: HandOption = None, steps: StepsOption = None, step_length: StepLengthOption = None,
     gait: GaitOption = None, speed: SpeedOption = None, lateral: LateralOption = None, turning: TurningOption = None,
-    formulation: Annotated[FormulationName, typer.Option("--formulation", help="Its unknowns.")] = FormulationName.full,
+    formulation: Annotated[FormulationName, typer.Option("--formulation", help="Unknowns of the programs.")] = FormulationName.full,
     compare: Annotated[bool, typer.Option("--compare", help="Full and reduced formulation, errors side by side.")] = False,
     plant: Annotated[PlantName, typer.Option("--plant", help="MuJoCo, our rigid ground, or both side by side.")] = PlantName.mujoco,
     solver: Annotated[str, typer.Option("--solver", help="active-set, or a solver of quadratic programs.")] = "active-set",
     weighted: Annotated[bool, typer.Option("--weighted", help="Weights in place of strict levels of tasks.")] = False,
-    seed: Annotated[int, typer.Option("--seed", min=0, help="Of pushes and noise.")] = 0,
+    seed: Annotated[int, typer.Option("--seed", min=0, help="Seed of pushes and noise.")] = 0,
     dt: Annotated[float, typer.Option("--dt", help="Control period, s.")] = 1e-3,
-    duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the scenario's")] = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="Time of the run, s.", show_default="the scenario's")] = None,
     delay: Annotated[float, typer.Option("--delay", min=0.0, help="Age of the measured state, s.")] = 0.0,
     position_noise: Annotated[float, typer.Option("--position-noise", min=0.0, help="Standard deviation, m and rad.")] = 0.0,
     velocity_noise: Annotated[float, typer.Option("--velocity-noise", min=0.0, help="Standard deviation, m/s and rad/s.")] = 0.0,
     pushes: PushesOption = None, boundary: BoundaryOption = None,
-    processes: Annotated[int, typer.Option("--processes", min=1, help="That share pushes.")] = 1,
+    processes: Annotated[int, typer.Option("--processes", min=1, help="Processes that share the pushes.")] = 1,
     folder: FolderOption = None, view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Control a robot on its feet: standing under pushes, squatting, reaching, lifting feet, walking, swinging, or all."""
@@ -147,7 +148,7 @@ def draw(result: ControlRun, folder: Path) -> list[Path]:
 
 
 def summary(result: ControlRun) -> dict[str, Any]:
-    """What the table says, as numbers."""
+    """Numbers of the table."""
     import numpy as np
 
     times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
@@ -218,7 +219,7 @@ def _comparison(found: list[ControlRun], by: str) -> Any:
 
 def push_study(out: Console, robot: Standing, pushes: int | None, directions: int | None, seed: int, folder: Path | None,
                options: dict[str, Any]) -> dict[str, Any]:  # fmt: skip
-    """Prints what was found, draws it into a folder, and answers with the numbers."""
+    """Prints the results, draws them into a folder, and returns the numbers."""
     import numpy as np
 
     from freeflyer.control.pushes import push_boundary, random_pushes, survives_push
@@ -260,7 +261,7 @@ def standing_robot(name: str, feet: str | None, sole: str | None, loops: Path | 
     from freeflyer.control.standing import stand_on_feet
 
     robot = load_robot(name, None, loops)
-    model, path = _without_springs(robot.model, plant), plant or robot.path
+    model, path = _without_springs(robot, plant), plant or robot.description.file or None
     if sole is not None and feet is None:
         raise InputError("--sole gives the size of the feet that --feet names: give both")
     return stand_on_feet(model, None if feet is None else _named_feet(model, feet, sole, path), path=path)
@@ -286,7 +287,7 @@ def _without_springs(robot: Model, plant: Path | None) -> Model:
     return close_loops(lock_joints(model.tree, names, reference_posture(model.tree)))
 
 
-def _named_feet(model: Model, feet: str, sole: str | None, path: Path | None) -> list[Contact]:
+def _named_feet(model: Model, feet: str, sole: str | None, path: Path | str | None) -> list[Contact]:
     """Contacts at frames: points, rectangles, or with the corners that the model names or the shapes that the file has."""
     from freeflyer.contacts.description import point, surface
     from freeflyer.contacts.feet import feet_from_file

@@ -1,4 +1,4 @@
-"""`freeflyer linearize`: equilibrium, poles, what the inputs can steer; and recovery from any attitude."""
+"""`freeflyer linearize`: equilibrium, poles, controllability; and recovery from any attitude."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def linearize(
     robot: opt.RobotArgument, at: AtOption = None, folder: FolderOption = None, thrusters: ThrusterOption = None,
     wrenches: WrenchOption = None,
     search: Annotated[bool, typer.Option(help="Search an equilibrium near the posture if the inputs don't hold it.")] = True,
-    bandwidth: Annotated[float, typer.Option("--bandwidth", help="Of the regulator (rad/s).")] = 2.0,
+    bandwidth: Annotated[float, typer.Option("--bandwidth", help="Bandwidth of the regulator, rad/s.")] = 2.0,
     recovery: Annotated[bool, typer.Option("--recovery", help="Let go at large angles, under two regulators.")] = False,
     base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None, debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
@@ -43,7 +43,7 @@ def linearize(
     from freeflyer.model import neutral, read_posture
     from freeflyer.plots import poles as figures
 
-    model = close_loops(opt.load_robot(robot, base, loops).model)
+    model = close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
     place = None if folder is None else opt.make_folder(folder)

@@ -2,16 +2,18 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 import os
 from enum import StrEnum
 from functools import partial
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
 from freeflyer.errors import FileError, InputError, format_value, unknown_name
+
+if TYPE_CHECKING:
+    from freeflyer.model import Model
 
 option = partial(typer.Option, show_default=False)
 
@@ -23,12 +25,22 @@ def _keep_traceback(context: typer.Context, value: bool) -> None:
         context.find_root().meta["freeflyer.debug"] = True
 
 
+def _check_target(value: Path | None) -> Path | None:
+    """Errors: FileError for a file that cannot be written, before any long work."""
+    if value is not None and str(value) != "-":
+        from freeflyer.files import refuse_existing
+
+        refuse_existing(value, overwrite=True)
+    return value
+
+
 RobotArgument = Annotated[str, typer.Argument(metavar="ROBOT", help="A URDF or MJCF file, or a built-in robot.",
     show_default=False)]  # fmt: skip
 BaseOption = Annotated[Base | None, option("--base",
     help="How the root of a file's robot is held.", show_default="free for URDF, as in the file for MJCF")]  # fmt: skip
 LoopsOption = Annotated[Path | None, option("--loops", metavar="FILE", help="A YAML file with the loop constraints.")]
-JsonOption = Annotated[Path | None, option("--json", metavar="FILE", help="Write the numbers as JSON too; '-' for stdout.")]
+JsonOption = Annotated[Path | None, option("--json", metavar="FILE", callback=_check_target,
+    help="Write the numbers as JSON too; '-' for stdout.")]  # fmt: skip
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
 ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]
@@ -36,11 +48,7 @@ ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the br
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 
 
-class Robot(namedtuple("Robot", "model path")):
-    """A loaded robot, and the file it came from, if any."""
-
-
-def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Robot:
+def load_robot(name: str, base: Base | None = None, loops: Path | None = None, inertias: str = "strict") -> Model:
     """The robot that a ROBOT argument means: a file that exists, else a built-in robot, as in `humanoid:dof=20`."""
     from freeflyer import robots
     from freeflyer.model.load import AUTO, load
@@ -48,14 +56,14 @@ def load_robot(name: str, base: Base | None = None, loops: Path | None = None, i
     path = Path(name)
     if os.path.isfile(name):  # False also for names that no file can have
         held = None if base is Base.file else str(base or AUTO)
-        return Robot(load(path, base=held, loops=loops, inertias=inertias), path)
+        return load(path, base=held, loops=loops, inertias=inertias)
     kind, _, options = name.partition(":")
     if kind in robots.names():
         if base is not None or loops is not None:
             raise InputError(
                 f"--base and --loops are for robots read from files; the built-in robot {kind!r} brings its own. "
                 f"Options of a built-in robot follow its name, as in 'humanoid:dof=20' or 'chain:n=50,base=free'.")
-        return Robot(robots.make(kind, **_options(name, options)), None)
+        return robots.make(kind, **_options(name, options))
     if os.path.isdir(name):
         raise FileError(f"{name!r} is a folder: give the URDF or MJCF file in it", path=name)
     if path.suffix or len(path.parts) > 1:

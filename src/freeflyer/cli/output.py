@@ -1,4 +1,4 @@
-"""What commands print and write: tables, one-sentence errors, progress, JSON."""
+"""Output of commands: tables, one-sentence errors, progress, JSON."""
 
 from __future__ import annotations
 
@@ -106,8 +106,8 @@ def write_json(file: Path | None, command: str, data: Any) -> None:
 
 
 def plain(value: Any) -> Any:
-    """A result as JSON's types: records (dataclasses, named tuples) with their properties, arrays as lists, null for what is not
-    finite."""
+    """A result as JSON's types: records (dataclasses, named tuples) with their properties, arrays as lists, null for anything that
+    is not finite."""
     fields = [f.name for f in dataclasses.fields(value)] if dataclasses.is_dataclass(value) else [*getattr(value, "_fields", ())]
     if fields and not isinstance(value, type):
         fields += [n for n, x in vars(type(value)).items() if isinstance(x, property)]

@@ -26,12 +26,12 @@ def info(
     robot: opt.RobotArgument, base: opt.BaseOption = None, loops: opt.LoopsOption = None, json: opt.JsonOption = None,
     debug: opt.DebugOption = False
 ) -> None:
-    """Show what a robot consists of: its tree with masses, its joints with limits, its loops."""
+    """Show the parts of a robot: its tree with masses, its joints with limits, its loops."""
     from rich.text import Text
 
     from freeflyer.analysis.facts import joints_table, loops_table, overview, totals
 
-    result = overview(opt.load_robot(robot, base, loops).model)
+    result = overview(opt.load_robot(robot, base, loops))
     out = output(json)
     out.print(Text.assemble(name(result.name, "bold"), f"  {totals(result)}"))
     for line in _tree(result):
@@ -74,7 +74,7 @@ def check(
     from freeflyer.analysis.checks.checking import check as run
     from freeflyer.analysis.checks.findings import SHOWN_PER_CODE, findings_table, identities_table
 
-    result = run(opt.load_robot(robot, base, loops, inertias="as-is").model, seed=seed)
+    result = run(opt.load_robot(robot, base, loops, inertias="as-is"), seed=seed)
     out, colours = output(json), {"holds": "green", "fails": "bold red"}
 
     def coloured(row: Sequence[str]) -> Sequence[Any]:
@@ -102,7 +102,7 @@ def report(
     from freeflyer.report.reporting import report as compute
 
     refuse_to_replace(output_file, force)
-    model = opt.load_robot(robot, base, loops).model
+    model = opt.load_robot(robot, base, loops)
     with warnings_on(output(json)), status() as progress:
         result = compute(model, seed=seed, progress=progress)
     written = write_report(result, output_file, force)
@@ -129,7 +129,7 @@ def loops(
     from freeflyer.plots import linkage
     from freeflyer.plots.view import bodies
 
-    model = opt.load_robot(robot, base, loops).model
+    model = opt.load_robot(robot, base, loops)
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
     place = None if folder is None else opt.make_folder(folder)
@@ -237,8 +237,8 @@ def export(
     from freeflyer.export.functions import select_functions
     from freeflyer.linkages.closing import close_loops
 
-    loaded = opt.load_robot(robot, base, loops)
-    model = close_loops(loaded.model)
+    model = close_loops(opt.load_robot(robot, base, loops))
+    file = model.description.file or None
     same = {"cpu": cpu, "prefix": prefix, "overwrite": overwrite}
     if specialize:
         possible = specializable(model)
@@ -250,7 +250,7 @@ def export(
         with status() as progress:
             made = write(model, folder, functions, batch=batch, progress=progress, **same)  # type: ignore[arg-type]
     else:
-        stance = stand_on_feet(model, path=loaded.path)  # the posture of the controller of a file
+        stance = stand_on_feet(model, path=file)  # the posture of the controller of a file
         with status() as progress:
             problem = read_problem(controller, stance.model, stance.q)
             made = export_controller(problem, folder, stance.q, progress=progress, **same)  # type: ignore[arg-type]

@@ -50,7 +50,7 @@ def spell(error: UnicodeError) -> tuple[str, int]:
 
 
 def exit_with(sentence: str, code: int) -> NoReturn:
-    """Leave with a sentence on stderr, if that can be written; what still waits in stdout is dropped."""
+    """Leave with a sentence on stderr, if that can be written; text that still waits in stdout is dropped."""
     with contextlib.suppress(OSError, ValueError):
         sys.stderr.write(sentence + "\n")
         sys.stderr.flush()

@@ -13,13 +13,16 @@ from freeflyer.cli import options as opt
 from freeflyer.cli.options import option
 from freeflyer.cli.output import console, output, print_table, status, table, write_json
 from freeflyer.errors import FileError, InputError
+from freeflyer.files import check_target
 from freeflyer.progress import Progress, part_of
 from freeflyer.text import microseconds as us, number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection
 
-    from freeflyer.analysis.timing.measured import Bench, Peers
+    from freeflyer.analysis.timing.measured import Bench
+    from freeflyer.analysis.timing.runner import Effort
+    from freeflyer.model import Model
     from freeflyer.report.reporting import Tour
 
 Part = StrEnum("Part", ["robots", "batches", "scaling", "simulation", "control", "start"])  # tables of a benchmark
@@ -27,7 +30,7 @@ RobotsArgument = Annotated[list[str] | None, typer.Argument(metavar="[ROBOT ...]
     help="Robots to time; the usual ones if none is named.", show_default=False)]  # fmt: skip
 PartsOption = Annotated[list[Part] | None, typer.Option("--part", help="Only this table; may be repeated.",
     show_default="all without ROBOT, else robots")]  # fmt: skip
-PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="Draw ratios and scaling.")]
+PlotOption = Annotated[Path | None, option("--plot", metavar="FILE.png", help="Draw times and scaling.")]
 BatchOption = Annotated[int, typer.Option("--batch", min=8, help="States in a batch.")]
 ThreadsOption = Annotated[int, typer.Option("--threads", min=1, help="Threads of the second batch run.")]
 BlocksOption = Annotated[int, typer.Option("--blocks", min=3, help="Blocks of calls whose median counts.")]
@@ -49,26 +52,21 @@ def bench(
 
 def run_bench(
     robots: list[str] | None, parts: Collection[str], plot: Path | None, batch: int, threads: int, blocks: int,
-    specialize: bool, base: Any, loops: Path | None, json: Path | None, peers: Peers | None = None,
-    more: Callable[[Bench, Progress], Bench] | None = None,
+    specialize: bool, base: Any, loops: Path | None, json: Path | None,
+    more: Callable[[Bench, list[Model], Effort, Progress], Bench] | None = None,
 ) -> None:  # fmt: skip
-    """Measure, beside peers if some are given, and show; `more` adds to the result."""
+    """Measure and show; `more` adds to the result."""
     from freeflyer.analysis.timing.measured import measure
-    from freeflyer.analysis.timing.algorithms import robot_of_file
     from freeflyer.analysis.timing.runner import Effort
 
     if plot is not None:
-        if plot.suffix.lower() != ".png":
-            raise FileError(f"--plot writes PNG pictures: give a name that ends in .png, not {str(plot)!r}", path=str(plot))
-        if not plot.absolute().parent.is_dir():
-            raise FileError(f"the folder of {str(plot)!r} does not exist", path=str(plot))
-    loaded = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
-    named = [robot_of_file(robot.model, robot.path) for robot in loaded]
+        check_target(plot, (".png",), overwrite=True)
+    named = [opt.load_robot(name, base, loops) for name in robots or []]  # before the long work: a wrong name fails at once
     out = output(json)
     with status() as progress:
         effort = Effort(batch=batch, blocks=blocks, threads=threads, specialize=specialize)
-        result = measure(parts, named, effort, progress, peers)
-        result = more(result, progress) if more else result
+        result = measure(parts, named, effort, progress)
+        result = more(result, named, effort, progress) if more else result
     out.print(result.conditions(), soft_wrap=True)
     for shown in result.tables():
         print_table(out, shown)

@@ -1,4 +1,4 @@
-"""`freeflyer view`: a robot, or a recorded run, in the browser or as a picture; and what `--view` of other commands does."""
+"""`freeflyer view`: a robot, or a recorded run, in the browser or as a picture; and `--view` of other commands."""
 
 from __future__ import annotations
 
@@ -29,11 +29,11 @@ def view(
     opened: Annotated[bool, typer.Option("--open", help="Leave loops open: a slider for every joint.")] = False,
     layers: Annotated[str, typer.Option("--layers", help="Beside the links: com, loops, forces, frames, inertias.")]
         = "com,loops,forces",
-    azimuth: Annotated[float, typer.Option("--azimuth", help="Of the picture's eye, degrees.")] = -60.0,
-    elevation: Annotated[float, typer.Option("--elevation", help="degrees.")] = 12.0,
+    azimuth: Annotated[float, typer.Option("--azimuth", help="Direction of the eye of the picture, degrees.")] = -60.0,
+    elevation: Annotated[float, typer.Option("--elevation", help="Height of the eye above the horizon, degrees.")] = 12.0,
     overwrite: Annotated[bool, typer.Option("--overwrite", help="Replace a FILE that is there.")] = False,
     host: Annotated[str, typer.Option("--host", help="Address at which the page is served.")] = "127.0.0.1",
-    port: Annotated[int | None, option("--port", help="Of it.", show_default="the first free one from 8080 on")] = None,
+    port: Annotated[int | None, option("--port", help="Port of the page.", show_default="the first free one from 8080 on")] = None,
     browser: Annotated[bool, typer.Option(help="Whether a browser is opened.")] = True,
     debug: DebugOption = False,
 ) -> None:  # fmt: skip
@@ -51,7 +51,7 @@ def view(
     for file, ending in ((image, ".png"), (html, ".html"), (gif, ".gif")):  # before anything is computed
         if file is not None:
             check_target(file, (ending,), overwrite)
-    model = load_robot(robot, base, loops).model
+    model = load_robot(robot, base, loops)
     if model.loops and not opened:
         try:
             model = ff.close_loops(model)
@@ -89,11 +89,13 @@ def view(
 
 
 def first_sample(run: Any, model: Any, forces: bool) -> tuple[Any, dict[str, Any]]:
-    """Posture (nq,) of the first robot at the begin of a run, and what else a picture shows of it."""
+    """Posture (nq,) of the first robot at the begin of a run, after a run's contacts have settled; and options of its picture."""
+    from freeflyer.plots.controlled import SETTLED
     from freeflyer.viewer.motions import floor_of, motion
 
     m = motion(run, model)
-    q, (wrenches,) = m.at(0, [0])
+    settled = int((m.t < m.t[0] + SETTLED).sum()) if m.forces else 0
+    q, (wrenches,) = m.at(min(settled, len(m.t) - 1), [0])
     return q[0], {"forces": wrenches if forces else None, "feet": m.feet, "floor": floor_of(m)}
 
 

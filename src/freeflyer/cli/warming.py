@@ -25,7 +25,7 @@ USES: dict[str, tuple[str, ...]] = {name: tuple(e.name for e in (f.entry, f.shar
 
 
 def warm(functions: Iterable[str] | None = None, progress: Progress = no_progress) -> int:
-    """Compiles, on all cores, what these public functions need and the cache does not hold; all functions if None.
+    """Compiles, on all cores, the code that these public functions need and the cache does not hold; all functions if None.
 
     functions: names of freeflyer's functions; "constraint sets" for those that take `constraints=`; "quadratic programs" for the
     solvers' answers; "loads" for calls with `external=` or `gravity=`; "loops", "closed" and "estimation" for all that robots

@@ -1,4 +1,4 @@
-"""What a robot touches: points, lines and surfaces of its frames that are held, wheels and balls that roll. Descriptions only.
+"""Contacts of a robot: points, lines and surfaces of its frames that are held, wheels and balls that roll. Descriptions only.
 
 import freeflyer as ff
 

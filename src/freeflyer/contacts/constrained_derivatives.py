@@ -39,7 +39,7 @@ Own = list[HeldWrench]
 
 
 class Change(namedtuple("Change", "a forces multipliers")):
-    """a (..., nv, nv): rows are accelerations, columns what is stepped. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
+    """a (..., nv, nv): rows are accelerations, columns steps. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
 
 
 @dataclass(frozen=True, eq=False)

@@ -291,7 +291,7 @@ def project_configuration(model: Model, q: ArrayLike, *, constraints: Constraint
 
 
 def project_state(model: Model, q: ArrayLike, v: ArrayLike, constraints: ConstraintSet) -> tuple[np.ndarray, np.ndarray]:
-    """The nearest state (..., nq), (..., nv) that a set admits which is held somewhere; what rolls holds velocities alone. Errors:
+    """The nearest state (..., nq), (..., nv) that a set admits which is held somewhere; rolling holds velocities alone. Errors:
     as project_configuration."""
     held, whole = constraints.on_tree, v
     if model.reduction:

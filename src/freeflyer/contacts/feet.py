@@ -1,10 +1,9 @@
 """Feet of a robot: by the names of its frames, or found in its file as the colliding shapes that reach lowest:
-MJCF, and URDF with the corners of its meshes, STL (binary, text), COLLADA and Wavefront OBJ."""
+MJCF, and URDF with the corners of its meshes."""
 
 from __future__ import annotations
 
 import os
-import re
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
 from pathlib import Path
@@ -12,17 +11,16 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull, QhullError
+import scipy
 
 from freeflyer.contacts.description import VERTICAL, Contact, line, point, surface
 from freeflyer.contacts.sets.tables import corners_of, surface_points
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import FileError, InputError, format_value
 from freeflyer.model import (
-    WORLD, Model, Solid, collada_axes, compile_model, geom_solid, mesh_path, named, numbers, one_row, parse_xml, public,
-    read_bytes, read_xml, reference_posture, rigid_groups, shaped, spec_with_shapes, urdf_solid,
+    WORLD, Model, Solid, compile_model, geom_solid, mesh_path, named, one_row, public, read_mesh, read_xml,
+    reference_posture, rigid_groups, shaped, spec_with_shapes, urdf_solid,
 )
-from freeflyer.spatial import quaternion
 from freeflyer.tolerances import COLLINEAR_RATIO, POINT_FOOT, SOLE_HEIGHT, SOLE_THICKNESS, SOLE_TILT
 
 if TYPE_CHECKING:
@@ -105,7 +103,7 @@ def feet_from_file(model: Model, path: str | os.PathLike[str] | None = None, q: 
     Returns: tuple of Contact: points, lines and surfaces, as the shapes lie. Frames are links; friction is the least sliding
     coefficient of a foot's shapes, None in URDF.
     Raises: InputError for open loops, models of no file, files without shapes that collide, and meshes that are not found.
-    FileError for files that `load` would not read or MuJoCo refuses, and for meshes without corners.
+    FileError for files that `load` would not read or MuJoCo refuses, and for meshes that cannot be read or hold no triangles.
 
     Examples:
         >>> box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" friction="0.8" mass="1"/></body>'
@@ -195,10 +193,10 @@ def _level(ends: np.ndarray, level: bool) -> np.ndarray:
 
 
 def _lower_face(points: np.ndarray) -> np.ndarray:
-    """Of a body's corners (k, 3) those of the faces of its convex hull that look down, else its lowest ones."""
+    """Corners of the downward faces of the convex hull of points (k, 3), else the lowest points."""
     try:
-        hull = ConvexHull(points)
-    except (QhullError, ValueError):  # flat, or fewer than four points
+        hull = scipy.spatial.ConvexHull(points)
+    except (scipy.spatial.QhullError, ValueError):  # flat, or fewer than four points
         return points[points[:, 2] < points[:, 2].min() + FLAT]
     down = hull.equations[:, 2] < -np.cos(SOLE_TILT)
     if not down.any():
@@ -217,8 +215,8 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
         return np.array([[*points[:, :2].mean(axis=0), points[:, 2].min()]])
     if len(points) < 3 or spread[1] <= COLLINEAR_RATIO * spread[0]:
         return points
-    corners = points[ConvexHull(flat).vertices]
-    room = LOST_AREA * ConvexHull(flat).volume
+    corners = points[scipy.spatial.ConvexHull(flat).vertices]
+    room = LOST_AREA * scipy.spatial.ConvexHull(flat).volume
     while len(corners) > 3:
         x, y = (np.roll(corners, k, axis=0)[:, :2] - corners[:, :2] for k in (1, -1))
         cut = 0.5 * np.abs(x[:, 0] * y[:, 1] - x[:, 1] * y[:, 0])
@@ -232,77 +230,8 @@ def sole_corners(points: np.ndarray) -> np.ndarray:
     return corners
 
 
-STL_HEADER, STL_TRIANGLE = 84, np.dtype([("normal", "<f4", 3), ("corners", "<f4", (3, 3)), ("attribute", "<u2")])
-MAX_MESH_BYTES = 64_000_000
-NUMBER = rb"[-+0-9.eE]+"
-TEXT_CORNER = {suffix: re.compile(rb"^\s*" + word + rb"\s+(%s)\s+(%s)\s+(%s)" % ((NUMBER,) * 3), re.MULTILINE)
-               for suffix, word in ((".stl", rb"vertex"), (".obj", rb"v"))}
-MOVES = {"matrix": 16, "translate": 3, "scale": 3, "rotate": 4}  # elements of a node in COLLADA, and how many numbers they hold
-
-
-def mesh_corners(file: Path) -> np.ndarray:
-    """(k, 3) of a mesh file, in its own axes, m. Errors: FileError for files that hold no corners."""
-    data, suffix = read_bytes(file, "mesh", MAX_MESH_BYTES), file.suffix.lower()
-    count = int.from_bytes(data[STL_HEADER - 4 : STL_HEADER], "little")
-    if suffix == ".stl" and count and len(data) == STL_HEADER + count * STL_TRIANGLE.itemsize:
-        corners = np.frombuffer(data, STL_TRIANGLE, count, STL_HEADER)["corners"].reshape(-1, 3).astype(float)
-    elif suffix == ".dae":
-        corners = _collada(parse_xml(data, f"mesh {file.name!r}"), f"mesh {file.name!r}")
-    else:
-        found = TEXT_CORNER[suffix].findall(data)
-        try:
-            corners = np.array(found, float).reshape(-1, 3)
-        except ValueError:
-            corners = np.zeros((0, 3))
-    if not len(corners) or not np.isfinite(corners).all():
-        raise FileError(f"mesh {file.name!r} holds no corners that can be read", path=str(file))
-    return corners
-
-
-def _collada(root: _Element, where: str) -> np.ndarray:
-    """(k, 3): positions of all geometries in the places of their nodes, the file's upward axis along z."""
-    found = list[np.ndarray]()
-    geometries = {f"#{g.get('id')}": _positions(g, where) for g in root.iter("geometry")}
-
-    def collect(node: _Element, X: np.ndarray) -> None:
-        for child in node:
-            if child.tag in MOVES:
-                X = X @ _move(child.tag, np.array(numbers(child.text or "", (MOVES[child.tag],), where)))
-            elif child.tag == "instance_geometry" and child.get("url") in geometries:
-                found.append(geometries[child.get("url", "")] @ X[:3, :3].T + X[:3, 3])
-            elif child.tag == "node":
-                collect(child, X)
-
-    for scene in root.iter("visual_scene"):
-        collect(scene, np.eye(4))
-    return np.vstack(found) @ collada_axes(root, where).T if found else np.zeros((0, 3))
-
-
-def _move(tag: str, x: np.ndarray) -> np.ndarray:
-    X = np.eye(4)
-    if tag == "matrix":
-        X = x.reshape(4, 4)
-    elif tag == "translate":
-        X[:3, 3] = x
-    elif tag == "scale":
-        X[:3, :3] = np.diag(x)
-    else:
-        X[:3, :3] = quaternion.to_matrix(quaternion.exp(np.radians(x[3]) * x[:3]))
-    return X
-
-
-def _positions(geometry: _Element, where: str) -> np.ndarray:
-    """(k, 3): the source that the vertices of a geometry name."""
-    given = geometry.find("mesh/vertices/input[@semantic='POSITION']")
-    for source in geometry.iterfind("mesh/source"):
-        if given is not None and given.get("source") == f"#{source.get('id')}":
-            words = (source.findtext("float_array") or "").split()
-            return np.reshape(numbers(" ".join(words), (len(words) // 3 * 3,), where), (-1, 3))
-    return np.zeros((0, 3))
-
-
 def shapes_in_urdf(root: _Element, path: str | os.PathLike[str]) -> dict[str, list[Shape]]:
-    """Of each link its shapes. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
+    """Shapes of each link. Errors: FileError for broken elements, InputError for meshes that cannot be read."""
     where = f"URDF {Path(path).name!r}"
     found = {
         name: [_shape(element, Path(path), where) for element in link.findall("collision")]
@@ -317,5 +246,5 @@ def _shape(element: _Element, path: Path, where: str) -> Shape | None:
             file = mesh_path(solid.mesh, path)
         except FileError as error:
             raise InputError(f"{error}: name the feet (feet=), see contacts.contact_from_points", path=solid.mesh) from None
-        solid = solid._replace(size=mesh_corners(file) * solid.size)
+        solid = solid._replace(size=np.vstack([mesh.vertices for mesh, _ in read_mesh(file)]) * solid.size)
     return (solid, None) if solid.kind in ("box", "sphere", "capsule", "cylinder", "mesh") else None

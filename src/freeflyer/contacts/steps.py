@@ -114,10 +114,10 @@ class SetSteps(NamedTuple):
     scheme: int
     gravity: tuple[float, ...] | None
 
-    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, count: int) -> States | None:
         """As Steps.advance."""
         held, model = self.constraints.on_tree, self.constraints.model
-        given, settings = set_samples(self.constraints, count, self.gravity), np.array(held.anchors)
+        given, settings = set_samples(self.constraints, count, self.gravity), held.anchors + np.zeros((*np.shape(dt), 1))
         settings[..., ANCHOR_STEP] = dt
         entry = CLOSED_SET_STEPS if model.reduction else SET_STEPS
         found = run_steps(entry, model, given, (q, v, tau, settings), self.scheme)

@@ -18,7 +18,7 @@ from typing import Literal, get_args
 
 import numpy as np
 from numpy.typing import ArrayLike
-from scipy.spatial import ConvexHull
+import scipy
 
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.dynamics import frame_pose
@@ -213,7 +213,7 @@ def _facets(x: np.ndarray) -> np.ndarray:
         return np.zeros((0, 1))
     if x.shape[1] == 1:
         return np.array([[1.0, -x.max()], [-1.0, x.min()]])
-    found, kept = ConvexHull(x).equations, []
+    found, kept = scipy.spatial.ConvexHull(x).equations, []
     while len(found):
         near = np.linalg.norm(found[:, :-1] - found[0, :-1], axis=1) < MERGED
         own, facet = found[near], found[0]

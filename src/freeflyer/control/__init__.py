@@ -1,4 +1,4 @@
-"""Feedback on the group: what inputs a robot has, what they can hold and steer, and linear-quadratic regulators."""
+"""Feedback on the group: inputs of a robot, equilibria and controllability, and linear-quadratic regulators."""
 
 from freeflyer.lazy import attach_stub
 

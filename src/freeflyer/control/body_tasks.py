@@ -29,7 +29,7 @@ SMALL_TURN = 1e-4  # rad: below it the series of asin to the third order is exac
 
 @dataclass(frozen=True, eq=False)
 class FrameTask(Task):
-    """What the three tasks of a frame have in common: a frame, a target, rows of the frame's mixed twist."""
+    """Base of the three tasks of a frame: a frame, a target, rows of the frame's mixed twist."""
 
     frame: str
     target: ArrayLike

@@ -22,7 +22,7 @@ def set_fields(record: object, **values: Any) -> None:
 
 
 def set_numbers(record: object, of: str = "", **least: float | None) -> None:
-    """The fields as floats; InputError for what is no finite number, and for those below their least value."""
+    """The fields as floats; InputError for anything that is no finite number, and for those below their least value."""
     set_fields(record, **{
         name: number(name + of, getattr(record, name), -LARGEST if low is None else low) for name, low in least.items()
     })  # fmt: skip

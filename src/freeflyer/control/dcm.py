@@ -179,7 +179,7 @@ def track_dcm(plan: DCMPlan, t: float, position: ArrayLike, velocity: ArrayLike,
 
 
 def vrp_at_rest(plan: DCMPlan, planned: TargetMotion, gain: float) -> np.ndarray:
-    """What of the VRP (..., 3) of track_dcm does not depend on the state, for a planned motion of the centre of mass."""
+    """The part of the VRP (..., 3) of track_dcm that does not depend on the state, for a planned motion of the centre of mass."""
     w = plan.omega
     return planned.target - planned.acceleration / w**2 - (1.0 + gain / w) * (planned.target + planned.velocity / w)
 

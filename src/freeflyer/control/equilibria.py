@@ -1,4 +1,4 @@
-"""What inputs hold and steer: equilibria, G(q) u = gravity(q), and missing forces; the controllable subspace, and free spins."""
+"""Motions that inputs steer: equilibria, G(q) u = gravity(q), and missing forces; the controllable subspace, and free spins."""
 
 from __future__ import annotations
 
@@ -174,7 +174,7 @@ def complement(F: np.ndarray, B: np.ndarray) -> np.ndarray:
 
 
 def _modes_without_decay(own: np.ndarray, size: float, discrete: bool) -> tuple[np.ndarray, np.ndarray]:
-    """Eigenvalues of what moves by itself, and columns for the part that does not decay."""
+    """Eigenvalues of the free motions, and columns for the part that does not decay."""
     from scipy.linalg import schur
 
     if own.shape[0] == 0:

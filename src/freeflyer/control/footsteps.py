@@ -120,7 +120,7 @@ def walk_forward(feet: Sequence[Contact], step_length: float, steps: int, *, ste
     standing = check_held(feet)
     if len(standing) != 2 or standing[0].name == standing[1].name:
         raise InputError(f"walking takes two feet with names of their own, got {[foot.name for foot in standing]}: choose two")
-    length, height = number("step_length", step_length), number("clearance", clearance)
+    length, height = number("step_length", step_length), number("clearance", clearance, 0.0)
     start, rest, period = number("begin", begin), positive("rest_duration", rest_duration), positive("step_duration", step_duration)
     double = period * number("double_support", double_support, SMALLEST, 0.999)
     count, forwards = whole_number("steps", steps, 2), heading(standing, forward)
@@ -223,7 +223,7 @@ def gait_footsteps(feet: Sequence[Contact], gait: Gait, *, speed: float = 0.0, l
     if not isinstance(gait, Gait) or len(gait.phases) != len(standing):
         raise InputError(f"gait must be a freeflyer.control.Gait of {len(standing)} phases, one per foot, got {format_value(gait)}")
     rates = np.array([number(n, x) for n, x in (("speed", speed), ("lateral", lateral), ("turning", turning))])
-    height, start, rest = number("clearance", clearance), number("begin", begin), positive("rest_duration", rest_duration)
+    height, start, rest = number("clearance", clearance, 0.0), number("begin", begin), positive("rest_duration", rest_duration)
     count, ahead = whole_number("cycles", cycles, 1), heading(standing, forward)
     names = [foot.name for foot in _by_place(standing, ahead)]
     poses = {foot.name: np.asarray(foot.at) for foot in standing}

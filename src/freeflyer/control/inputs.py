@@ -142,8 +142,8 @@ def rotor_inputs(model: Model, drag: float = DRAG) -> Inputs:
 
 
 def resolve_inputs(model: Model, inputs: Any, constraints: ConstraintSet | None = None) -> Inputs:
-    """The inputs meant: those given, or the actuated joints for None; InputError for what is not of this robot, and for trees whose
-    loops nothing holds."""
+    """The inputs meant: those given, or the actuated joints for None; InputError for anything that is not of this robot, and for
+    trees whose loops nothing holds."""
     held = isinstance(constraints, ConstraintSet) and bool(constraints.loop_names)
     if has_loops(model) and not model.reduction and not held:
         raise InputError(

@@ -79,7 +79,7 @@ class LinearizedTasks:
 
     @staticmethod
     def of(model: Model, tasks: Sequence[Task], bounds: PositionBounds, q: np.ndarray) -> LinearizedTasks:
-        """Of tasks at q (nq,). InputError for those of velocities, and for errors and Jacobians of shapes that do not fit."""
+        """The tasks at q (nq,). InputError for those of velocities, and for errors and Jacobians of shapes that do not fit."""
         for task in tasks:
             if isinstance(task, CentroidalMomentumTask):
                 raise InputError(f"{task.name} is a task of velocities: inverse kinematics has none, leave it out", task=task.name)
@@ -130,7 +130,7 @@ class LinearizedTasks:
         return posture, tried
 
     def _numbers(self, q: np.ndarray) -> np.ndarray:
-        """What the program is given at q (nq,)."""
+        """Arguments of the program at q (nq,)."""
         rows = [np.zeros(0)]
         for task, x in self.given:
             if task is None:
@@ -221,7 +221,7 @@ class Search:
 
     def _descend(self, at: Posture, level: int) -> Posture:
         """Steps of linearised tasks as long as they lessen this level's squares, else of Newton's method with a line search. After
-        each step the levels above are again what they were."""
+        each step the levels above are restored."""
         own, before, last = self.tasks.levels[level], np.inf, False
         while self.left and not last and not self.met(at, own):
             self.left -= 1

@@ -46,7 +46,7 @@ class Limit:
 
     @property
     def name(self) -> str:
-        """What reports call it."""
+        """Name in reports."""
         return type(self).__name__
 
     def rows(self, at: StateTerms) -> LimitRows:

@@ -93,7 +93,7 @@ class ControlSolution:
 
     @cached_property
     def levels(self) -> tuple[LevelResult, ...]:
-        """Dynamics, contacts, then the levels of the tasks: what is met, what is left, which limits are active."""
+        """Dynamics, contacts, then the levels of the tasks: met and remaining errors, active limits."""
         if self.asked is None:
             return ()
         program, given, x = self.asked

@@ -48,7 +48,7 @@ class ContactCone(NamedTuple):
 
 @dataclass(frozen=True, eq=False, repr=False)
 class ProblemData:
-    """Arguments of a WholeBodyProblem, checked, and what follows from them, computed once."""
+    """Arguments of a WholeBodyProblem, checked, and data derived from them once."""
 
     model: Model
     tasks: Sequence[Task] = ()
@@ -142,7 +142,7 @@ class ProblemData:
 
     @cached_property
     def cones(self) -> tuple[ContactCone, ...]:
-        """Of the contacts that push only."""
+        """Cones of the contacts that push only."""
         items = [c for c in self.constraints.items if c.name not in self.bilateral]
         return tuple([ContactCone(c.name, self.contact_places[c.name], self._cone(c), c.name not in self.normals) for c in items])
 
@@ -272,7 +272,7 @@ def _hard_pieces(problem: ProblemData, columns: np.ndarray, loops: int, given: S
 
 
 def given_limit(problem: ProblemData, limit: Limit, rows: LimitRows) -> Given:
-    """What the rows of a limit are of, how many they are, and their names. InputError for rows that do not fit the problem."""
+    """Kind, number and names of the rows of a limit. InputError for rows that do not fit the problem."""
     wrong = f"rows of {limit.name}"
     choice(f"space of {wrong}", rows.space, tuple(GIVEN_KINDS))
     width = len(problem.driven) if rows.space == "torque" else problem.model.nv

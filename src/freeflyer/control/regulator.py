@@ -174,7 +174,7 @@ def energy_costs(model: Model, q: np.ndarray, inputs: Inputs, bandwidth: float =
 
 
 def check_bandwidth(bandwidth: Any) -> float:
-    """bandwidth as a float, rad/s; InputError for what is no positive number whose square is usual."""
+    """bandwidth as a float, rad/s; InputError for anything that is no positive number whose square is usual."""
     return number("bandwidth", bandwidth, 1e-20, 1e20)
 
 

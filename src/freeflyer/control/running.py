@@ -123,7 +123,7 @@ class ControlRun(RecordedRun):
 
 
 class _Loop:
-    """The control loop as the simulator's inputs: keeps what each cycle gave. delay: cycles that the measured state is old."""
+    """The control loop as the simulator's inputs: keeps the results of each cycle. delay: cycles that the measured state is old."""
 
     def __init__(self, scenario: Scenario, delay: int, way: tuple[Formulation, str, bool]) -> None:
         self.scenario, self.way, model, q = scenario, way, scenario.stance.model, scenario.stance.q

@@ -1,4 +1,4 @@
-"""What a scenario is: a problem for each moment of a motion."""
+"""Scenarios: a problem for each moment of a motion."""
 
 from __future__ import annotations
 
@@ -64,7 +64,7 @@ class Stance:
         return center_of_mass(self.model, self.q)
 
     def height(self) -> float:
-        """Of the centre of mass above the middle of the feet, m."""
+        """Height of the centre of mass above the middle of the feet, m."""
         return float(self.center_of_mass()[2] - np.mean([middle_of(foot)[2] for foot in self.feet]))
 
     @cached_property

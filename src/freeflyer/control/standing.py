@@ -101,8 +101,9 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
             break
     if off > POSTURE_ERROR:
         raise InputError(
-            f"{model.name!r} finds no posture on its feet: soles, centre of mass or base are off by {off:.2g} m or rad. Give one "
-            f"near it, q=..., such as freeflyer.configuration(model, {{joint: angle}}) with bent knees", error=off)  # fmt: skip
+            f"{model.name!r} finds no posture on its feet {', '.join(foot.name for foot in feet)}: soles, centre of mass or base "
+            f"are off by {off:.2g} m or rad. Give other feet, or a posture near one, q=..., such as "
+            f"freeflyer.configuration(model, {{joint: angle}}) with bent knees", error=off)  # fmt: skip
     return Standing(model, at, feet)
 
 

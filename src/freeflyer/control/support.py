@@ -42,7 +42,7 @@ def pose_weight(foot: Contact, R: np.ndarray) -> np.ndarray:
 
 
 def check_held(feet: Sequence[Contact]) -> tuple[Contact, ...]:
-    """The feet; InputError for none, and for what is no contact with points and a pose."""
+    """The feet; InputError for none, and for anything that is no contact with points and a pose."""
     if isinstance(feet, str | Contact) or not isinstance(feet, Sequence) or not len(feet):
         raise InputError(f"feet must be a list of contacts (freeflyer.contacts.anchored_feet(model, q)), got {format_value(feet)}")
     for foot in feet:
@@ -88,7 +88,7 @@ def max_push_impulse(model: Model, q: ArrayLike, v: ArrayLike, angles: ArrayLike
 
 
 def _state(model: Model, q: ArrayLike, v: ArrayLike, feet: Sequence[Contact] | None) -> tuple[np.ndarray, ...]:
-    """Of each state: capture point (..., 2), height of the feet (...), omega (...), points of the feet (..., c, 2)."""
+    """Quantities of each state: capture point (..., 2), height of the feet (...), omega (...), points of the feet (..., c, 2)."""
     g = np.asarray(model.gravity)
     if not (g[2] < 0.0 and np.abs(g[:2]).max() <= 1e-9 * -g[2]):
         raise InputError(f"gravity of {model.name!r} is {g.tolist()}: a capture point needs gravity along -z of the world")

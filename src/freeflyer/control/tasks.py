@@ -1,4 +1,4 @@
-"""What a controller or inverse kinematics is asked for: an error that vanishes, its Jacobian, and how fast it is to vanish.
+"""Tasks of a controller or of inverse kinematics: an error that should vanish, its Jacobian, and how fast it should vanish.
 
 The error e (m,) of a task changes with J v while its target rests. A task asks for the accelerations
 
@@ -123,7 +123,7 @@ class Task(ABC):
 
     @property
     def name(self) -> str:
-        """What errors and reports call it."""
+        """Name in errors and reports."""
         return type(self).__name__
 
     @property
@@ -202,7 +202,7 @@ class Task(ABC):
         return e, J, bias
 
     def equations(self, at: StateTerms) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-        """What it asks for at one state: J a = b, J (m, nv), b (m,), with weights (m,); rows of weight 0 are left out."""
+        """Its rows at one state: J a = b, J (m, nv), b (m,), with weights (m,); rows of weight 0 are left out."""
         e, J, bias = self.terms(at)
         b, weights = self.wanted(e, J @ at.v) - bias, self.row_weights(len(e))
         kept = weights > 0.0
@@ -215,7 +215,7 @@ class Task(ABC):
 
     @cached_property
     def key(self) -> tuple[Any, ...]:
-        """What of the task decides the rows of a program, but not their numbers."""
+        """Properties of the task that decide the rows of a program, but not their numbers."""
         return type(self), self.name, self.level, np.asarray(self.weight).tobytes(), self.frames
 
     @cached_property

@@ -93,7 +93,7 @@ def _refined(model: Model, q: np.ndarray, moves: np.ndarray) -> tuple[np.ndarray
 
 
 def _steps(model: Model, q: np.ndarray, moves: np.ndarray, steps: int) -> tuple[np.ndarray, np.ndarray]:
-    """Of each step of each piece (k, steps, 3): the integral of the angular velocity, and the exponent of Magnus' series."""
+    """For each step of each piece (k, steps, 3): the integral of the angular velocity, and the exponent of Magnus' series."""
     h = 1.0 / steps
     s = (np.arange(steps)[:, None] + NODES) * h  # (steps, 3)
     rates = np.empty((len(q), steps, 3, 3))

@@ -53,7 +53,7 @@ class AllTerms:
 
     @property
     def gravity_forces(self) -> np.ndarray:
-        """(..., nv), N, N m: what holds the robot at rest."""
+        """(..., nv), N, N m: the forces that hold the robot at rest."""
         return self._arrays[1][..., 1, :]
 
     @property

@@ -133,7 +133,7 @@ def pool(threads: int) -> ThreadPoolExecutor:
 
 
 def run_chunks(run: Callable[[int, int], R], count: int, lanes: int, threads: int, most: int) -> list[R]:
-    """What `run(start, stop)` answers for chunks of 0 to `count`, each of at most `most` and beginning at a multiple of `lanes`."""
+    """Results of `run(start, stop)` for chunks of 0 to `count`, each of at most `most` and beginning at a multiple of `lanes`."""
     size = -(-count // (lanes * CHUNKS_PER_THREAD * threads)) * lanes if threads > 1 else count
     size = min(size, max(most // lanes, 1) * lanes)
     waiting, found = deque(range(0, count, max(size, 1))), []

@@ -50,9 +50,9 @@ class Steps(NamedTuple):
     scheme: int
     gravity: tuple[float, ...] | None
 
-    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, count: int) -> States | None:
-        """States after steps under held forces; None if one cannot be taken: steps one by one tell why."""
-        given, settings = _free_samples(self.model, count, self.gravity), np.array([dt])
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, count: int) -> States | None:
+        """States after steps under held forces; None if one cannot be taken: steps one by one tell why. dt: (...) of robots."""
+        given, settings = _free_samples(self.model, count, self.gravity), np.asarray(dt, float)[..., None]
         found = run_steps(self.entry, self.model, given, (q, v, tau, settings), self.scheme)
         return None if found is None else States(found[0], found[1], {})
 

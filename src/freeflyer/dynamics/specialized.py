@@ -5,13 +5,16 @@ from __future__ import annotations
 import threading
 from collections.abc import Iterable, Sequence
 from dataclasses import replace
+from functools import partial
+
+import numpy as np
 
 from freeflyer.errors import check_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.python_calls import code_table, number_of
-from freeflyer.kernels.compiler.calls.running import batch_lanes
+from freeflyer.kernels.compiler.calls.running import batch_lanes, call_seconds, handle
 from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, RobotEntry, robot_entry
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.entry import Entry
@@ -104,11 +107,19 @@ def _begun(model: Model, functions: Iterable[str]) -> Specialization:
 
 def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entry, ...], frames: tuple[int, ...],
               free: Free) -> str:  # fmt: skip
-    """Compiles a public function's entries and enters their addresses; what became of it."""
+    """Compiles a public function's entries and enters their addresses; returns a sentence about the result."""
     if name in OF_FRAMES and not frames:
         return "general, as no frames are named (frames=)"
     robot = Robot(tuple(model.topology.tolist()), tuple(model.parameters.tolist()), free, frames)
     refused: dict[int, str] = {}
+    table, topology = code_table(), np.array(robot.with_frames())
+    trial = handle(topology, model.parameters, table)
+
+    def seconds(entry: Entry, lanes: int, address: int) -> float:
+        table[number_of(entry), int(lanes > 1)] = address
+        options = tuple(frames[0] if name == "frame" else 0 for name in entry.options)
+        return call_seconds(entry, trial, topology, model.neutral, options, 2 * lanes if lanes > 1 else 1)
+
     for entry in entries:
         shared = SHARED.get(entry, entry) if model.shared_coordinates else entry
         own = robot_entry(shared, robot)
@@ -116,7 +127,8 @@ def _compiled(code: Specialization, model: Model, name: str, entries: tuple[Entr
             before = code.entries.get((shared.name, lanes > 1))
             try:
                 if not isinstance(before, RobotEntry) or before.of != robot:
-                    code.table[number_of(shared), int(lanes > 1)] = build.separate_address(own, lanes)
+                    address = build.separate_address(own, lanes, partial(seconds, shared, lanes))
+                    code.table[number_of(shared), int(lanes > 1)] = address
                     code.entries[shared.name, lanes > 1] = own
             except Refused as error:
                 refused[lanes] = str(error)

@@ -1,4 +1,4 @@
-"""What a robot cannot measure, from what it can: passive joints, encoder offsets, contact wrenches, ZMP. Kangaroo paper, VI."""
+"""Quantities without a sensor, from measured ones: passive joints, encoder offsets, contact wrenches, ZMP. Kangaroo paper, VI."""
 
 from freeflyer.lazy import attach_stub
 

@@ -138,7 +138,7 @@ def refuse_to_replace(folder: Path, overwrite: bool) -> None:
         if folder.is_dir():
             if not overwrite and any(folder.iterdir()):
                 raise FileError(
-                    f"the folder {str(folder)!r} is not empty: name another, or allow files in it to be replaced (--overwrite)",
+                    f"the folder {str(folder)!r} is not empty: name another, or allow files in it to be replaced, overwrite=True",
                     path=str(folder))
         elif folder.exists() or folder.is_symlink():
             raise FileError(f"cannot write the folder {str(folder)!r}: there is a file of that name", path=str(folder))

@@ -1,5 +1,5 @@
-"""What can be exported: public functions, the entries that compute them, and what their arguments are; the C functions of one
-library: their parameters, sizes and scratch, as header, sources and example need them."""
+"""Functions that can be exported: public functions, the entries that compute them, and meanings of arguments; the C functions of
+one library: their parameters, sizes and scratch, as header, sources and example need them."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ MEANINGS = {  # of arguments, unless a function has its own
 
 @dataclass(frozen=True)
 class Function:
-    """A function to export: the public one's name, the entry that computes it, and a line on what it computes.
+    """A function to export: the public one's name, the entry that computes it, and a line about its result.
 
     `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
     share a velocity coordinate. `zero`: inputs that are always zero."""
@@ -56,7 +56,7 @@ class Function:
         return tuple(x.partition(": ")[0] for x in self.results)
 
     def meaning(self, argument: str) -> str:
-        """What an argument is, with its unit."""
+        """Meaning and unit of an argument."""
         meanings = {name: text for name, _, text in (x.partition(": ") for x in (*self.arguments, *self.results)) if text}
         return meanings.get(argument) or MEANINGS[argument]
 
@@ -204,7 +204,7 @@ class Call:
 
     @property
     def short_name(self) -> str:
-        """Without the robot's name."""
+        """Name without the robot's."""
         return self.function.name + ("_batch" if self.batch else "")
 
     @property
@@ -254,7 +254,7 @@ class Call:
 
 @dataclass(frozen=True, eq=False)
 class Library:
-    """What one folder holds: a robot's functions, compiled for one CPU."""
+    """Contents of one folder: a robot's functions, compiled for one CPU."""
 
     model: Model
     prefix: str

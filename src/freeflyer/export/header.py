@@ -169,7 +169,7 @@ def _row(call: Call, x: Array, way: str) -> str:
 
 
 def prototype(call: Call) -> str:
-    """Without the semicolon."""
+    """Declaration without the semicolon."""
 
     def array(x: Array, const: str) -> str:
         return f"{const}double *{x.name}" if call.batch else f"{const}double {x.name}[{x.length}]"
@@ -245,7 +245,7 @@ EXPRESSED = 1  # mixed
 
 @dataclass(frozen=True)
 class Expected:
-    """What Python's call gave: status, sum of absolute values of all results, hash of their bits."""
+    """Result of Python's call: status, sum of absolute values of all results, hash of their bits."""
 
     status: int
     total: float

@@ -38,7 +38,7 @@ def tool(variable: str, names: tuple[str, ...]) -> list[str] | None:
 def build(folder: Path, prefix: str, objects: Sequence[str], triple: str = "") -> list[str]:
     """Makes lib{prefix}.so and lib{prefix}.a in a folder that holds the source and these files of object code.
 
-    `triple`: another kind of machine than this, in ELF. A sentence for what cannot be made."""
+    `triple`: another kind of machine than this, in ELF. A sentence for files that cannot be made."""
     compilers, archivers = ((f"{triple}-gcc",), (f"{triple}-ar",)) if triple else (COMPILERS, ARCHIVERS)
     own, notes = f"{prefix}.o", []
     files = [own, *objects]
@@ -125,7 +125,7 @@ def triple_of(kind: str) -> str:
 
 @cache
 def target_of(cpu: str) -> Target:
-    """What a CPU's name means: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
+    """Meaning of a CPU's name: 'native', a CPU of this machine's kind, another kind ('aarch64'), or both ('aarch64:cortex-a72').
 
     Errors: UnknownNameError; InputError for CPUs that LLVM names but makes no code for on that kind, such as ones of 32 bits."""
     if cpu == NATIVE:

@@ -234,7 +234,7 @@ def base_transform(H: Array) -> Array:
 def eidamb(tree: Tree, q: Array, r: Array, rdot: Array, H: Array, v_A: Array, a_base: Array, wrenches: bool = True) -> Pass:
     """EIDAmb, the extended inverse dynamics algorithm for moving bases, at one state of scalars of any type; nothing is checked.
 
-    What the accelerations mean. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,
+    Meaning of the accelerations. The base acceleration ^0 a_{A,0} is the *intrinsic* one: the rate of the inertial twist,
     taken to the base's frame, ^0 X_A d/dt(^A v). Because v x v = 0 that is exactly the rate of the body twist, d/dt(^0 v),
     which the library calls the base's part of `a`. The two need no conversion. (It is not the classical acceleration of the
     base's origin, which is larger by angular x linear.) For the same reason body i's intrinsic acceleration is the rate of

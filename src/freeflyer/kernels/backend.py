@@ -1,7 +1,8 @@
 """What kernels are written in: marks of functions to be compiled, and primitives, whose text is their meaning for one number.
 
-`kernel` and `inlined` mark the functions of algorithms, which stay plain Python functions; `primitive` the few functions below them
-whose compiled meaning is given in compiler/meanings: operations of registers and memory.
+Algorithms are plain Python functions, which become parts of their callers, or of their entries. `kernel` marks long ones, which
+several callers share: they are compiled as functions of their own. `primitive` marks the few functions below them whose
+compiled meaning is given in compiler/meanings: operations of registers and memory.
 
 Memory: a compiled kernel works on flat buffers: of float64 numbers, or of Packs, entry i of which is `lanes` neighbouring numbers.
 Plain Python works on anything indexed. `load` and `store` are the only functions that read and write it. Indices come from a
@@ -20,18 +21,13 @@ from typing import Any, TypeVar
 
 F = TypeVar("F", bound=Callable)
 LANES = 8  # numbers of a row: neighbouring entries of a float buffer that are handled at once
-KERNEL, INLINED, PRIMITIVE = "kernel", "inlined", "primitive"
-MARKED: list[Callable] = []  # kernels and inlined functions of all modules imported so far
+KERNEL, PRIMITIVE = "kernel", "primitive"
 
 
 def kernel(function: F) -> F:
-    """A function that is compiled: a function of its own, or, if it is short, a part of each of its callers."""
-    return _marked(function, KERNEL)
-
-
-def inlined(function: F) -> F:
-    """A function that is compiled into each of its callers."""
-    return _marked(function, INLINED)
+    """A function that is compiled as a function of its own, or, if it is short, as a part of each of its callers."""
+    function.mark = KERNEL  # type: ignore[attr-defined]
+    return function
 
 
 def primitive(function: F) -> F:
@@ -43,13 +39,7 @@ def primitive(function: F) -> F:
 def mark(function: object) -> str:
     """How a function is marked; empty if it is not."""
     found = getattr(function, "mark", "")
-    return found if isinstance(found, str) and found in (KERNEL, INLINED, PRIMITIVE) else ""
-
-
-def _marked(function: F, how: str) -> F:
-    function.mark = how  # type: ignore[attr-defined]
-    MARKED.append(function)
-    return function
+    return found if isinstance(found, str) and found in (KERNEL, PRIMITIVE) else ""
 
 
 @primitive
@@ -125,13 +115,11 @@ def unit_row(buffer: Any, k: int, c: int) -> Any:
     return 1.0 if k == c else 0.0
 
 
-@inlined
 def tile_at(buffer, size, i):
     """Where record i of `size` entries begins: records lie in tiles of eight, entry by entry, so that rows are records."""
     return size * i if row_step(buffer) == 1 else (i & -LANES) * size + (i & LANES - 1)
 
 
-@inlined
 def number_row(work, parameters, i):
     """As many numbers from parameters[i] on as a row of `work` holds."""
     return load(parameters, i) if row_step(work) == 1 else load_row(parameters, i)
@@ -143,13 +131,11 @@ def row_total(buffer: Any, x: Any) -> Any:
     return x
 
 
-@inlined
 def row_width(buffer, n):
     """The length of rows of n entries that can be handled row by row."""
     return n if row_step(buffer) == 1 else n + LANES - 1 & -LANES
 
 
-@inlined
 def rows_for(out, n, fits):
     """Where to compute an n x n matrix by rows: in `out` itself if it `fits` and needs no padding, else in a workspace."""
     width = row_width(out, n)
@@ -158,14 +144,12 @@ def rows_for(out, n, fits):
     return workspace(out, width * width)
 
 
-@inlined
 def zero_entries(buffer, n):
     """The first n entries become zero."""
     for k in range(n):
         store(buffer, k, 0.0)
 
 
-@inlined
 def copy_entries(buffer, n, to):
     """The first n entries go to another buffer."""
     for k in range(n):
@@ -282,19 +266,16 @@ def packs_to_block(packs: Any, i: int, rows: Any, at: int, stride: int, places: 
     return 0.0 * rows[at]
 
 
-@inlined
 def block(data, at, stride):
     """Eight rows, `stride` apart."""
     return tuple(load_row(data, at + k * stride) for k in range(LANES))
 
 
-@inlined
 def put_block(data, at, stride, rows):
     for k in range(LANES):
         store_row(data, at + k * stride, rows[k])
 
 
-@inlined
 def transfer(rows, n, first, stop, packs, reading, places, picked):
     """n Packs from rows `first` and following, n numbers each (the last one before `stop` repeated), or into them, as far as they
     are below `stop`; whether all are finite. If `picked`, number i of a row is Pack places[i]."""
@@ -330,12 +311,10 @@ def scatter(packs, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, 0, False)
 
 
-@kernel
 def scatter_picked(packs, places, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, places, True)
 
 
-@inlined
 def mirrored(U, L, n, stride, M):
     """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
     if row_step(M) == 1:
@@ -344,7 +323,6 @@ def mirrored(U, L, n, stride, M):
         mirrored_blocks(U, L, n, stride, M)
 
 
-@kernel
 def mirrored_packs(U, L, n, stride, M):
     """`mirrored` where U is M: matrices of Packs are computed in place."""
     for i in range(n):

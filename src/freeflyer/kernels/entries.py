@@ -46,13 +46,12 @@ KINETIC_ENERGY = entry("tree.energies.kinetic_energy", "qv", (1,))
 POTENTIAL_ENERGY = entry("tree.energies.potential_energy", "q", (1,))
 INTEGRATE = entry("model.joints.kinds.integrate", "qv", ("nq",))
 DIFFERENCE = entry("model.joints.kinds.difference", "qq", VECTOR)
-OF_INVERSE = "derivatives.forward.inverse_matrices", "derivatives.inverse.inverse_sizes"
-OF_FORWARD = "derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes"
-OF_LINEAR = "derivatives.linear.linear_matrices", "derivatives.forward.solved_sizes"
-RNEA_GRADIENT = entry("derivatives.forward.inverse_dynamics_gradient", "qvv", *(MATRIX,) * 3, name="rnea_gradient", square=True,
-    stages=Stages("derivatives.inverse.inverse_table", *OF_INVERSE))
-ABA_GRADIENT = entry("derivatives.forward.forward_dynamics_gradient", "qvv", *(MATRIX,) * 3, name="aba_gradient", square=True,
-    stages=Stages("derivatives.forward.solved_table", *OF_FORWARD))
+INVERSE = {"square": True, "stages": Stages("derivatives.forward.inverse_matrices", "derivatives.inverse.inverse_sizes")}
+FORWARD = {"square": True, "stages": Stages("derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes")}
+LINES = {"square": True, "stages": Stages("derivatives.linear.linear_matrices", "derivatives.forward.solved_sizes")}
+RNEA_GRADIENT = entry("derivatives.inverse.inverse_table", "qvv", *(MATRIX,) * 3, name="rnea_gradient", **INVERSE)
+ABA_GRADIENT = entry("derivatives.forward.solved_table", "qvv", *(MATRIX,) * 3, name="aba_gradient", **FORWARD)
+LINEAR = entry("derivatives.forward.solved_table", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), name="linear", **LINES)
 CONSTRAINT_RESIDUAL = entry("linkages.constraints.constraint_residual", "q", ("rows",), square=True)
 CONSTRAINTS = entry("linkages.constraints.constraints", "q", ("rows",), ("rows", "nv"), square=True)
 CONSTRAINT_BIAS = entry("linkages.constraints.constraint_bias", "qv", ("rows",), square=True)
@@ -64,8 +63,6 @@ FRAME_ACCELERATION_DERIVATIVES = entry("derivatives.frames.frame_acceleration_de
 MOMENTUM_RATE = entry("tree.centroidal.momentum_rate", "qvv", (6,))
 MOMENTUM_DERIVATIVES = entry("derivatives.momentum.momentum_derivatives", "qv", *((6, "nv"),) * 2, square=True)
 MOMENTUM_RATE_DERIVATIVES = entry("derivatives.momentum.momentum_rate_derivatives", "qvv", *((6, "nv"),) * 3, square=True)
-LINEAR = entry("derivatives.linear.linear", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True,
-    stages=Stages("derivatives.forward.solved_table", *OF_LINEAR))
 # under gravity (3,) and wrenches on frames, listed in a table, that are inputs
 LOADED = {"options": ("expressed",), "table": FRAMES}
 LOADED_RNEA = entry("tree.rnea.loaded_rnea", "qvvgw", VECTOR, **LOADED)
@@ -73,12 +70,12 @@ LOADED_ABA = entry("tree.aba.loaded_aba", "qvvgw", VECTOR, **LOADED)
 LOADED_SHARED_FORWARD_DYNAMICS = entry("tree.factor.loaded_shared_forward_dynamics", "qvvgw", VECTOR, square=True, **LOADED)
 GIVEN_GRAVITY = entry("tree.energies.given_gravity", "qg", VECTOR)
 POTENTIAL_ENERGY_UNDER = entry("tree.energies.potential_energy_under", "qg", (1,))
-LOADED_RNEA_GRADIENT = entry("derivatives.forward.loaded_inverse_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_rnea_gradient",
-    square=True, **LOADED, stages=Stages("derivatives.inverse.loaded_inverse_table", *OF_INVERSE))
-LOADED_ABA_GRADIENT = entry("derivatives.forward.loaded_forward_gradient", "qvvgw", *(MATRIX,) * 3, name="loaded_aba_gradient",
-    square=True, **LOADED, stages=Stages("derivatives.forward.loaded_solved_table", *OF_FORWARD))
-LOADED_LINEAR = entry("derivatives.linear.loaded_linear", "qvvgw", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True, **LOADED,
-    stages=Stages("derivatives.forward.loaded_solved_table", *OF_LINEAR))
+LOADED_RNEA_GRADIENT = entry("derivatives.inverse.loaded_inverse_table", "qvvgw", *(MATRIX,) * 3, name="loaded_rnea_gradient",
+    **LOADED, **INVERSE)
+LOADED_ABA_GRADIENT = entry("derivatives.forward.loaded_solved_table", "qvvgw", *(MATRIX,) * 3, name="loaded_aba_gradient",
+    **LOADED, **FORWARD)
+LOADED_LINEAR = entry("derivatives.forward.loaded_solved_table", "qvvgw", ("2 nv", "2 nv"), ("2 nv", "nv"), name="loaded_linear",
+    **LOADED, **LINES)
 ALL_TERMS = entry("tree.all_terms.all_terms", "qvg", MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
     ("table 0", 12), ("6 table 0", "nv"), square=True, **LOADED)
 

@@ -14,11 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
+from functools import cache
 from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
 
-from freeflyer.kernels.backend import inlined
+from freeflyer.kernels.backend import workspace
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.model.layout import N_INDEPENDENT
 from freeflyer.kernels.sim.layout import GROUND
@@ -48,7 +49,6 @@ def formula(dimension: Dimension) -> Formula:
     return (0, 0, dimension) if isinstance(dimension, int) else DIMENSIONS[dimension]
 
 
-@inlined
 def value(of, topology):
     factor, at, addend = of
     if at < 0:
@@ -70,18 +70,29 @@ def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
 
 @dataclass(frozen=True, eq=False)
 class Stages:
-    """How a batch makes matrices: `first` leaves tables of Packs, of `sizes(topology)` entries, that are turned into rows; `second`
-    makes each state's matrices of them. A Pack of matrices would be too large for the fastest memory. Each is the name of a
-    function below kernels."""
+    """How matrices are made: the entry's source leaves tables, of `sizes(topology)` entries; `second` makes each state's matrices
+    of them. In a batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest
+    memory. Each is the name of a function below kernels."""
 
-    first: str
     second: str
     sizes: str
 
     @property
-    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any], Callable[..., Any]]:
-        """first, second, sizes."""
-        return kernel_function(self.first), kernel_function(self.second), kernel_function(self.sizes)
+    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
+        """second, sizes."""
+        return kernel_function(self.second), kernel_function(self.sizes)
+
+
+@cache
+def in_turn(count: int, first: Callable[..., Any], second: Callable[..., Any], sizes: Callable[..., Any]) -> Callable[..., Any]:
+    """Both stages as one kernel for one state, of which the first takes `count` arguments behind the model."""
+
+    def stages(topology, parameters, *arguments):  # type: ignore[no-untyped-def]
+        tables = tuple(workspace(arguments[0], n) for n in sizes(topology))
+        first(topology, parameters, *arguments[:count], *tables)
+        second(topology, parameters, *tables, *arguments[count:])
+
+    return stages
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,12 +137,13 @@ class Entry:
 
     @property
     def function(self) -> Callable[..., Any]:
-        return kernel_function(self.source)
+        source = kernel_function(self.source)
+        return in_turn(self.input_count + len(self.options), source, *self.stages.functions) if self.stages else source
 
     @property
     def sources(self) -> tuple[str | Callable[..., Any], ...]:
         """The functions of which the entry consists, by name or themselves."""
-        return (self.source, self.stages.first, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
+        return (self.source, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
 
     @property
     def in_library(self) -> bool:

@@ -11,11 +11,11 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4)."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates, zero_rows,
+    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
@@ -56,7 +56,6 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
     return ratio
 
 
-@kernel
 def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
     """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
     ones. q_next is NaN where that is not positive."""
@@ -72,13 +71,11 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
         fill(v, load_int(topology, N_V), NAN)
 
 
-@inlined
 def fill(x, n, number):
     for i in range(n):
         store(x, i, number)
 
 
-@kernel
 def closed_torques(topology, parameters, q, v, a, tau, quality):
     """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. Kangaroo paper, eq. (28),
     (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
@@ -128,7 +125,6 @@ def held_forces(topology, parameters, q, v, a, forces, width):
     return ratio
 
 
-@inlined
 def put_effects(topology, forces, width, unknown, listed, count, out, to):
     """Of `count` entries of v: their forces without contacts, then for each unknown; returns where they end."""
     for i in range(count):
@@ -139,7 +135,6 @@ def put_effects(topology, forces, width, unknown, listed, count, out, to):
     return to + count * (1 + unknown)
 
 
-@kernel
 def contact_update(topology, parameters, q, v, a, out, quality):
     """Writes `out` (see above). quality (1,): as `pivot_ratio`; `out` is NaN where that is not positive."""
     nv, unknown = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
@@ -159,7 +154,6 @@ def contact_update(topology, parameters, q, v, a, out, quality):
     store(quality, 0, worst)
 
 
-@inlined
 def put_product(A, n, k, column, width, from_row, work, out, to):
     """out from `to` on: A (n, k) times k numbers of a column of `work`, from a row on."""
     for i in range(n):
@@ -169,18 +163,16 @@ def put_product(A, n, k, column, width, from_row, work, out, to):
         store(out, to + i, total)
 
 
-@inlined
 def answer_workspace(topology, tau, size, answer, quality):
     """(work, length of its rows) for `size` equations, all zero; the answer is NaN, its quality 0 until they are solved."""
     store(quality, 0, 0.0)
     fill(answer, table_int(topology, ANSWER), NAN)
     width = row_width(tau, size + 1)
     work = workspace(tau, size * width)
-    zero_rows(work, 0, size * width)
+    zero_entries(work, size * width)
     return work, width
 
 
-@inlined
 def put_answer(topology, work, size, width, k, from_row, spread, resultant, answer, quality):
     """Solves `size` equations, of whose unknowns k from a row on are forces, unless they are singular."""
     ratio, six = eliminate(work, 0, size, width, width, 0.0), 6 * table_int(topology, N_ITEMS)
@@ -191,7 +183,6 @@ def put_answer(topology, work, size, width, k, from_row, spread, resultant, answ
         store(quality, 0, sqrt(ratio))
 
 
-@kernel
 def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """answer: point forces, then wrenches, from (46) with as many motors as unknowns; quality (1,): the ratio of pivots, 0 if
     singular, where the answer is NaN."""
@@ -206,7 +197,6 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
     put_answer(topology, work, n, width, n, 0, spread, resultant, answer, quality)
 
 
-@kernel
 def balanced_wrenches(topology, parameters, tau, update, spread, resultant, answer, quality):
     """As `motor_wrenches`, but the base's equations hold exactly and the motors' by least squares:
 

@@ -26,7 +26,7 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels import entries, plain_primitives
-from freeflyer.kernels.backend import INLINED, KERNEL, LANES, mark
+from freeflyer.kernels.backend import LANES
 from freeflyer.kernels.entry import OPTIONS, Entry
 from freeflyer.kernels.model import layout
 
@@ -116,7 +116,7 @@ def function(source: str | Entry | Callable, exact: bool = False, row_step: int 
     if isinstance(source, str):
         source = entry(source)
     compiled = source.function if isinstance(source, Entry) else source
-    if mark(compiled) not in (KERNEL, INLINED):
+    if not isinstance(compiled, FunctionType):
         raise ValueError(f"expected a kernel or the name of one, got {type(source).__name__}")
     return rebuilt(compiled, (), bool(exact), row_step)
 
@@ -155,32 +155,28 @@ def _array(values: list[Any], shape: tuple[int, ...]) -> np.ndarray:
 
 
 class _Rebuilder:
-    """From compiled functions to plain ones: the same code, in a namespace whose compiled functions are plain, too."""
+    """From functions of kernels to plain ones: the same code, with the plain ones of the functions that it names."""
 
     def __init__(self, exact: bool, row_step: int, meanings: tuple[tuple[Any, Any], ...]) -> None:
         self.exact, self.replaced = exact, plain_primitives.replacements(row_step) | dict(meanings)
         self.functions: dict[Any, Callable[..., Any]] = {}
-        self.namespaces: dict[str, dict[str, Any]] = {}
 
     def plain(self, value: Any) -> Any:
-        if isinstance(value, FunctionType) and value in self.replaced:
-            return self.replaced[value]
-        if not mark(value):
+        if not isinstance(value, FunctionType):
             return fractions_of(value) if self.exact else value
+        if value in self.replaced:
+            return self.replaced[value]
         if value not in self.functions:
-            source = value
-            code = fractions_of(source.__code__) if self.exact else source.__code__
-            closure = tuple(CellType(self.plain(cell.cell_contents)) for cell in source.__closure__ or ())
-            names = self.namespace(source.__globals__)
-            self.functions[value] = FunctionType(code, names, source.__name__, None, closure)
+            known, code = value.__globals__, fractions_of(value.__code__) if self.exact else value.__code__
+            closure = tuple(CellType(self.plain(cell.cell_contents)) for cell in value.__closure__ or ())
+            names = {name: self.plain(known[name]) for name in names_in(code) & known.keys()}
+            self.functions[value] = FunctionType(code, names, value.__name__, None, closure)
         return self.functions[value]
 
-    def namespace(self, names: dict[str, Any]) -> dict[str, Any]:
-        module = names["__name__"]
-        if module not in self.namespaces:
-            self.namespaces[module] = dict(names)
-            self.namespaces[module].update((name, self.plain(value)) for name, value in names.items())
-        return self.namespaces[module]
+
+def names_in(code: CodeType) -> set[str]:
+    """Names that code, and code within it, takes from its module."""
+    return set(code.co_names).union(*(names_in(x) for x in code.co_consts if isinstance(x, CodeType)))
 
 
 _building = threading.RLock()

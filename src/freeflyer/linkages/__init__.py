@@ -1,4 +1,4 @@
-"""Closed linkages: assembling them, keeping them closed, and what they are made of."""
+"""Closed linkages: assembling them, keeping them closed, and their parts."""
 
 from freeflyer.errors import AssemblyError, LinkageError, OpenLoopWarning
 from freeflyer.linkages.assembly import assemble

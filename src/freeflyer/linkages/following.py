@@ -1,5 +1,5 @@
 """Path following: one motor moves a closed robot while others rest or are released, so that chosen poses or joints are kept; and
-what the linkage makes of its motion and force along the path (Kangaroo paper, IV-A)."""
+the motion and force ratios along the path (Kangaroo paper, IV-A)."""
 
 from __future__ import annotations
 

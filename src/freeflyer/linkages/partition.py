@@ -5,7 +5,7 @@
 Real files hold redundant rows (Kangaroo: 84 rows of rank 60, because planar linkages are closed by points), so rows are chosen
 first; Kangaroo paper, eqs. (6)-(8) takes them for granted. They are chosen once, at the posture where the file closes best: away
 from it, rounded or over-constrained linkages gain rank that no mechanism has (Kangaroo's hip: 8, then 10 of 12 rows, open by 2 mm
-at the end of its strokes). Motors are kept independent: what they drive is dependent."""
+at the end of its strokes). Motors are kept independent: driven joints are dependent."""
 
 from __future__ import annotations
 

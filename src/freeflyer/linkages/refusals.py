@@ -1,4 +1,4 @@
-"""What is said of linkages that cannot be split: open, singular, too many or too few motors; and how near a posture is to that.
+"""Errors of linkages that cannot be split: open, singular, too many or too few motors; and how near a posture is to that.
 
     condition = largest singular value of [A_d A_i] / smallest of A_d,     |A_d^-1 A_i| <= condition
 

@@ -1,4 +1,4 @@
-"""What a closed robot is made of: its sub-mechanisms with joints, constraints and freedom; one limb of it as a robot of its own."""
+"""Parts of a closed robot: its sub-mechanisms with joints, constraints and freedom; one limb of it as a robot of its own."""
 
 from __future__ import annotations
 

@@ -4,8 +4,8 @@ As many passive coordinates as motors are selected by P. With A = P J_m square, 
 
     motors = A^-1 joints                motor forces = A^T joint forces
 
-Both keep power. What else is independent (the base, springs, motors that were left out) rests or moves as given by `others`; it
-never takes part in the inverse. Source: Kangaroo paper, eqs. (20)-(23)."""
+Both keep power. Other independent coordinates (the base, springs, motors that were left out) rest or move as given by `others`;
+they never take part in the inverse. Source: Kangaroo paper, eqs. (20)-(23)."""
 
 from __future__ import annotations
 
@@ -98,7 +98,7 @@ class Transmission:
         return np.linalg.solve(A, b[..., None])[..., 0]
 
     def _moved_by(self, u: np.ndarray) -> np.ndarray:
-        """What the joints do (..., n) while the others move by u (..., nu - n)."""
+        """Velocities of the joints (..., n) while the others move by u (..., nu - n)."""
         G = self._map[..., self._chosen.coordinates[:, None], self._chosen.other_columns]
         return np.einsum("...ij,...j->...i", G, u)
 

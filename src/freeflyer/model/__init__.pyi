@@ -33,7 +33,7 @@ from .placements import (
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
 from .readers.loops_yaml import parse_yaml as parse_yaml, read_posture as read_posture
 from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
-from .readers.safe_file import numbers as numbers, parse_xml as parse_xml, read_bytes as read_bytes, read_xml as read_xml
+from .readers.safe_file import read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named
 from .states import velocities as velocities
 from .states.matching import Places as Places
@@ -48,5 +48,5 @@ from .states.velocities import (
     MujocoState as MujocoState, PinocchioState as PinocchioState, State as State, velocity_matrix as
     velocity_matrix,
 )
-from .visuals.mesh_files import collada_axes as collada_axes, mesh_path as mesh_path
+from .visuals.mesh_files import mesh_path as mesh_path, read_mesh as read_mesh
 from .visuals.triangles import Solid as Solid, geom_solid as geom_solid, urdf_solid as urdf_solid

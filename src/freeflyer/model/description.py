@@ -296,7 +296,7 @@ _PARTS: dict[str, type] = {
 
 
 def _check_type(x: object, kind: type, what: str) -> None:
-    """DescriptionError for what is no instance: parts that could be changed later must not come in."""
+    """DescriptionError for anything that is no instance: parts that could be changed later must not come in."""
     if not isinstance(x, kind):
         expected = "a tuple or a list" if kind is tuple else f"a freeflyer.{kind.__name__}"
         raise DescriptionError(f"{what} must be {expected}, got {type(x).__name__}", got=type(x).__name__)

@@ -84,7 +84,7 @@ def finite_array(name: str, x: Any, most: float = LARGEST) -> np.ndarray:
 
 
 def number(name: str, x: Any, least: float = -LARGEST, most: float = LARGEST) -> float:
-    """x as a float; InputError for what is no number from `least` to `most`."""
+    """x as a float; InputError for anything that is no number from `least` to `most`."""
     if type(x) is float and least <= x <= most:
         return x
     try:
@@ -127,7 +127,7 @@ def positive(name: str, x: Any) -> float:
 
 
 def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
-    """x as an int; InputError for what is no whole number from `least` to `most`."""
+    """x as an int; InputError for anything that is no whole number from `least` to `most`."""
     if isinstance(x, bool) or not isinstance(x, int | np.integer) or not least <= x <= most:
         allowed = f"of {least} or more" if most >= MANY else f"from {least} to {most}"
         up = f", up to {most:.0e}" if most >= MANY and isinstance(x, int | np.integer) and x > most else ""
@@ -136,7 +136,7 @@ def whole_number(name: str, x: object, least: int, most: int = MANY) -> int:
 
 
 def choice(name: str, x: object, known: Iterable[T]) -> T:
-    """x; InputError for what is not one of the known words or whole numbers."""
+    """x; InputError for anything that is not one of the known words or whole numbers."""
     words = tuple(known)
     if type(x) is str and x in words:
         return words[words.index(x)]
@@ -179,7 +179,7 @@ def instances(name: str, given: Any, kind: type | UnionType, example: str) -> tu
 
 
 def name_list(name: str, given: Any) -> tuple[str, ...]:
-    """The entries of a list of names; InputError for a single string, and for what is none."""
+    """The entries of a list of names; InputError for a single string, and for anything but names."""
     if isinstance(given, str):
         raise InputError(f"{name} must be a list of names, as in ({str(given)!r},), got the string {format_value(given)}")
     return instances(name, given, str, "'left_knee'")
@@ -328,7 +328,7 @@ def gravity_rows(gravity: Any) -> np.ndarray:
 
 
 def explain_gravity(g: np.ndarray) -> str:
-    """What is wrong with numbers of another shape than (3,), and what to write instead."""
+    """Sentence about numbers of another shape than (3,), with the right one."""
     if g.size != 1:
         return f"must be three numbers in m/s^2 along the world's axes, {GRAVITY_EXAMPLE}; got shape {g.shape}"
     down = -abs(float(g.item())) + 0.0  # not -0.0

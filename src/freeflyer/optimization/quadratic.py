@@ -166,7 +166,7 @@ def _further(p: QuadraticProgram, solver: str, tolerance: float, iterations: int
 
 
 def check_solver(solver: str) -> None:
-    """MissingSolverError for a solver that is not installed; InputError for what is no name."""
+    """MissingSolverError for a solver that is not installed; InputError for anything that is no name."""
     if not isinstance(solver, str):
         raise InputError(f"solver must be the name of a solver, such as 'active-set' or 'daqp', got {format_value(solver)}")
     if solver not in (ACTIVE_SET, DAQP):

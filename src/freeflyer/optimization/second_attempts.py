@@ -1,4 +1,4 @@
-"""What is tried if a solver fails: a primal active-set method from a feasible point (Nocedal and Wright, Algorithm 16.3), equations
+"""Attempts after a failed solver: a primal active-set method from a feasible point (Nocedal and Wright, Algorithm 16.3), equations
 of the active limits, and units in which entries are of similar size (Ruiz, RAL-TR-2001-034)."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""Pictures of a benchmark: ratios to the peer as bars, cost against the size of a robot or of a batch as curves."""
+"""Pictures of a benchmark: times of a robot as bars, cost against the size of a robot or of a batch as curves."""
 
 from __future__ import annotations
 
@@ -11,11 +11,11 @@ import numpy as np
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import RobotTimings, Timing
 from freeflyer.plots.files import save_png
-from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
+from freeflyer.plots.style import BLUE, ORANGE, SERIES, blank_figure, label, styled
 
 
 def save(result: Bench, path: Path) -> None:
-    """Draw what the benchmark holds to a PNG file: one panel per robot, one for its short batches, one for scaling."""
+    """Draw a benchmark to a PNG file: one panel per robot, one for its short batches, one for scaling."""
     save_png(draw(result), path)
 
 
@@ -40,33 +40,23 @@ def draw(result: Bench) -> Any:
 
 
 def _bars(axes: Any, r: RobotTimings) -> None:
-    """Ratios to the peer where there is one, microseconds otherwise."""
     from matplotlib.ticker import LogLocator, NullFormatter
 
     names = [t.algorithm for t in r.rows]
-    compared = any(t.ratio_call is not None for t in r.rows)
-    call = [(t.ratio_call if compared else t.call) or np.nan for t in r.rows]
-    batch = [(t.ratio_batch if compared else t.batch) or np.nan for t in r.rows]
+    call, batch = [t.call for t in r.rows], [t.batch for t in r.rows]
+    start = 0.5 * min(call + batch)
     at = np.arange(len(names))
     for offset, values, what, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
-        start = 1.0 if compared else 0.5 * np.nanmin(call + batch)  # a ratio below one points left
         axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
         for y, value in zip(at + offset, values, strict=True):
-            if np.isfinite(value):
-                side = "left" if value >= start else "right"
-                shift = (2 if side == "left" else -2, 0)
-                text = {"textcoords": "offset points", "va": "center", "ha": side, "fontsize": 6.5}
-                axes.annotate(f"{value:.3g}", (value, y), xytext=shift, **text)
+            axes.annotate(f"{value:.3g}", (value, y), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6.5)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")
     axes.xaxis.set_minor_formatter(NullFormatter())
     axes.set_yticks(at, names, fontsize=8)
     axes.invert_yaxis()
-    peer = next((t.peer for t in r.rows if t.peer), None)
-    if compared:
-        axes.axvline(1.0, color=GREY, lw=0.8)
-    axes.set_xlabel(f"times faster than {peer}" if compared else "µs per state")
+    axes.set_xlabel("µs per state")
     axes.set_title(f"{label(r.robot, 40)} (nv {r.nv})", loc="left", pad=18)  # above the legend
     axes.margins(x=0.12)
     axes.legend(fontsize=7, ncols=2, loc="lower left", bbox_to_anchor=(0.0, 1.0), borderaxespad=0.1)
@@ -74,15 +64,11 @@ def _bars(axes: Any, r: RobotTimings) -> None:
 
 def _short(axes: Any, sizes: Sequence[RobotTimings]) -> None:
     """Cost of a state against the number of states in a batch: flat where a call costs nothing beside them."""
-    peer = None
     for k, (algorithm, own) in enumerate(_curves_of(sizes)):
         colour, marker = SERIES[k % len(SERIES)], "os^v"[k // len(SERIES) % 4]
         states = [x.batch_size for x, _ in own]
         axes.loglog(states, [t.batch for _, t in own], f"{marker}-", color=colour, ms=3, label=algorithm)
-        if all(t.peer_batch is not None for _, t in own):
-            axes.loglog(states, [t.peer_batch for _, t in own], ":", color=colour)
-        peer = peer or next((t.peer for _, t in own if t.peer), None)
-    axes.set(xlabel="states in a batch, one thread" + (f"; dotted: {peer}" if peer else ""), ylabel="µs per state",
+    axes.set(xlabel="states in a batch, one thread", ylabel="µs per state",
         title=f"{label(sizes[0].robot, 40)}: short and long batches")  # fmt: skip
     axes.grid(True, which="major")
     axes.legend(fontsize=7, loc="center left", bbox_to_anchor=(1.0, 0.5))  # beside curves that lie everywhere
@@ -93,9 +79,6 @@ def _curves(axes: Any, chains: Sequence[RobotTimings]) -> None:
         n = [x.bodies for x, _ in own]
         axes.loglog(n, [t.call for _, t in own], "o-", color=colour, ms=3, label=f"{algorithm}, one call")
         axes.loglog(n, [t.batch for _, t in own], "s--", color=colour, ms=3, label=f"{algorithm}, batch")
-        compared = [(x.bodies, t.peer_call) for x, t in own if t.peer_call is not None]
-        if compared:
-            axes.loglog(*zip(*compared), ":", color=colour, label=f"{algorithm}, peer's call")
     axes.set(xlabel="bodies", ylabel="µs per state", title="chains: cost against size")
     axes.grid(True, which="major")
     axes.legend(fontsize=7)

@@ -36,7 +36,7 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
         pressure: Centres of pressure (T, 2) by name of the foot, m, in the sole's frame, x forward and y left; NaN where it does
             not press.
         soles: Corners (k, 2) of the sole of each foot of `pressure`, m, in order around it.
-        width: Of the figure, inches.
+        width: Width of the figure, inches.
 
     Raises:
         InputError: For nothing to draw, other shapes, and limits that are not positive.

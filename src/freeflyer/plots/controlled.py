@@ -1,4 +1,4 @@
-"""Pictures of runs under whole-body control: what happened over time, a film strip, and the pushes that a robot bears."""
+"""Pictures of runs under whole-body control: quantities over time, a film strip, and the pushes that a robot bears."""
 
 from __future__ import annotations
 
@@ -42,12 +42,12 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
     pressure, soles = {}, {}
     for foot in result.stance.feet:
         if foot.kind != "point" and foot.name in run.forces:
-            w = run.forces[foot.name][:n]
-            pressure[foot.name] = np.where(w[:, 2:3] > LOADED * weight, pressure_center(w)[:, :2], np.nan)
-            points = surface_points(model.tree, foot)[:, :2]
+            w, points = run.forces[foot.name][:n], surface_points(model.tree, foot)
+            center = pressure_center(w, float(points[:, 2].mean()))
+            pressure[foot.name] = np.where(w[:, 2:3] > LOADED * weight, center[:, :2], np.nan)
             middle = points.mean(axis=0)
             around = np.argsort(np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0]))
-            soles[foot.name] = points[around]
+            soles[foot.name] = points[around, :2]
     wrenches = express_wrenches(model, run.q, run.forces, result.stance.feet)
     names, limits, nearest = _nearest(result)
     return control_run(
@@ -101,7 +101,7 @@ def push_figure(mass: float, boundary: PushBoundary | None = None, impulses: Arr
     """Figure of impulses seen from above, forward to the right: the boundary where the robot falls, and single pushes.
 
     Args:
-        mass: Of the robot, kg.
+        mass: Mass of the robot, kg.
         impulses: (n, 2) array, N s.
         fell: (n,) array of bool; which of them were lost.
     Raises: InputError for nothing to draw, and other shapes."""

@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.analysis.facts import Conditioning, Matrices, Overview
+from freeflyer.analysis.facts import ROUNDING, Conditioning, Matrices, Overview
 from freeflyer.analysis.flight import FallStudy
 from freeflyer.plots.style import BLUE, GREEN as GREEN, GREY, ORANGE, SERIES, label, new_figure, styled
 
@@ -59,7 +59,7 @@ def momentum_matrix(result: Matrices) -> Any:
 def _magnitude(figure: Any, axes: Any, matrix: np.ndarray, title: str, aspect: str = "equal") -> None:
     size = np.abs(matrix)
     top = size.max() if size.size else 0.0
-    shown = np.ma.masked_less_equal(size, 1e-14 * top)  # rounding, not structure
+    shown = np.ma.masked_less_equal(size, ROUNDING * top)
     image = axes.imshow(np.ma.log10(shown), cmap="viridis", interpolation="none", aspect=aspect)
     axes.spines[["top", "right"]].set_visible(True)
     figure.colorbar(image, ax=axes, label=title, shrink=0.9)

@@ -24,7 +24,7 @@ def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
     """PNG and SVG file of a figure, on white.
 
     Args:
-        name: Of the files, without ending.
+        name: Name of the files, without ending.
         draw: draw(), a matplotlib figure; called with the settings of freeflyer.plots.style.
     Returns: (Path, Path) of the PNG and the SVG file.
     Raises: FileError where a file cannot be written.

@@ -36,7 +36,7 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
 
     Args:
         model: That of the run, a tree or a closed robot.
-        run: Of one robot. The floor is at height 0 if the run has contact forces, else as in viewer.picture below the robot.
+        run: Run of one robot. The floor is at height 0 if the run has contact forces, else as in viewer.picture below the robot.
         count: Postures, evenly spread over the run.
         times: (k,) array of the postures, s, in place of `count`; the samples next to them are drawn.
         feet: Whose soles and forces are drawn, by the names in `run.forces`; by default of contacts.feet_by_name, else the frames
@@ -74,11 +74,13 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
 
 
 class _Strip(namedtuple("_Strip", "shifts floors floor_rise middles left right low high inch")):
-    """Where things are on the page, m. shifts: of each posture; floors: place, left and right end, shift; inch: m an inch."""
+    """Layout of n postures on the page, m. shifts: (2,) of each, added to its projection. floors: for each, or one for all, the
+    place (3,) in the world, left and right end, and shift (2,). floor_rise: half the depth of a floor. middles: x of each caption.
+    left, right, low, high: edges of the drawing. inch: m an inch."""
 
     @property
     def size(self) -> tuple[float, float]:
-        """Of the figure, inches."""
+        """Size of the figure, inches."""
         return (self.right - self.left) / self.inch, (self.high - self.low) / self.inch + FOOTER
 
 

@@ -1,4 +1,4 @@
-"""What a film strip shows of a run: at each picked sample the outlines of links, soles, contact forces and the centre of mass."""
+"""Contents of a film strip: at each picked sample the outlines of links, soles, contact forces and the centre of mass."""
 
 from __future__ import annotations
 
@@ -51,8 +51,8 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
     if run.q.ndim != 2:
         raise InputError(f"the run holds a batch, q of shape {run.q.shape}: choose a robot, run.film(robot=0)", shape=run.q.shape)
     chosen, samples = feet_of_run(model, run, feet), _samples(run, count, times)
-    shown = [bodies(model, run.q[k], chosen) for k in samples]
-    lowest = min(float((x.points[:, 2] - x.radius).min()) for own in shown for x in own)
+    shown = [bodies(model, run.q[k]) for k in samples]
+    lowest = min(float(x.corners[:, 2].min()) for own in shown for x in own)
     floor = 0.0 if run.forces else floor_height(model, lowest)
     return [_posture(model, run, k, chosen, view, own, floor) for k, own in zip(samples, shown)]
 
@@ -89,7 +89,7 @@ def _samples(run: Run, count: int, times: ArrayLike | None) -> list[int]:
 def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View, shown: Sequence[Body],
              floor: float) -> Posture:  # fmt: skip
     q, c = run.q[k], center_of_mass(model, run.q[k])
-    depth = np.array([view.depth(x.points).mean() for x in shown])
+    depth = np.array([view.depth(x.corners).mean() for x in shown])
     nearness = (depth - depth.min()) / max(float(np.ptp(depth)), 1e-9)
     links = [Outline(outline(view, shown[i]), float(nearness[i])) for i in np.argsort(depth)]
     grounds = [foot_points(model, q, [foot]) for foot in feet]
@@ -101,11 +101,11 @@ def _posture(model: Model, run: Run, k: int, feet: Sequence[Contact], view: View
     below, place = (np.array([x[0], x[1], floor]) for x in (c, place))
     return Posture(
         float(run.t[k]), links, [convex_polygon(view.project(p)) for p in grounds if len(p) > 2], forces, view.project(c),
-        view.project(below), place, float(np.ptp(np.vstack([x.points for x in shown])[:, 2])))  # fmt: skip
+        view.project(below), place, float(np.ptp(np.vstack([x.corners for x in shown])[:, 2])))  # fmt: skip
 
 
 def _force(model: Model, run: Run, k: int, foot: Contact, view: View) -> Force | None:
-    """At the foot's centre of pressure; None for a foot that bears next to nothing."""
+    """Force at the foot's centre of pressure; None for a foot that bears next to nothing."""
     wrenches = run.forces.get(foot.name)
     found = None if wrenches is None else contact_force(model, run.q[k], foot, wrenches[k])
     if found is None:

@@ -1,4 +1,4 @@
-"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, what motors move, how near parts are to singular."""
+"""Pictures of closed linkages: robots by their sub-mechanisms from four sides, motions of motors, nearness to singular."""
 
 from __future__ import annotations
 
@@ -73,6 +73,7 @@ PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b
 PLAIN = "#aeb6c0"  # links of no group
 WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
 LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
+LEAST_WIDTH = 0.9  # inches, of a view: its title fits
 
 
 @styled
@@ -80,13 +81,13 @@ def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = N
     """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
 
     Args:
-        bodies: Of freeflyer.plots.view.bodies.
+        bodies: Result of freeflyer.plots.view.bodies.
         groups: Names of links by the name of their group, in whose colour they are drawn."""
     from matplotlib.patches import Patch
 
     given = dict(groups or {})
     colours = {link: PALETTE[k % len(PALETTE)] for k, links in enumerate(given.values()) for link in links}
-    shapes = [[(outline(view, body), view.depth(body.points).mean(), body.name) for body in bodies] for _, view in VIEWS]
+    shapes = [[(outline(view, body), view.depth(body.corners).mean(), body.name) for body in bodies] for _, view in VIEWS]
     corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
     extents = np.array([np.ptp(c, axis=0) for c in corners])
     sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))
@@ -117,7 +118,9 @@ def _fit(sizes: np.ndarray, rows: int) -> tuple[float, np.ndarray, np.ndarray]:
     """Scale (inches a metre) at which views of these sizes (n, 2), m, fit in these rows; widths of columns, heights of rows, m."""
     grid = sizes.reshape(rows, -1, 2)
     widths, heights = grid[..., 0].max(axis=0), grid[..., 1].max(axis=1)
-    return min((WIDTH - 0.2) / float(widths.sum()), MOST_HEIGHT / float(heights.sum())), widths, heights
+    scale = min((WIDTH - 0.2) / float(widths.sum()), MOST_HEIGHT / float(heights.sum()))
+    widths = np.maximum(widths, LEAST_WIDTH / scale)
+    return min((WIDTH - 0.2) / float(widths.sum()), scale), widths, heights
 
 
 def _draw_scale(axes: Any, tall: float) -> None:

@@ -85,7 +85,7 @@ def poles(result: LinearStudy) -> Any:
 
 
 def _place(poles: np.ndarray, radius: Radius) -> np.ndarray:
-    """On the page (n, 2)."""
+    """Places on the page (n, 2)."""
     size = np.linalg.norm(poles, axis=1)
     return poles / np.maximum(size, 1e-300)[:, None] * radius(size)[:, None] * (size > ZERO * radius.outer)[:, None]
 

@@ -10,7 +10,7 @@ from pathlib import Path
 
 from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
 from freeflyer.errors import FileError
-from freeflyer.files import write_atomically
+from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
 from freeflyer.plots import figures
@@ -36,7 +36,7 @@ def page(r: Report) -> str:
 
 
 def document(title: str, maker: str, mark: str, header: str, body: str, style: str = "") -> str:
-    """A page on its own, which asks for nothing from anywhere. header: what stands below the title."""
+    """A page on its own, which asks for nothing from anywhere. header: text below the title."""
     return f"""<!doctype html>
 <html lang="en">
 <head>
@@ -99,7 +99,7 @@ def _robot(r: Report) -> str:
         return ""
     groups = {} if r.linkages is None else r.linkages.links
     within = "" if r.overview.loops else ", moved within the limits of joints"
-    about = f"Links with mass at the neutral posture{within}, each as a rod that is as heavy over its joints"
+    about = f"Links at the neutral posture{within}, each as the hull of its shapes, or round and as heavy over its joints"
     about += ", in the colour of the motors that move it." if groups else "."
     shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
     return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
@@ -166,7 +166,7 @@ def _matrices(r: Report) -> tuple[str, str]:
     m = r.matrices
     if m is None:
         return _omitted_section(r, "matrices", "Mass matrix"), ""
-    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries are exactly zero (left empty)."
+    about = f"At a random posture near neutral; {100 * m.sparsity:.0f} % of the entries vanish (left empty)."
     mass = _section("Mass matrix", about, inline_svg(partial(figures.mass_matrix, m), "M"))
     about = "Maps velocities to linear (p) and angular (L) momentum about the centre of mass, world axes; SI units."
     figure = inline_svg(partial(figures.momentum_matrix, m), "A")
@@ -266,11 +266,11 @@ def write_report(result: Report, path: str | Path, force: bool = False) -> Path:
 
 
 def refuse_to_replace(path: Path, force: bool = False) -> None:
-    """Raise FileError where writing a report would destroy a file of another kind."""
+    """Errors: FileError for a name that does not end in .html, and where a report would replace a file of another kind."""
+    check_target(path, (".html", ".htm"), overwrite=True)
     if not force and path.exists() and not is_report(path):
-        what = "is a folder" if path.is_dir() else "exists and is not a freeflyer report"
-        advice = "choose another name" + ("" if path.is_dir() else ", or replace it with force=True")
-        raise FileError(f"{str(path)!r} {what}: {advice}", path=str(path))
+        raise FileError(f"{str(path)!r} exists and is not a freeflyer report: choose another name, or replace it with force=True",
+            path=str(path))  # fmt: skip
 
 
 def is_report(path: Path) -> bool:

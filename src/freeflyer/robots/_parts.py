@@ -1,4 +1,4 @@
-"""What several robots are made of: checked arguments, inertias of homogeneous solids (m, kg), motors, arms given by segments."""
+"""Parts of several robots: checked arguments, inertias of homogeneous solids (m, kg), motors, arms given by segments."""
 
 from __future__ import annotations
 

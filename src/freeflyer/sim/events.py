@@ -65,7 +65,7 @@ class Event:
         true_or_false(f"leading of event {format_value(self.name)}", self.leading)
 
     def evaluate(self, state: EventState) -> float:
-        """The value as a number. Errors: InputError for what is none."""
+        """The value as a number. Errors: InputError for anything else."""
         value = self.value(state)
         try:
             if not isinstance(value, bool | np.bool_ | str | bytes):

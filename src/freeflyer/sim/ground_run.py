@@ -21,11 +21,10 @@ from freeflyer.kernels.sim import layout as G
 from freeflyer.model.inputs import instance, instances
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.sim.batches import check_each
+from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
 from freeflyer.sim.state import Equations, EventState
-from freeflyer.sim.stretch import fastest
 
-BLOWN_UP = 1e6  # m/s or rad/s: the cause of a failure comes before such speeds
 DEEPEST = 1e-3  # m that points may be below the ground at the start
 ROUNDING = 1e-9  # of a step: times differ by that
 MOST_BYTES = 2**25  # of the samples of one call
@@ -103,15 +102,12 @@ class GroundStepper:
                 problem: Any = self.problem
                 found = evaluate(GROUND_STEP, tree, given, ("q", "v", "tau", "settings"), frames=problem)
         except InputError as error:
-            if np.abs(whole).max() < BLOWN_UP:
-                raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
-            raise StepError(f"the motion blows up in steps of {h:g} s on the ground{fastest(tree, whole)}: take a shorter dt, or "
-                            "look for the step that made it grow", t=t) from None  # fmt: skip
+            raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
         step = self._steps(found, 1)[0]
         q_next, v_next = self._settled(step.q, step.v)
         return step._replace(q=q_next, v=v_next)
 
-    def _step_settings(self, h: float, kept: np.ndarray) -> np.ndarray:
+    def _step_settings(self, h: float | np.ndarray, kept: np.ndarray) -> np.ndarray:
         settings = self.settings(kept.shape[:-1])
         settings[..., G.STEP], settings[..., self.problem.settings - self.problem.kept :] = h, kept
         return settings
@@ -125,21 +121,23 @@ class GroundStepper:
                  {name: facts[..., k, i] for name, i in FACTS.items()}, kept) for k in range(count)
         ]  # fmt: skip
 
-    def several(self, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray, most: int,
-                between: int) -> list[Step] | None:  # fmt: skip
+    def several(self, state: EventState, h: float | np.ndarray, most: int, between: int) -> list[Step] | None:
         """Up to `most` samples of steps under held forces, each after `between` steps; forces and facts are those of the first step
-        on the way to it, `kept` that of the last sample. None if steps need Python, or one of them fails."""
+        on the way to it, `kept` that of the last sample. None if steps need Python, or one of them fails. h (...): of robots."""
         problem, equations = self.problem, self.equations
         if equations.model.reduction or equations.external is not None or callable(self.ground.height) or self.held.names:
             return None
+        q, v, kept = state.q, state.v, state.ground.kept
         size = q.nbytes + v.nbytes + 8 * (q.size // q.shape[-1]) * (6 * len(self.points) + len(FACTS))
         count = max(1, min(most, MOST_BYTES // size))
         if (count, between) not in self._problems:
             self._problems[count, between] = problem.of_steps(count, between)
-        given, frames = (q, v, tau, self._step_settings(h, kept)), self._problems[count, between]
+        given, frames = (q, v, state.tau, self._step_settings(h, kept)), self._problems[count, between]
         try:
             found = evaluate(GROUND_STEP, equations.model, given, ("q", "v", "tau", "settings"), frames=frames)  # type: ignore[arg-type]
         except InputError:
+            return None
+        if too_fast(found[1]):
             return None
         for x in found[:2]:
             x.flags.writeable = False
@@ -193,10 +191,6 @@ class OnGround(NamedTuple):
 
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
-
-    def several(self, state: EventState, most: int, between: int) -> list[Step] | None:
-        """See GroundStepper.several."""
-        return self.stepper.several(state.q, state.v, state.tau, self.h, self.kept, most, between)
 
     def after(self, state: EventState, h: float) -> EventState:
         """The state a time h later."""

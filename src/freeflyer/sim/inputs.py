@@ -158,7 +158,7 @@ class PartSensing(Sensing):
 
 
 class Senses:
-    """What a controller gets to know, sample after sample."""
+    """The measured state of a controller, sample after sample."""
 
     def __init__(self, model: Model, sensing: Sensing | None, dt: float) -> None:
         self.model, self.sensing = model, sensing
@@ -171,7 +171,7 @@ class Senses:
 
 
 def check_sensing(model: Model, sensing: object, dt: float) -> Sensing | None:
-    """InputError for what is no Sensing, or one of another number of coordinates, or with a delay that is no multiple of dt (s)."""
+    """InputError for anything but a Sensing of this number of coordinates, with a delay that is a multiple of dt (s)."""
     if sensing is None:
         return None
     sensing = instance("sensing", sensing, Sensing)

@@ -77,7 +77,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     servo_run = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
                 "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
-    record = _Record(plant, settings)
+    record = _Record(plant, settings, start)
     senses = Senses(model, sensing, h)
     with collected_warnings() as warnings:
         for k in range(count + 1):
@@ -221,8 +221,8 @@ def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
 class _Record(Recorder):
     """The record of a plant; wrenches on its feet, in their frames' axes at their origins, are found for all samples at once."""
 
-    def __init__(self, plant: Plant, settings: Mapping[str, Any]) -> None:
-        super().__init__(plant.model, settings, digest(plant.model))
+    def __init__(self, plant: Plant, settings: Mapping[str, Any], q: np.ndarray) -> None:
+        super().__init__(plant.model, settings, digest(plant.model), q)
         self.plant, self.touches = plant, Touches(plant)
 
     def _made(self, failure: str | None) -> Run:

@@ -15,6 +15,7 @@ from freeflyer.dynamics.integrators import SCHEMES
 from freeflyer.errors import InputError
 from freeflyer.progress import no_progress, part_of
 from freeflyer.sim.batches import Place, by_name, taken
+from freeflyer.sim.blow_up import NONE_LEFT
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.inputs import PartSensing, Sensing, is_table
 from freeflyer.sim.records import record_folder, sample_count, stride
@@ -144,7 +145,8 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
     """The run of a batch from those of its parts at `places` of the first axis. alone: a part that ends early has NaN from there
     on; otherwise the first failure ends all."""
     right = [int(np.isin(run.t, times).sum()) for run in runs]
-    count = (max if alone else min)(right)
+    going = [n for run, n in zip(runs, right) if not (run.failure or "").split(": ", 1)[-1].startswith(NONE_LEFT)]
+    count = max(right) if alone or not going else min(going)
     longest = runs[right.index(count)]
 
     def joined(values: Sequence[np.ndarray | None]) -> np.ndarray:
@@ -156,9 +158,7 @@ def gather(runs: Sequence[Run], places: Sequence[Place], lead: tuple[int, ...], 
                 found[: min(n, count), place] = x[: min(n, count)]
         return found
 
-    failures = [f"{_named(place)}: {run.failure}" for place, run in zip(places, runs) if run.failure]
-    if failures and not alone:
-        failures = [str(longest.failure)]
+    failures = [f"{_named(place)}: {run.failure}" for place, run, n in zip(places, runs, right) if run.failure and n <= count]
     events = sorted((e for run, place in zip(runs, places) for e in _moved(run.events, place)), key=lambda e: e.t)
     q, v, tau = (joined([getattr(run, name) for run in runs]) for name in ("q", "v", "tau"))
     return replace(

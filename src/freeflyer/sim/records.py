@@ -5,7 +5,7 @@ Each piece is a file of `Run.save`, so that it can be loaded alone; the last one
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -15,20 +15,28 @@ from freeflyer.errors import FileError, FreeflyerError, InputError
 from freeflyer.files import check_path
 from freeflyer.model.inputs import positive
 from freeflyer.model.model import Model
-from freeflyer.sim.batches import by_name
+from freeflyer.sim.blow_up import Survivors
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run, write_run
 
 PIECE = 2**26  # bytes of samples that wait for being written
 MOST_SAMPLES = 10**8  # all are kept
+MOST_NUMBERS = 2**29  # of an array that is made before the run
 NO_FACTS: Mapping[str, Any] = {}
+ABSENT = np.full(6, np.nan)  # the wrench of a constraint that does not hold
+FORCE, FACT = "force ", "ground "  # names of arrays begin so
 
 
 class Recorder:
-    """Lists that grow with the run, or a folder that does. every: one of how many samples is kept, besides the last one."""
+    """Lists that grow with the run, or a folder that does; arrays of a batch are made at once. q: where the robots begin. every:
+    one of how many samples is kept, besides the last one. steps: of the whole run."""
 
-    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, every: int = 1, folder: Path | None = None) -> None:
+    def __init__(self, model: Model, settings: Mapping[str, Any], digest: str, q: np.ndarray, every: int = 1,
+                 folder: Path | None = None, steps: int = 0) -> None:  # fmt: skip
         self.model, self.settings, self.digest, self.every, self.folder = model, settings, digest, every, folder
+        self.survivors, self.arrays = Survivors(q), dict[str, np.ndarray]()
+        self.rows = steps // every + 2 if q.ndim > 1 and folder is None else 0
+        self.rows = self.rows if self.rows * q.size < MOST_NUMBERS else 0
         self.samples: list[tuple[float, np.ndarray, np.ndarray, np.ndarray, Mapping[str, np.ndarray], Mapping[str, Any]]] = []
         self.events: list[Occurrence] = []
         self.count = self.pieces = self.waiting = 0
@@ -37,15 +45,31 @@ class Recorder:
     def sample(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, forces: Mapping[str, np.ndarray],
                facts: Mapping[str, Any] = NO_FACTS, steps: int = 1) -> None:  # fmt: skip
         """steps: how many there are up to the next sample."""
+        if self.survivors.told:
+            q, v, tau = map(self.survivors.erase, (q, v, np.broadcast_to(tau, v.shape)))
+            forces, facts = ({name: self.survivors.erase(x) for name, x in table.items()} for table in (forces, facts))
         if self.passing:  # the one before was kept only as the last one so far
             self.samples[-1:] = []
         elif self.folder is not None:
             if self.waiting > PIECE:
                 self._write("")
             self.waiting += sum(x.nbytes for x in (q, v, v, *forces.values()))
+        if self.rows:
+            q, v, forces, facts = self._row("q", q), self._row("v", v), self._rows(FORCE, forces), self._rows(FACT, facts)
         self.passing = self.count % self.every != 0
         self.count += steps
         self.samples.append((t, q, v, tau, forces, facts))
+
+    def _row(self, name: str, x: np.ndarray) -> np.ndarray:
+        """x, copied to its place in the array of the run."""
+        if name not in self.arrays:
+            self.arrays[name] = np.empty((self.rows, *x.shape))
+        row: np.ndarray = self.arrays[name][len(self.samples)]
+        row[...] = x
+        return row
+
+    def _rows(self, kind: str, table: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
+        return {name: self._row(kind + name, x) for name, x in table.items()}
 
     def ended_by(self, error: BaseException, t: float) -> Run:
         """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
@@ -79,15 +103,18 @@ class Recorder:
         taus = np.zeros((len(t), *v[0].shape))  # takes no memory until it is written
         if any(x.any() for x in tau):
             taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
-        return Run(np.array(t), np.array(q), np.array(v), taus,
-            by_name(forces, _stacked), tuple(self.events), failure, dict(self.settings), self.model.name, self.digest,
-            {name: np.array([x[name] for x in facts]) for name in facts[0]}, self.model)  # fmt: skip
+        return Run(
+            np.array(t), self._column("q", q), self._column("v", v), taus, self._columns(FORCE, forces), tuple(self.events),
+            self.survivors.failure(failure), dict(self.settings), self.model.name, self.digest, self._columns(FACT, facts),
+            self.model)  # fmt: skip
 
+    def _column(self, name: str, values: Sequence[Any]) -> np.ndarray:
+        """The values of all samples, NaN where a constraint does not hold."""
+        return self.arrays[name][: len(values)] if name in self.arrays else np.array([ABSENT if x is None else x for x in values])
 
-def _stacked(values: list[np.ndarray | None]) -> np.ndarray:
-    """(T, 6), NaN where a constraint does not hold."""
-    absent = np.full(6, np.nan)
-    return np.array([absent if x is None else x for x in values])
+    def _columns(self, kind: str, tables: Sequence[Mapping[str, Any]]) -> dict[str, np.ndarray]:
+        names = dict.fromkeys(name for x in tables for name in x)
+        return {name: self._column(kind + name, [x.get(name) for x in tables]) for name in names}
 
 
 def sample_count(dt: float, duration: float) -> int:

@@ -42,7 +42,8 @@ class Run(RecordedRun):
             sample, m/s. "penetration" is the depth of the lowest point in the ground, or of a joint behind its limit, m (rad).
             "touching" counts the points that push, "rounds" those of the solver.
         events: Events in order.
-        failure: The sentence of the error that ended the run early; the samples before it are kept.
+        failure: The sentence of the error that ended the run early; the samples before it are kept. Of a batch also which robots
+            blew up, when and why: they have NaN from there on.
         settings: The arguments with which `freeflyer.sim.replay` repeats the run.
         robot, digest: The model's name, and a hash of its numbers.
         model: The model; None for runs that were loaded or copied to another process.
@@ -124,7 +125,7 @@ def digest(model: Model) -> str:
 
 
 def check_run(model: Model, run: object) -> Run:
-    """InputError for what is no run of this model."""
+    """InputError for anything that is no run of this model."""
     run = instance("run", run, Run)
     if not isinstance(run.digest, str) or run.digest != digest(model):
         raise InputError(

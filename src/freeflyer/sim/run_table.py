@@ -65,7 +65,7 @@ def _long(columns: Mapping[str, np.ndarray]) -> dict[str, np.ndarray]:
 
 
 def position_names(model: Model) -> list[str]:
-    """Of the entries of q."""
+    """Names of the entries of q."""
     names = [""] * model.nq
     for joint in model.tree.joints:
         parts = POSE[-joint.nq :] if joint.kind in ("free", "spherical") else tuple(map(str, range(joint.nq)))
@@ -75,7 +75,7 @@ def position_names(model: Model) -> list[str]:
 
 
 def velocity_names(model: Model) -> list[str]:
-    """Of the entries of v."""
+    """Names of the entries of v."""
     names = [f"v{k}" for k in range(model.nv)]
     tree = {j.name: j for j in model.tree.joints}
     for joint in model.joints:

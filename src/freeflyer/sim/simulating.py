@@ -22,6 +22,7 @@ from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
+from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.events import START, Event, Occurrence, apply_change, check_events, quiet_steps
 from freeflyer.sim.ground import Ground
 from freeflyer.sim.ground_run import OnGround, ground_stepper
@@ -48,8 +49,9 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, numbers that are no longer finite, events without end, inputs that
-    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). An error of your own
+    Errors of the equations at the start are raised. Later, speeds beyond 1e8 m/s or rad/s, events without end, inputs that
+    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). A robot of a batch that
+    blows up has NaN from there on, and the others go on; under constraints the run of all ends. An error of your own
     functions is raised, with the run so far as its attribute `run`.
 
     Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an
@@ -138,14 +140,14 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
         "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
-    keeper = Recorder(model, settings, digest(model), kept, record_folder(record))
+    keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
 
 def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_law: InputLaw, stepper: Stepper,
          events: tuple[Event, ...], sensing: Sensing | None, q: np.ndarray, v: np.ndarray, dt: float, count: int, duration: float,
          progress: Progress) -> Run:  # fmt: skip
-    senses, k = Senses(equations.model, sensing, dt), 0
+    senses, k, survivors = Senses(equations.model, sensing, dt), 0, record.survivors
     values: list[float] | None = None
     ahead = ground is None and input_law.held and (all(event.leading for event in events) if input_law.constant else not events)
     while k <= count:
@@ -159,7 +161,7 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
             if ground is not None and input_law.constant and not events and k < count - 1:
                 between = min(record.every - k % record.every, CHUNK, count - 1 - k)
                 most = min(CHUNK, count - 1 - k) // between if between == record.every else 1
-                if steps := state.ground.several(state, most, between):
+                if steps := ground.stepper.several(state, survivors.steps(dt), most, between):
                     for i, step in enumerate(steps):
                         record.sample((k + between * i) * dt, q, v, state.tau, step.forces, step.facts, between)
                         q, v, ground = step.q, step.v, ground._replace(kept=step.kept)
@@ -169,7 +171,7 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
             n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES
             times, h = ([(k + i + 1) * dt for i in range(n)], dt) if 0 < n < count - k else ([t + last], last)
             if ahead and k < count and (steps := state.equations.compiled(stepper.integrator)):
-                quiet, forces, values = _quiet_states(steps, events, state, values, times, h)
+                quiet, forces, values = _quiet_states(steps, events, state, values, times, survivors.steps(h))
             for i, state in enumerate(quiet[:-1]):
                 record.sample(state.t, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in forces.items()})
             n, state = len(quiet) - 1, quiet[-1]
@@ -177,7 +179,8 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
                 record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
                 if k == count:
                     break
-                n, stretch = 1, Stretch(stepper, law, input_law.held, min((k + 1) * dt, duration), events, record.events)
+                n, t1 = 1, min((k + 1) * dt, duration)
+                stretch = Stretch(stepper, law, input_law.held, t1, last, events, record.events, survivors)
                 state, values, ended = stretch.run(state, values)
                 if ended:
                     record.sample(state.t, state.q, state.v, state.tau, state.forces, state.facts)
@@ -190,11 +193,11 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
 
 
 def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, values: list[float] | None, times: list[float],
-                  h: float) -> tuple[list[EventState], Mapping[str, np.ndarray], list[float] | None]:  # fmt: skip
+                  h: float | np.ndarray) -> tuple[list[EventState], Mapping[str, np.ndarray], list[float] | None]:  # fmt: skip
     """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
     where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
     found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
-    if found is None or meets_singular_posture(state, found.q):  # one step in Python tells why
+    if found is None or too_fast(found.v) or meets_singular_posture(state, found.q):  # one step in Python tells why
         return [state], {}, values
     found.q.flags.writeable = found.v.flags.writeable = False
     quiet = len(times)
@@ -215,7 +218,7 @@ def _law(input_law: InputLaw, seen: tuple[np.ndarray, np.ndarray], t: float) -> 
 
 
 def _apply_start_events(events: tuple[Event, ...], state: EventState, record: Recorder) -> EventState:
-    """The state after what events change where a simulation begins."""
+    """The state after changes by events at the begin of a simulation."""
     for event in events:
         change = None if event.start is None else event.start(state)
         if change is not None:

@@ -25,6 +25,7 @@ from freeflyer.linkages.closing import meets_singularity
 from freeflyer.model.frozen import frozen_array
 from freeflyer.model.inputs import choice, number
 from freeflyer.model.model import Model
+from freeflyer.sim.blow_up import Survivors, too_fast
 from freeflyer.sim.events import Event, Occurrence, apply_event, locate, quiet_steps
 from freeflyer.sim.inputs import Forces
 from freeflyer.sim.state import EventState
@@ -44,20 +45,23 @@ class Result(NamedTuple):
 
 @dataclass(frozen=True, eq=False)
 class Stretch:
-    """From the time of a state to t1. law: the forces meanwhile, `held` or not. record: where events are appended."""
+    """Stretch from the time of a state to t1, a time h later but for rounding. law: the forces meanwhile, `held` or not. record:
+    list to which events are appended. survivors: those of the batch."""
 
     stepper: Stepper
     law: Forces
     held: bool
     t1: float
+    h: float
     watched: tuple[Event, ...]
     record: list[Occurrence]
+    survivors: Survivors
 
     def run(self, start: EventState, before: Sequence[float] | None) -> Result:
-        """To t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the first one:
-        forces that are held may jump between two stretches, and take a value past zero."""
+        """Integrate to t1, or to the first terminal event. before: values of the events where the last stretch ended, None for the
+        first one: forces that are held may jump between two stretches, and take a value past zero."""
         if not self.watched:
-            return Result(self._advance(start, self.t1 - start.t), [], False)
+            return Result(self._advance(start, self.h), [], False)
         known, state, values = len(self.record), start, self._event_values(start)
         passed = [] if before is None else self._crossed_events(before, values)
         if passed:
@@ -117,9 +121,14 @@ class Stretch:
         return state.equations.compiled(self.stepper.integrator) if self.held and state.ground is None else None
 
     def _advance(self, state: EventState, h: float) -> EventState:
-        """The state h later. StepError for a closed robot that meets a singular posture: a step cannot tell how it goes on."""
+        """The state h later. StepError for a motion that blows up, and for a closed robot that meets a singular posture: a step
+        cannot tell how it goes on."""
         found = self._stepped(state, h)
-        if meets_singular_posture(state, found.q):
+        q = found.q
+        if too_fast(found.v):
+            found = self.survivors.go_on(state, found, h)
+            q = np.where(self.survivors.lost[..., None], state.q, q)
+        if meets_singular_posture(state, q):
             raise StepError(f"a loop meets a singular posture in a step of {h:g} s, behind which its motion is not determined: end "
                             "the run before that, or keep away from it", t=state.t)  # fmt: skip
         return found
@@ -137,7 +146,8 @@ class Stretch:
         def a(s: float, x: np.ndarray, y: np.ndarray) -> np.ndarray:
             return state.a if x is state.q else equations.accelerations(s, x, y, law(s, x, y))
 
-        q, v = equations.project(*self.stepper.advance(equations.model, a, state.t, state.q, state.v, h))
+        q, v = self.stepper.advance(equations.model, a, state.t, state.q, state.v, h)
+        q, v = (q, v) if too_fast(v) else equations.project(q, v)
         q.flags.writeable = v.flags.writeable = False  # a controller that writes to what it is shown changes nothing
         return EventState(equations, state.t + h, q, v, law)
 
@@ -207,15 +217,7 @@ class Stepper:
 
     def advance(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         """(q, v) at t + h."""
-        if self.fixed:
-            found = _fixed(self.integrator, model, a, t, q, v, h)
-        else:
-            found = self._adaptive(model, a, t, q, v, h)
-        if not (np.isfinite(found[0]).all() and np.isfinite(found[1]).all()):
-            raise StepError(
-                f"a step of {h:g} s does not end in finite numbers{fastest(model, v)}: take a shorter dt, or an integrator that "
-                "chooses its steps")
-        return found
+        return _fixed(self.integrator, model, a, t, q, v, h) if self.fixed else self._adaptive(model, a, t, q, v, h)
 
     def _adaptive(self, model: Model, a: Field, t: float, q: np.ndarray, v: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
         from scipy.integrate import solve_ivp
@@ -250,13 +252,6 @@ class Stepper:
             t, y = float(found.t[-1]), found.y[:, -1]
             q, v = integrate(model, q, y[:n]), y[n:].copy()
         return q, v
-
-
-def fastest(model: Model, v: np.ndarray) -> str:
-    """Which joint moves fastest before a step that fails, for its error."""
-    k = int(np.abs(v).reshape(-1, v.shape[-1]).max(axis=0).argmax())
-    name = next((j.name for j in model.joints if j.iv <= k < j.iv + j.nv), "")
-    return f" (joint {name!r} moves at {np.abs(v[..., k]).max():.3g} m/s or rad/s)" if name else ""
 
 
 def coordinate_rates(model: Model, q: np.ndarray, x: np.ndarray, v: np.ndarray) -> np.ndarray:

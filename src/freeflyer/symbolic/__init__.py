@@ -1,4 +1,4 @@
-"""Public functions on symbols: closed forms in SymPy of what the kernels compute, masses and lengths symbolic as well.
+"""Public functions on symbols: closed forms in SymPy of the kernels' results, masses and lengths symbolic as well.
 
 import sympy
 q, v, a = sympy.symbols("q:2"), sympy.symbols("v:2"), sympy.symbols("a:2")

@@ -1,4 +1,4 @@
-"""What counts as a formula of SymPy, and formulas as straight-line code: each common subexpression is computed once;
+"""Formulas of SymPy, and formulas as straight-line code: each common subexpression is computed once;
 and their source in three languages."""
 
 from __future__ import annotations

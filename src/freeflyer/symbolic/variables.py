@@ -1,4 +1,4 @@
-"""Configuration, velocity and acceleration as symbols, and what follows from them: rates and Jacobians of formulas."""
+"""Configuration, velocity and acceleration as symbols, and their consequences: rates and Jacobians of formulas."""
 
 from __future__ import annotations
 

@@ -144,7 +144,7 @@ def _solution(title: str, rows: Sequence[tuple[str, str]], constraints: Constrai
 
 
 def _wrenches(forces: Mapping[str, np.ndarray]) -> Table:
-    """Of one state; of batches their shapes."""
+    """Numbers of one state; shapes of batches."""
     rows = []
     for name, x in list(forces.items())[:MOST_ROWS]:
         cells = [number(float(w), 4) for w in x] if x.ndim == 1 else [" x ".join(map(str, x.shape)), *[""] * 5]

@@ -25,7 +25,7 @@ FRAMES = 60  # a second, in the browser
 
 class Motion(namedtuple("Motion", "model t q forces feet signals title")):
     """Motion of n robots of one model. t (T,), s; q (T, n, nq); forces: wrenches (T, n, 6) on the feet by name, in their frames'
-    axes. signals: curves (T, n) by kind and name. title: what it is."""
+    axes. signals: curves (T, n) by kind and name. title: title of the page."""
 
     def at(self, k: int, chosen: Sequence[int]) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
         """(q (m, nq), wrenches on the feet by name of each) of some of the robots at sample k."""
@@ -52,7 +52,7 @@ def floor_of(m: Motion) -> float:
 
 @singledispatch
 def motion(run: object, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
-    """Motion of a run. Errors: InputError for what is none, and for the run of another robot."""
+    """Motion of a run. Errors: InputError for anything but a run, and for that of another robot."""
     own, inner = getattr(run, "motion", None), getattr(run, "run", None)
     if callable(own):  # of another package
         return cast(Motion, own())

@@ -1,4 +1,4 @@
-"""What sliders move: the coordinates of a tree, the motors of a closed robot with the whole linkage behind them. Pure functions."""
+"""Coordinates of sliders: those of a tree, the motors of a closed robot with the whole linkage behind them. Pure functions."""
 
 from __future__ import annotations
 
@@ -39,7 +39,7 @@ class Moved(NamedTuple):
 
 @remembered
 def sliders(model: Model) -> tuple[Slider, ...]:
-    """Of every coordinate of a tree; of a closed robot those of its independent joints: motors, base, and what nothing drives."""
+    """Sliders of every coordinate of a tree; of a closed robot those of its independent joints: motors, base, undriven joints."""
     lower, upper = position_limits(model.tree)
     driven, tied = set(range(model.tree.nv)), set[int]()
     if model.reduction:
@@ -69,7 +69,7 @@ def sliders(model: Model) -> tuple[Slider, ...]:
 
 
 def value_of(slider: Slider, q: np.ndarray) -> float:
-    """Of a slider at q (nq,), m or rad."""
+    """Position of a slider at q (nq,), m or rad."""
     joint, k = slider.joint, slider.part
     if joint.kind not in PARTS:
         return float(q[joint.iq + k])

@@ -1,4 +1,4 @@
-"""A page in the browser with one robot: its posture, sliders, what is drawn beside the links, and notes."""
+"""A page in the browser with one robot: its posture, sliders, layers, and notes."""
 
 from __future__ import annotations
 
@@ -37,7 +37,7 @@ class Viewer:
     Attributes:
         url: Its address.
         model: The robot.
-        camera: Of the first view."""
+        camera: Camera of the first view."""
 
     def __init__(self, model: Model, q: np.ndarray, layers: Sequence[str], host: str, port: int | None,
                  feet: Sequence[Contact] = (), floor: float | None = None) -> None:  # fmt: skip
@@ -95,7 +95,7 @@ class Viewer:
 
     @property
     def notes(self) -> list[str]:
-        """What could not be shown: meshes that are missing or broken."""
+        """Sentences about meshes that are missing or broken."""
         return mesh_notes(self.model)
 
     @property
@@ -221,7 +221,7 @@ def show(model: Model, q: ArrayLike | None = None, *, layers: Sequence[str] = SH
 
 
 def opened(page: Viewer, browser: bool) -> str:
-    """What the user is told: the address, and whether a browser shows it."""
+    """Sentence for the user: the address, and whether a browser shows it."""
     if browser and open_browser(page.url):
         return f"{page.model.name} is shown at {page.url}"
     return f"no browser was opened: give one the address {page.url}" if browser else f"{page.model.name} is at {page.url}"

@@ -38,7 +38,7 @@ class RunPage(Viewer):
     """A page that plays a motion; made by `play`.
 
     Attributes:
-        motion: What is played.
+        motion: The Motion that is played.
         frame, frames: Number of the frame on the page, and of all."""
 
     def __init__(self, motion: Motion, layers: Sequence[str], host: str, port: int | None, rate: float = FRAMES) -> None:
@@ -120,7 +120,7 @@ class RunPage(Viewer):
 
     @property
     def time(self) -> float:
-        """Of the frame on the page, s."""
+        """Time of the frame on the page, s."""
         return float(self.motion.t[self._samples[self.frame]])
 
     def seek(self, frame: int) -> None:

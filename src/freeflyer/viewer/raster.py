@@ -31,7 +31,7 @@ class Piece(NamedTuple):
 
 
 class Triangles(namedtuple("Triangles", "x y w")):
-    """On the page: x, y (m, 3), samples; inverse distance (m, 3), 1/m."""
+    """Triangles on the page: x, y (m, 3), samples; inverse distance (m, 3), 1/m."""
 
 
 def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, floor: float | None = 0.0) -> np.ndarray:

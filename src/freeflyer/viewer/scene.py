@@ -1,4 +1,4 @@
-"""What is drawn of a robot at one posture: links, and beside them frames, centre of mass, inertias, loops, contact forces."""
+"""Drawing of a robot at one posture: links, and beside them frames, centre of mass, inertias, loops, contact forces."""
 
 from __future__ import annotations
 
@@ -113,7 +113,8 @@ def overlay(model: Model, q: np.ndarray, layers: Sequence[str] = SHOWN, forces: 
     if "frames" in layers:
         for k, colour in enumerate(AXES):
             poses = link_poses(model, q, model.link_names)
-            pieces.append(Piece(joined([rod(X[:3, 3], X[:3, 3] + 0.06 * size * X[:3, k], 0.4 * thin) for X in poses]), colour))
+            axes = [rod(X[:3, 3], X[:3, 3] + 0.06 * size * X[:3, k], 0.4 * thin) for X in poses]
+            pieces.append(Piece(joined(axes), colour, through=True))
     if "inertias" in layers:
         balls = [ellipsoid(half).moved(frame_pose(model, q, link) @ X) for link, X, half in inertia_half_axes(model)]
         pieces += [Piece(joined(balls), INERTIA)] if balls else []

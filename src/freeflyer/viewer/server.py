@@ -24,12 +24,12 @@ def import_viser() -> Any:
     try:
         import viser
     except ImportError:
-        raise MissingExtraError('the page in a browser needs viser and trimesh: pip install "freeflyer[viewer]"') from None
+        raise MissingExtraError('the page in a browser needs viser: pip install "freeflyer[viewer]"') from None
     return viser
 
 
 def open_server(host: str, port: int | None, label: str) -> Any:
-    """A running viser.ViserServer. Errors: MissingExtraError; InputError for what is no address, and for a port that is taken."""
+    """A running viser.ViserServer. Errors: MissingExtraError; InputError for a bad address, and for a port that is taken."""
     viser = import_viser()
     address = _address(host)
     if port is None:
@@ -81,7 +81,7 @@ def open_browser(url: str) -> bool:
 
 
 def in_notebook() -> bool:
-    """Whether a notebook shows what cells return."""
+    """Whether a notebook shows the results of cells."""
     ipython = sys.modules.get("IPython")
     shell = ipython.get_ipython() if ipython is not None else None
     return shell is not None and "IPKernelApp" in getattr(shell, "config", {})

@@ -31,12 +31,12 @@ def estimate(
     encoders: EncoderOption = None, folder: FolderOption = None,
     swing: Annotated[bool, typer.Option("--swing", help="Sway on two feet in MuJoCo; estimate the contact wrenches.")] = False,
     bench: Annotated[bool, typer.Option("--bench", help="Time the estimators, too.")] = False,
-    noise: Annotated[float, typer.Option("--noise", min=0.0, help="Of an encoder, m or rad (standard deviation).")] = 1e-5,
+    noise: Annotated[float, typer.Option("--noise", min=0.0, help="Standard deviation of an encoder, m or rad.")] = 1e-5,
     quantum: Annotated[float, typer.Option("--quantum", min=0.0, help="Step of an encoder, m or rad.")] = 1e-5,
     duration: Annotated[float, typer.Option("--duration", min=1.5, max=60.0, help="Seconds of sinusoids.")] = 3.0,
     starts: Annotated[int, typer.Option("--starts", min=0, max=10000, help="Random starts of the calibration; 0: none.")] = 100,
-    amplitude: Annotated[float, typer.Option("--amplitude", help="Of the sway, m.")] = 0.05,
-    frequency: Annotated[float, typer.Option("--frequency", help="Of the sway, Hz.")] = 0.2,
+    amplitude: Annotated[float, typer.Option("--amplitude", help="Amplitude of the sway, m.")] = 0.05,
+    frequency: Annotated[float, typer.Option("--frequency", help="Frequency of the sway, Hz.")] = 0.2,
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Estimate a closed robot at 1 kHz: passive joints along sinusoids, motor offsets; with --swing its contact wrenches."""
@@ -54,9 +54,9 @@ def estimate(
 
     if view and not swing:
         raise typer.BadParameter("--view shows the swing in MuJoCo: give --swing, too")
-    loaded = load_robot(robot, base, loops)
-    s = sensors(loaded.model, rigid=tuple(rigid or ()))
-    file = loaded.path if loaded.path and read_xml(loaded.path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
+    model = load_robot(robot, base, loops)
+    s, path = sensors(model, rigid=tuple(rigid or ())), model.description.file
+    file = Path(path) if path and read_xml(path, "robot file")[0].tag == "mujoco" else None  # read by MuJoCo itself
     encoder, sways = Encoder(noise, quantum), 1.5
     sway = Sway(amplitude, frequency, duration=REST_TIME + RISE_TIME + sways / max(frequency, 1e-3), encoder=encoder)
     if swing:

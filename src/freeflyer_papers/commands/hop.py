@@ -25,7 +25,7 @@ SetOption = Annotated[list[str] | None, option("--set", metavar="NAME=VALUE",
 
 def hop(
     experiment: ExperimentArgument = None,
-    duration: Annotated[float | None, typer.Option("--duration", help="s.", show_default="the experiment's")] = None,
+    duration: Annotated[float | None, typer.Option("--duration", help="Run time, s.", show_default="the experiment's")] = None,
     settings: SetOption = None,
     folder: FolderOption = None,
     view: ViewOption = False, json: JsonOption = None, debug: DebugOption = False,
@@ -86,7 +86,7 @@ def draw(run: HopRun, folder: Path) -> list[Path]:
 
 
 def summary(run: HopRun) -> dict[str, Any]:
-    """What the tables say, as numbers."""
+    """Numbers of the tables."""
     energy = run.energy
     works = {name: float(getattr(energy, name)[-1]) for name in (
         "external", "joint", "touch_down", "floor", "radial_damper", "radial_spring", "polar_spring", "energy_controller")}

@@ -40,7 +40,7 @@ class Integrability(namedtuple("Integrability", "robot joints integrable")):
 class AppendixResult(namedtuple("AppendixResult", (
     "functions outputs tests integrability rate_is_printed angle_error angle_jump momentum_error radial_error "
     "steps program_time printing_time"))):  # fmt: skip
-    """Functions, outputs and tests of the sample program, what the thesis prints, and times (s).
+    """Functions, outputs and tests of the sample program, prints of the thesis, and times (s).
 
     `rate_is_printed`: whether w_bc has the thesis's form; `angle_error`: of its closed form (line 228), within half a turn;
     `angle_jump`: its jump at half a turn, ours has none. `momentum_error`, `radial_error`: of h_inertc by line 287 and of the

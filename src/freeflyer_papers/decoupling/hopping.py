@@ -29,7 +29,7 @@ UNACTUATED = 256  # starts and gains of the search for gaits by radial control a
 
 
 class Drawn:
-    """What the pictures show and JSON leaves out: runs by experiment, and the map of gaits."""
+    """Data of the pictures, which JSON leaves out: runs by experiment, and the map of gaits."""
 
     def __init__(self, runs: dict[str, HopRun], basins: HopBasins) -> None:
         self.runs, self.basins = runs, basins
@@ -133,7 +133,7 @@ def commands() -> tuple[tuple[float, tuple[str, ...]], ...]:
 
 
 def mean_speed(run: HopRun) -> float:
-    """Of the trunk over the last HOPS hops, from apex to apex, m/s."""
+    """Speed of the trunk over the last HOPS hops, from apex to apex, m/s."""
     apexes = run.named("apex")
     first, last = apexes[-1 - min(HOPS, len(apexes) - 1)], apexes[-1]
     return float((last.q[0] - first.q[0]) / (last.t - first.t))

@@ -13,7 +13,7 @@ from freeflyer_papers.planar import Pose, adjoint, frame_pose, link_inertia, twi
 
 class SampleProgram(namedtuple("SampleProgram",
     "robot outputs tests locked_rate printed_rate printed_angle printed_momentum printed_radial")):  # fmt: skip
-    """What the program computes: the matrices that it prints (lines 326-350) by the thesis's names, its tests, and the CoM frame.
+    """Results of the program: the matrices that it prints (lines 326-350) by the thesis's names, its tests, and the CoM frame.
 
     `tests`: whether each statement is proved. `locked_rate`: w_bc / qdot (line 218); `printed_rate`, `printed_angle`: its form in
     lines 224-229 and the angle in line 228. `printed_momentum`, `printed_radial`: h_inertc by line 287 and the radial Jacobian by

@@ -1,4 +1,4 @@
-"""Chapters 2 and 3 of the decoupling thesis: what is computed."""
+"""Chapters 2 and 3 of the decoupling thesis: results."""
 
 from __future__ import annotations
 
@@ -114,7 +114,7 @@ def flight(r: TheoryResult) -> Any:
     figure, axes = new_figure(6.4, 3.2)
     for f, colour, line in zip(r.flights, (BLUE, GREEN, ORANGE, GREY), ("-", "--", "-", "--")):
         axes.semilogy(f.t[1:], np.maximum(f.changes[1:], SMALLEST), line, color=colour, label=f.frame.replace("_", " "))
-    axes.set(xlabel="s", ylabel="change of $h_c$, relative", title="(3.60): momentum in free flight, joints driven")
+    axes.set(xlabel="time (s)", ylabel="change of $h_c$, relative", title="(3.60): momentum in free flight, joints driven")
     axes.grid(True)
     axes.legend(fontsize=7)
     return figure
@@ -127,7 +127,7 @@ def angles(r: TheoryResult) -> Any:
         for p, colour in zip([p for p in r.paths if p.robot == robot], (BLUE, ORANGE, GREEN)):
             axes.plot(p.share, np.degrees(p.angle), color=colour, label=p.way)
             axes.plot(p.share[-1:], np.degrees(p.angle[-1:]), "o", color=colour, ms=4)
-        axes.set(xlabel="share of the way", ylabel="angle, deg", title=f"(3.75): {robot}")
+        axes.set(xlabel="share of the way", ylabel="angle (deg)", title=f"(3.75): {robot}")
         axes.grid(True)
         axes.legend(fontsize=7)
     return figure
@@ -136,8 +136,9 @@ def angles(r: TheoryResult) -> Any:
 def regulated(r: TheoryResult, robot: str) -> Any:
     """Centre of mass, locked angular velocity and joints; each motion alone and both at once."""
     figure, panels = new_figure(9.6, 3.2, columns=3)
-    whats = (("center", "centre of mass, m", "external: centre of mass"),
-        ("spin", "rad/s", "external: locked angular velocity"), ("joints", "rad", "internal: joints"))  # fmt: skip
+    whats = (("center", "centre of mass (m)", "external: centre of mass"),
+        ("spin", "velocity (rad/s)", "external: locked angular velocity"),
+        ("joints", "position (rad)", "internal: joints"))  # fmt: skip
     for axes, (field, unit, title) in zip(panels, whats):
         for run in (run for run in r.runs if run.robot == robot):
             colour, line, width = CASES[run.case]
@@ -145,7 +146,7 @@ def regulated(r: TheoryResult, robot: str) -> Any:
             x = x - x[0] if field == "center" else x
             axes.plot(run.t, x, line, color=colour, lw=width, alpha=0.5 if width > 2.0 else 1.0)
             axes.plot([], [], line, color=colour, lw=width, label=run.case if run.case == "both" else f"{run.case} alone")
-        axes.set(xlabel="s", ylabel=unit, title=title)
+        axes.set(xlabel="time (s)", ylabel=unit, title=title)
         axes.grid(True)
     panels[0].legend(fontsize=7)
     figure.suptitle(robot.replace("_", " "), fontsize=9)

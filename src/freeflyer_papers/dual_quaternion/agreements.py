@@ -80,7 +80,7 @@ IMAGINARY = [0, 1, 2, 4, 5, 6]  # the rows that I-bar keeps
 
 
 class Terms(namedtuple("Terms", "J J_rate Psi S back")):
-    """Of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
+    """Terms of one body: J and its rate (6, n), Psi and S-bar (6, 6), the conjugate of its pose (8,)."""
 
 
 def gauss_as_printed(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Sequence[Array], v: Array, masses: Sequence[Any],
@@ -138,7 +138,7 @@ def _kinematics(x_parent: Sequence[Array], x_joint: Sequence[Array], screws: Seq
 
 
 def _twists(screws: Sequence[Array], v: Array) -> list[Array]:
-    """Of the bodies, in the world."""
+    """Twists of the bodies, in the world."""
     twists: list[Array] = []
     for screw, rate in zip(screws, v):
         twists.append(twists[-1] + screw * rate if twists else screw * rate)

@@ -35,8 +35,8 @@ class Count(namedtuple("Count", "line algorithm joints multiplications additions
 
 
 class Timing(namedtuple("Timing", "n newton_euler rnea pinocchio gauss batch")):
-    """us for one state of a serial arm of n joints; None: not measured. Pinocchio's is its inverse dynamics.
-    batch: of a batch of dqNE, a state, one thread."""
+    """Times for one state of a serial arm of n joints, us. newton_euler, gauss: dqNE and dqGP of the paper. rnea: our inverse
+    dynamics. pinocchio: Pinocchio's, None without it. batch: dqNE a state of a batch, one thread."""
 
 
 def counts() -> tuple[Count, ...]:

@@ -189,7 +189,7 @@ def times(r: DualQuaternionResult) -> Any:
             axes.loglog(n, values, "o-", color=colour, label=label, markersize=4)
     axes.loglog([PAPER_SIZE], [PAPER_NEWTON_EULER], "*", color=ORANGE, markersize=11, label="dqNE, the paper's estimate")
     axes.loglog([PAPER_SIZE], [PAPER_GAUSS], "*", color=GREY, markersize=11, label="dqGP, the paper's estimate")
-    axes.set(xlabel="revolute joints", ylabel="us", title="one state, one thread")
+    axes.set(xlabel="revolute joints", ylabel="time (us)", title="one state, one thread")
     axes.legend(fontsize=8)
     return figure
 
@@ -221,11 +221,11 @@ def sideways(v: Validation) -> Any:
     figure, (left, right) = new_figure(9.0, 3.3, columns=2)
     left.plot(s.time, s.simulated[0], "-", color=GREY, lw=2.4, label="MuJoCo, its default softness")
     left.plot(s.time, s.computed, "-.", color=ORANGE, lw=1.2, label="constraint force, (62)")
-    left.set(xlabel="time (s)", ylabel="N", title="sideways force on the wheels")
+    left.set(xlabel="time (s)", ylabel="force (N)", title="sideways force on the wheels")
     for softness, force, shade in zip(s.softness, s.simulated, np.linspace(0.35, 0.9, len(s.softness)), strict=True):
         right.plot(s.time, force - s.computed, "-", color=GREY, alpha=float(shade), lw=1.2, label=f"softness {softness:g}")
     right.plot(s.time, s.extrapolated - s.computed, "-", color=BLUE, lw=1.2, label="extrapolated to 0")
-    right.set(xlabel="time (s)", ylabel="N", title="MuJoCo's force less the constraint's")
+    right.set(xlabel="time (s)", ylabel="force (N)", title="MuJoCo's force less the constraint's")
     for axes in (left, right):
         axes.grid(True)
         axes.legend(fontsize=7)

@@ -20,7 +20,7 @@ from freeflyer.estimation.stance import reach, strokes
 from freeflyer_papers.estimation.stance import random_postures
 from freeflyer.linkages.motion import keep_closed
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model import SMALLEST, Model, number, public
+from freeflyer.model import LARGEST_SEED, SMALLEST, Model, number, public, whole_number
 from freeflyer.progress import Progress, no_progress
 
 
@@ -42,7 +42,7 @@ class Encoder:
 class Tracking(namedtuple("Tracking", (
     "names encoder alpha beta rate t actual estimated actual_rates estimated_rates closure redundant "
     "passive_names passive_error settled"))):  # fmt: skip
-    """Motors on sinusoids and what the estimator makes of them, at the times t (n,), s.
+    """Motors on sinusoids and their estimates, at the times t (n,), s.
 
     names (m,): measured joints. actual, estimated (n, m): their positions; actual_rates, estimated_rates (n, m): their rates;
     closure (n,): norm of the independent rows' residual; redundant (n,): largest entry of the others', m or rad. passive_names;
@@ -82,7 +82,7 @@ def sinusoids(robot: Model | Sensors, seed: int = 0, share: float = 0.5) -> Sinu
     for shares outside of (0, 1] and linkages that do not follow."""
     s = sensors_of(robot)
     share = number("share", share, SMALLEST, 1.0)
-    rng = np.random.default_rng(seed)
+    rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     lower, upper = strokes(s)
     n, first = len(s.names), s.partition.q[s.positions]
     frequency, phase, corners = rng.uniform(0.3, 1.0, n), rng.uniform(0.0, 2.0 * np.pi, n), rng.choice((-1.0, 1.0), (6, n))
@@ -106,6 +106,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
     short."""
     s, encoder = sensors_of(robot), encoder or Encoder()
     rate, duration = number("rate", rate, 1e-3, 1e6), number("duration", duration, 0.0, 1e6)
+    rng = np.random.default_rng(whole_number("seed", seed, 0, LARGEST_SEED))
     path = sinusoids(s) if path is None else path
     dt, n = 1.0 / rate, round(duration * rate)
     t = dt * np.arange(n + 1)
@@ -113,7 +114,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
         got = f"got {duration!r} s at a rate of {rate!r} Hz"
         raise InputError(f"duration must exceed the {path.lead:g} s of the way to the sinusoids by a sample, {got}")
     actual, rates = path.at(t)
-    shown, shown_rates = readings(actual, rates, encoder, dt, np.random.default_rng(seed))
+    shown, shown_rates = readings(actual, rates, encoder, dt, rng)
     state = passive_state(s)
     q, v = np.empty((n + 1, s.model.nq)), np.empty((n + 1, s.model.nv))
     q[0], v[0] = state.q, 0.0
@@ -132,7 +133,7 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
 
 def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,
         rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """What encoders show of positions and rates (n, m)."""
+    """Readings of encoders at positions and rates (n, m)."""
     if not (encoder.noise >= 0.0 and encoder.quantum >= 0.0):
         raise InputError(f"noise and quantum must be 0 or more (m or rad), got {encoder}")
     if encoder.noise == encoder.quantum == 0.0:

@@ -1,4 +1,4 @@
-"""A lateral swing on two feet in MuJoCo, and what the estimators make of its encoders and forces. Kangaroo paper, VI-B, Figs 21-22.
+"""A lateral swing on two feet in MuJoCo, and estimates from its encoders and forces. Kangaroo paper, VI-B, Figs 21-22.
 
 The pelvis sways sideways over soles that stay. Servos follow motor positions found by inverse kinematics, with the forces that hold
 each posture fed forward. From the simulator come the motors' positions, as encoders show them, and their forces; the estimators
@@ -37,14 +37,15 @@ from freeflyer.spatial.polygons import convex_polygon, inner_height
 class Swing(namedtuple("Swing", (
     "robot feet sway servos weight t offset pelvis wrenches soles extremes extreme_samples passive_error "
     "base_error gap settled run"), defaults=(None,))):  # fmt: skip
-    """What is compared, at the times t (n,), s; everything below the low-pass of `sway.cutoff`.
+    """Sway of a robot on f feet in MuJoCo beside its estimates, at times t (n,), s, all below the low-pass of `sway.cutoff`.
 
-    offset (n,): the pelvis's wanted offset; pelvis (n, 3): its position, m. wrenches: by source, "simulator", "motors", "balanced",
-    "moving" (balanced with the estimated motion), (n, f, 6), [force; torque about the origin], world axes, N, N m. soles: (c, 2)
-    corners of each foot on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the
-    samples extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): of the base, m; gap
-    (n,): largest distance by which MuJoCo's loops are open, m or rad. weight: N. settled: first sample that counts. run: of the
-    simulator."""
+    robot: name of the model; feet: names of their frames; sway, servos: settings; weight: N. offset (n,): wanted offset of the
+    pelvis, m; pelvis (n, 3): position of the pelvis, m. wrenches: (n, f, 6) by source, "simulator", "motors", "balanced", "moving"
+    (balanced with the estimated motion), [force; torque about the origin], world axes, N, N m. soles: corners (c, 2) of each foot
+    on the floor, m. extremes (3, nq): simulated postures furthest left, in the middle, furthest right, at the samples
+    extreme_samples. passive_error (n,): largest error of a passive joint, rad or m; base_error (n,): error of the base, m; gap
+    (n,): largest distance by which MuJoCo's loops are open, m or rad. settled: first sample that counts. run: the simulator's Run
+    at 1 kHz, None if left out."""
 
     def subsample(self, every: int = 1, first: int = 0) -> Swing:
         """One in `every` samples from `first` on, without the simulator's run."""
@@ -268,7 +269,7 @@ ADVICE = "Sway less or slower, or take stiffer servos"
 
 
 class Record(namedtuple("Record", "t offset q positions forces contacts run")):
-    """What was measured at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
+    """Measurements at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
     motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes; run: all of it."""
 
 

@@ -21,13 +21,16 @@ THIN = 5  # of the samples of sinusoids, one in so many is drawn
 
 class Run(namedtuple("Run",
     "encoders alpha measured_rms passive_rms passive_largest bias worst_joint closure redundant")):  # fmt: skip
-    """One way of estimating: the numbers of Tracking.errors, m and rad."""
+    """Errors of one kind of encoders and one alpha (1/s), as `Tracking.errors` defines them, m and rad."""
 
 
 class TrackingResult(namedtuple("TrackingResult",
     "robot runs names t actual estimated actual_rates estimated_rates closures times", defaults=(None,))):  # fmt: skip
-    """runs: by encoder and alpha. Of the first run some motors: names, t (n,); actual, estimated (n, m), m or rad; actual_rates,
-    estimated_rates, m/s or rad/s. closures: norm of the residual (n,), of each run."""
+    """Estimates of one robot along sinusoids, by kind of encoder and alpha.
+
+    runs: a Run for each pair. closures: for each run the norm (n,) of the rows of the loops, m and rad. Of m motors in the first
+    run: names; t (n,), s; actual, estimated (n, m), m or rad; actual_rates, estimated_rates (n, m), m/s or rad/s. times:
+    Times, None if nothing is timed."""
 
 
 def track_all(s: Sensors, kinds: Mapping[str, Encoder], duration: float, progress: Progress, what: str,

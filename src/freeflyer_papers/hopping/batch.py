@@ -93,7 +93,7 @@ def advance_all(model: Model, controller: setup.HopSettings, records: np.ndarray
 
 
 def ends_of(model: Model, records: np.ndarray, lead: tuple[int, ...] = ()) -> HopEnds:
-    """What records say of the ends of their runs."""
+    """Ends of runs, from their records."""
     nv, apex = model.nv, L.STATE + 2 * model.nv + 1 + L.PORTS
     outcome = np.array([OUTCOMES[int(k)] for k in records[:, L.STATUS]], dtype=object).astype(str)
     state, last = records[:, L.STATE : L.STATE + 2 * nv], records[:, apex : apex + 2 * nv]

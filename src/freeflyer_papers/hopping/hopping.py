@@ -270,13 +270,13 @@ class HopRun(RecordedRun):
 
     @cached_property
     def radial_energy(self) -> np.ndarray:
-        """Of the radial spring, (T,), J."""
+        """Energy of the radial spring, (T,), J."""
         stretch: np.ndarray = self.leg.length - self.settings.length
         return 0.5 * self.settings.radial_gain * stretch**2
 
     @cached_property
     def energy(self) -> HopEnergy:
-        """By port."""
+        """Energy by port."""
         w = self.works.T
         mechanical = np.asarray(kinetic_energy(self.model, self.q, self.v)) + np.asarray(potential_energy(self.model, self.q))
         impacts = self._impacts()
@@ -284,7 +284,7 @@ class HopRun(RecordedRun):
             self.radial_energy[0] - self.radial_energy, w[L.POLAR])  # fmt: skip
 
     def _impacts(self) -> np.ndarray:
-        """What plastic impacts of the foot take, summed up over all touch-downs to each sample."""
+        """Energy that plastic impacts of the foot take, summed up over all touch-downs to each sample."""
         events = self.named("touch-down")
         if not events:
             return np.zeros(len(self.t))

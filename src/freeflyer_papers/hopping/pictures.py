@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
 FRAMES_A_SECOND = 25
+ROUND_OFF = 1e-9  # in the units that are drawn: smaller values are zero but for rounding
 GROUND = "#d0d5da"
 
 
@@ -35,6 +36,8 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
         >>> figure = hop_figure(freeflyer_papers.hopping.hop("prismatic-II", duration=0.5))
         >>> len([axes for axes in figure.axes if axes.get_ylabel()])
         11
+        >>> bool(figure.axes[6].lines[0].get_ydata().any())  # it hops on the spot
+        False
     """
     shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
     if shown.sum() < 2:
@@ -67,7 +70,7 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
 
 def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]) -> None:
     for (name, y), colour in zip(curves.items(), SERIES, strict=False):
-        axes.plot(t, y, color=colour, lw=1.0, label=name)
+        axes.plot(t, np.where(np.abs(y) < ROUND_OFF, 0.0, y), color=colour, lw=1.0, label=name)
     axes.set_ylabel(label)
     if len(curves) > 1:
         axes.legend(fontsize=7, loc="upper left", ncols=len(curves), bbox_to_anchor=(0.0, 1.17), columnspacing=1.0)
@@ -76,7 +79,7 @@ def _curves(axes: Axes, t: np.ndarray, label: str, curves: dict[str, np.ndarray]
 def _second(axes: Axes, t: np.ndarray, label: str, y: np.ndarray) -> None:
     """A curve with an axis of its own on the right."""
     right = axes.twinx()
-    right.plot(t, y, color=GREEN, lw=1.0)
+    right.plot(t, np.where(np.abs(y) < ROUND_OFF, 0.0, y), color=GREEN, lw=1.0)
     right.set_ylabel(label, color=GREEN)
     right.spines["right"].set_visible(True)
 

@@ -1,4 +1,4 @@
-"""What a hopping run is made of: gains, commands and floor, and the experiments of the thesis (tables 4.6 to 4.13)."""
+"""Settings of a hopping run: gains, commands and floor, and the experiments of the thesis (tables 4.6 to 4.13)."""
 
 from __future__ import annotations
 

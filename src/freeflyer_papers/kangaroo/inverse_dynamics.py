@@ -76,7 +76,7 @@ def inverse_dynamics(robot: Kangaroo) -> Result:
 
 def _base_accelerations(state: tuple[WholeBodyProblem, np.ndarray, np.ndarray], found: ControlSolution) -> tuple[np.ndarray,
     np.ndarray]:
-    """What the base's task asks for, and the base's acceleration in the solution."""
+    """Acceleration of the base that its task asks for, and that of the solution."""
     problem, q, u = state
     (task,) = problem.tasks
     return task.command(problem.model, q, u), task.jacobian(problem.model, q) @ found.a + task.bias(problem.model, q, u)

@@ -69,16 +69,18 @@ POSTURES = 7  # drawn
 class Squat(namedtuple("Squat", (
     "robot length tilt pitch stop last ahead force by_ratio weight low high t moved height soles others ankle "
     "pushing feet slid shown bones ends pressure places"))):  # fmt: skip
-    """length (n,): m of both length motors, all others at rest. Standing at rest there: tilt (n,), rad, of the soles against the
-    base; pitch (n,): of the ankle, rad, whose stop is at `stop` and is reached at the length `last`, m; ahead (n,): m by which the
-    centre of mass is in front of the ankles; force (n,): of a length motor, N, and by_ratio (n,): half the weight over the ratio of
-    Fig 15.
+    """Squat of Kangaroo by both length motors, all others at rest: postures at rest, and a run in MuJoCo on f feet.
 
-    In MuJoCo, from `low` to `high`: t (k,); moved (k,): m, length motors; height (k,): of the base, m; soles (k, f): tilt of each
-    against the floor, rad; others (k,): largest motion of another motor, m; ankle (k,): pitch, rad; pushing (k,): force of the left
-    length motor, N; feet (k, f): vertical forces, N; slid: m that a sole moved on the floor. shown (p,): samples drawn; bones (p,
-    n, 2, 3): the robot there, m; ends (p, f, 2, 3): rear and front of its soles, m; pressure (p, f, 3): the feet's forces there, N;
-    places (p, f, 3): where they act, m."""
+    robot: name of the model; weight: N. At rest, at the lengths `length` (n,) of both motors, m: tilt (n,) of the soles against the
+    base and pitch (n,) of the ankle, rad; stop: limit of the pitch, rad, reached at the length `last`, m; ahead (n,): distance of
+    the centre of mass in front of the ankles, m; force (n,) of a length motor, N; by_ratio (n,): half the weight over the ratio of
+    Fig 15, N.
+
+    In MuJoCo, between the lengths `low` and `high`, m: t (k,), s; moved (k,): length of the motors, m; height (k,) of the base, m;
+    soles (k, f): tilt of each sole against the floor, rad; others (k,): largest motion of another motor, m; ankle (k,): pitch, rad;
+    pushing (k,): force of the left length motor, N; feet (k, f): vertical forces, N; slid: largest way of a sole on the floor, m.
+    shown (p,): samples that are drawn. There: bones (p, n, 2, 3): ends of lines that show the robot, m; ends (p, f, 2, 3): rear and
+    front of the soles, m; pressure (p, f, 3): forces on the feet, N; places (p, f, 3): points where they act, m."""
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Squat:

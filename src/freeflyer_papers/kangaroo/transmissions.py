@@ -1,4 +1,4 @@
-"""Figs 12 to 15: what the leg-length actuator does to knee, ankle and sole."""
+"""Figs 12 to 15: knee, ankle and sole over the leg-length actuator."""
 
 from __future__ import annotations
 
@@ -105,7 +105,7 @@ def pictures(r: Transmissions) -> dict[str, Any]:
 
 
 def _retraction(r: Retraction, kept: str) -> Any:
-    """Passive joints beside the ankle's motors; `kept`: what stays constant."""
+    """Passive joints beside the ankle's motors; `kept`: the constant quantity."""
     figure, (left, right) = new_figure(8.0, 3.2, columns=2)
     looks = (("-", 3.0), ("-", 1.5), ("--", 1.5))  # thigh and ankle may coincide
     for (name, x), word, colour, (style, width) in zip(r.joints.items(), SHOWN, SERIES, looks):

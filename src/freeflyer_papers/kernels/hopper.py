@@ -3,7 +3,7 @@
 Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich, 2021,
 (4.13)-(4.26). Its plane is the world's x and z; accelerations are those of forward dynamics (tree/aba.py)."""
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
     accumulate, add, add_entries, cross, dot, load3, load6, point_inertia, rotate, scale, store_entries, subtract, sym_apply,
@@ -43,7 +43,6 @@ def composite_inertias(topology, parameters, work, to):
         accumulate(work, there, (*add(h, mr), *add_entries(I, point_inertia(add(add(h, h), mr), r))))
 
 
-@inlined
 def places(topology):
     """(subtrees, velocities, rows, facts, end): where they begin in work, behind the kinematics."""
     n, nv = load_int(topology, N_BODIES) + 1, load_int(topology, N_V)
@@ -53,7 +52,6 @@ def places(topology):
     return subtrees, moving, rows, rows + ROWS * nv, rows + ROWS * nv + FACTS
 
 
-@inlined
 def row_times(work, row, v, first, end):
     """The product of a row's entries and v from `first` to `end`."""
     total = 0.0 * load(v, 0)
@@ -94,7 +92,6 @@ def put_rows(topology, parameters, work, centre, foot, line, locked):
             store(work, rows + RISE * nv + j, rise)
 
 
-@inlined
 def mechanical_energy(topology, parameters, work, moving, centre):
     """Kinetic energy, and that in the gravity field, zero with the centre of mass at the world's origin."""
     energy = -total_mass(parameters) * dot(load3(parameters, GRAVITY), centre)
@@ -181,7 +178,6 @@ RATE_WEIGHTS = (
 DIFFERENCE = 1e-7  # m, rad and their rates: in Jacobians, whose error then changes steps by less than 1e-8 of the error allowed
 
 
-@inlined
 def step_workspaces(like, n):
     """(state, rates, Jacobian, inverse, stages, right side, weights) for `step` of n unknowns and the ports."""
     total, weights = n + PORTS, workspace(like, 2 * STAGES * WEIGHTS)
@@ -191,7 +187,6 @@ def step_workspaces(like, n):
         workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 
 
-@kernel
 def put_jacobian(topology, parameters, record, x, n, work, body, spaces):
     """Derivatives of all rates by the n unknowns, and the rates at x."""
     y, f, J, _, _, b, _ = spaces
@@ -209,7 +204,6 @@ def put_jacobian(topology, parameters, record, x, n, work, body, spaces):
         store(y, j, load(x, j))
 
 
-@inlined
 def put_stage(k, h, inverse_step, n, stride, spaces):
     """Stage k, the rates at its state being in b."""
     _, _, J, W, stages, b, weights = spaces
@@ -258,7 +252,6 @@ def step(topology, parameters, record, x, h, n, work, body, spaces, out):
     return finish(x, record, n, spaces, out)
 
 
-@inlined
 def finish(x, record, n, spaces, out):
     """The state after the last stage, and its error."""
     y, _, _, _, stages, _, _ = spaces

@@ -3,7 +3,7 @@
 Events are located by steps of other lengths from the same state, never by interpolation. Each state of a Pack has its own time,
 length of step and phase; what has ended stays as it is."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import store_entries
 from freeflyer.kernels.model.layout import N_V
@@ -17,7 +17,6 @@ LARGEST_ERROR = 1e12  # of a step, squared: more, or no number at all, counts as
 SHORTEST, LONGEST = 1e-13, 0.01  # s; no step is longer, so that the foot does not touch the ground and leave it within one
 
 
-@inlined
 def length_factor(square):
     """By how much the next step is longer, for the mean square of the error of this one: between 0.2 and 5."""
     root = sqrt(sqrt(sqrt(square)))
@@ -26,7 +25,6 @@ def length_factor(square):
     return select_less(0.2, factor, factor, 0.2 + 0.0 * root)
 
 
-@inlined
 def tried_length(record):
     """The length to try: the step's, to the end at most; within a window, where the guard will be zero if it is straight."""
     length, rest = load(record, L.STEP), load(record, L.END) - load(record, L.TIME)
@@ -87,7 +85,6 @@ def attempt(topology, parameters, record, n, work, body, spaces, after):
     return select_less(0.5, hit, event, accepted)
 
 
-@inlined
 def put_status(record, running):
     """Whether the run has ended, otherwise than by an event."""
     zero = 0.0 * running
@@ -98,7 +95,6 @@ def put_status(record, running):
     store(record, L.STATUS, select_less(0.5, running * select_less(status, 0.5, 1.0, 0.0), over, status))
 
 
-@kernel
 def hop_steps(topology, parameters, system, record, trace):
     """record (table 0,): `system` after so many tries (layout.py); trace (table 1, table 2): of each of the first ones the time,
     what it ended with, the phase, and the state with the works at the ports."""
@@ -124,12 +120,10 @@ CALM_APEXES = 5
 FIRST_STEP = 1e-6  # s, after an event
 
 
-@inlined
 def least(a, b):
     return select_less(a, b, a, b)
 
 
-@inlined
 def guard(work, facts, phase):
     """Above zero within the phase, below it behind its end."""
     height, force = load(work, facts + HEIGHT), OF_FORCE * load(work, facts + FORCE)
@@ -138,7 +132,6 @@ def guard(work, facts, phase):
     return select_less(phase, L.FALLING + 0.5, flight, select_less(phase, L.LOADED + 0.5, force, unloaded))
 
 
-@inlined
 def event_of(work, facts, phase):
     """Which event ended the phase."""
     zero, touches = 0.0 * phase, load(work, facts + HEIGHT)
@@ -147,7 +140,6 @@ def event_of(work, facts, phase):
     return select_less(phase, L.FALLING + 0.5, flight, select_less(phase, L.LOADED + 0.5, zero + L.RELEASE, above))
 
 
-@inlined
 def phase_after(work, facts, event):
     """The phase that an event begins."""
     zero = 0.0 * event
@@ -158,13 +150,11 @@ def phase_after(work, facts, event):
     return select_less(event, L.PRESS + 0.5, stance, flight)
 
 
-@inlined
 def change(record, at, there, whether):
     """Entry `at` becomes `there` where whether is 1."""
     store(record, at, select_less(0.5, whether, there, load(record, at)))
 
 
-@inlined
 def count_event(record, facts, work, time, event, hit):
     """What a record keeps of an event: where the foot came down, and how closely events follow each other."""
     down = hit * select_less(event, L.TOUCH_DOWN + 0.5, 1.0, 0.0)
@@ -176,7 +166,6 @@ def count_event(record, facts, work, time, event, hit):
     change(record, L.STATUS, L.CHATTERING + 0.0 * time, crowded)
 
 
-@inlined
 def count_apex(record, nv, event, hit):
     """Apexes, and how many of them in a row repeated the state of the one before, the place along x aside."""
     apex = hit * select_less(L.APEX - 0.5, event, 1.0, 0.0)

@@ -2,7 +2,7 @@
 joints.
 
 The figure shows the topology, not the numbers, so masses, lengths and axes are ours; (b) of the figure, all joints at 0.3, and a
-base that moves, is the state of all checks. Below it what is computed: plain data, shown by `tables` and `pictures`."""
+base that moves, is the state of all checks. Below it the results: plain data, shown by `tables` and `pictures`."""
 
 from __future__ import annotations
 

@@ -155,7 +155,7 @@ def differences(r: LinearizationResult) -> Any:
         best = (d.delta[d.best], d.maximal[d.best])
         axes.plot(*best, "o", color=colour, ms=5)
         axes.annotate(f"{best[1]:.1e} at {best[0]:.0e}", best, xytext=(0, 9), textcoords="offset points", ha="center",
-                      fontsize=7)  # fmt: skip
+                      fontsize=7, bbox={"fc": "white", "ec": "none", "alpha": 0.8, "pad": 1.0})  # fmt: skip
     axes.axhline(r.exact_error, color=GREEN, lw=1.2, label="exact (Tables 5 to 9), maximal error")
     axes.invert_xaxis()
     axes.set(xlabel="step δ (m, rad, m/s, rad/s, N, N m)", ylabel="error / largest entry of the linearisation")

@@ -166,7 +166,7 @@ def frame_pose(robot: PlanarRobot, frame: str, *, reference: Literal["base", "wo
 
 
 def check_robot(robot: object) -> None:
-    """InputError for what is no PlanarRobot."""
+    """InputError for anything that is no PlanarRobot."""
     if not isinstance(robot, PlanarRobot):
         raise InputError(f"robot must be a PlanarRobot, made by freeflyer_papers.planar.robot, got {type(robot).__name__}")
 

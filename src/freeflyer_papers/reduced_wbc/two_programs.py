@@ -186,7 +186,7 @@ class Count(namedtuple("Count", "support program rows level ours equations paper
 
 
 def counts(st: Stance) -> tuple[Count, ...]:
-    """Of the conventional program and both reduced ones."""
+    """Sizes of the conventional program and both reduced ones."""
     chains = st.problem.chains
     numbers = {"n": st.problem.model.nv - 6, "c": st.contacts, "k": st.ends, "m": len(chains.constraint) + 6,
         "u": len(chains.unconstrained)}  # fmt: skip
@@ -227,5 +227,5 @@ def _word(rows: Rows) -> str:
 
 
 def _value(formula: str, numbers: dict[str, int]) -> int:
-    """Of a sum of terms such as "6 c", "n" or "6"."""
+    """Value of a sum of terms such as "6 c", "n" or "6"."""
     return sum(int(np.prod([numbers[x] if x in numbers else int(x) for x in term.split()])) for term in formula.split(" + "))

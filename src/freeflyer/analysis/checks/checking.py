@@ -1,4 +1,4 @@
-"""Checks of a robot: its description, and the laws of its dynamics."""
+"""Checks of a robot: what building its model leaves to judge in its description, and the laws of its dynamics."""
 
 from __future__ import annotations
 
@@ -97,12 +97,7 @@ def _position(joint: Joint) -> Iterator[Finding]:
     for i, (lower, upper) in enumerate(zip(joint.lower, joint.upper, strict=False)):
         which = f" of coordinate {i}" if len(joint.lower) > 1 else ""
         values = {"lower": lower, "upper": upper}
-        if np.isnan(lower) or np.isnan(upper):
-            yield Finding("error", "limit-not-a-number", joint.name, f"a position limit{which} is not a number", values)
-        elif lower > upper:
-            sentence = f"its lower limit{which}, {lower:.4g}, is above its upper limit, {upper:.4g}: no position is allowed"
-            yield Finding("error", "limits-inverted", joint.name, sentence, values)
-        elif lower == upper and joint.kind != "continuous":
+        if lower == upper and joint.kind != "continuous":
             sentence = f"both its position limits{which} are {lower:.4g}: it cannot move; lock it or give it a range"
             yield Finding("warning", "limits-equal", joint.name, sentence, values)
         elif _like_degrees(joint, lower) or _like_degrees(joint, upper):
@@ -120,16 +115,13 @@ def _like_degrees(joint: Joint, limit: float) -> bool:
 
 def _size(joint: Joint, what: str, limits: tuple[float, ...]) -> Iterator[Finding]:
     for limit in limits:
-        if limit < 0 or np.isnan(limit):
-            sentence = f"its {what} limit is {limit:.4g}: it must be a positive number"
-            yield Finding("error", f"{what}-limit-negative", joint.name, sentence, {what: limit})
-        elif limit == 0:
+        if limit == 0:
             sentence = f"its {what} limit is 0: if it is meant to be unlimited, leave the limit out"
             yield Finding("warning", f"{what}-limit-zero", joint.name, sentence, {what: limit})
 
 
 def _missing(description: Description) -> Iterator[Finding]:
-    """One note per joint, naming what it lacks."""
+    """One note per joint about its missing limits."""
     for joint in description.joints:
         if joint.kind in ("fixed", "free", "spherical") or joint.parent == WORLD or joint.mimic is not None:
             continue

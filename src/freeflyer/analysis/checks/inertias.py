@@ -22,35 +22,17 @@ def inertia_findings(description: Description) -> Iterator[Finding]:
     for link in description.links:
         if link.name == WORLD:
             continue
-        problem = _impossible(link)
-        if problem is not None:
-            yield problem
-        elif link.inertia.mass > 0:
+        largest = float(np.abs(link.inertia.rotational).max())
+        if link.inertia.mass > 0:
             yield from _mass_unit(link)
             yield from _triangle(link, welded)
             yield from _inertia_unit(link, scale)
             yield from _far_centre(link, scale)
+        elif largest > 0:
+            yield Finding("error", "inertia-without-mass", link.name,
+                f"it has no mass but an inertia of {largest:.3g} kg m^2: something that turns heavily must weigh",
+                {"inertia": largest})  # fmt: skip
     yield from _massless(description)
-
-
-def _impossible(link: Link) -> Finding | None:
-    """What makes an inertia meaningless: not finite, negative mass, unsymmetric, or inertia without mass."""
-    inertia = link.inertia
-    values = np.concatenate([[inertia.mass], inertia.com, inertia.rotational.ravel()])
-    if not np.all(np.isfinite(values)):
-        return Finding("error", "not-finite", link.name, "its mass, centre of mass or inertia is not a finite number")
-    if inertia.mass < 0:
-        sentence = f"its mass is {inertia.mass:.6g} kg: a mass cannot be negative"
-        return Finding("error", "negative-mass", link.name, sentence, {"mass": inertia.mass})
-    largest = float(np.abs(inertia.rotational).max())
-    skew = float(np.abs(inertia.rotational - inertia.rotational.T).max())
-    if skew > tol.FILE_INERTIA_ROUNDING * largest:
-        sentence = f"its inertia is not symmetric: entries differ by {skew:.3g} kg m^2 across the diagonal"
-        return Finding("error", "unsymmetric-inertia", link.name, sentence, {"difference": skew})
-    if inertia.mass == 0 and largest > 0:
-        sentence = f"it has no mass but an inertia of {largest:.3g} kg m^2: something that turns heavily must weigh"
-        return Finding("error", "inertia-without-mass", link.name, sentence, {"inertia": largest})
-    return None
 
 
 def _mass_unit(link: Link) -> Iterator[Finding]:
@@ -84,7 +66,7 @@ def _triangle(link: Link, welded: Callable[[str], Inertia]) -> Iterator[Finding]
 
 
 def _excess(moments: np.ndarray) -> tuple[str, float]:
-    """(what is violated, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
+    """(violated condition, by how much) for principal moments (3,), ascending; a plate or a rod is just within."""
     if moments[0] < -tol.INERTIA_ROUNDING * abs(moments[2]):
         return "negative-inertia", float(-moments[0])
     excess = float(moments[2] - moments[0] - moments[1])

@@ -1,1 +1,1 @@
-"""Timings of freeflyer and its peers: data (`algorithms`, `robots`), one runner, results that plots and tables take."""
+"""Timings of freeflyer: what is timed (`algorithms`), one runner, results that plots and tables take."""

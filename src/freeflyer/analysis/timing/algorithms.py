@@ -1,4 +1,4 @@
-"""What is timed: one row per algorithm, and how to call ours for one state and for a batch; a simulation's step; and the
+"""The timed algorithms: one row for each, and how to call ours for one state and for a batch; a simulation's step; and the
 robots that this machine has."""
 
 from __future__ import annotations
@@ -7,7 +7,7 @@ import inspect
 import os
 import sysconfig
 from collections import namedtuple
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator
 from functools import lru_cache, partial
 from importlib import import_module
 from pathlib import Path
@@ -31,7 +31,7 @@ from freeflyer.sim.simulating import simulate
 
 
 class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
-    """`name` is a function of freeflyer, and after a comma what is given besides: "gravity", or a number of wrenches (prepared), of
+    """`name` is a function of freeflyer, and after a comma a further argument: "gravity", or a number of wrenches (prepared), of
     frames, or of contacts that hold frames in all directions. `arguments` are fields of States, or `frame`; `axes`: which of a
     result's axes for one state run over velocity coordinates."""
 
@@ -42,7 +42,7 @@ class Algorithm(namedtuple("Algorithm", "name arguments axes", defaults=((),))):
 
     @property
     def variant(self) -> str:
-        """What is given besides."""
+        """Further arguments."""
         return self.name.partition(", ")[2]
 
     @property
@@ -158,76 +158,56 @@ def held_frames(model: Any, count: int) -> tuple[str, ...]:
 
 DT, COUNT = 1e-3, 50
 INTEGRATORS = ("rk4", "semi-implicit")
-# of a model, q (nq,) and v (nv,), dt, steps: its name and a call that runs them, by our integrators' names; none if it cannot
-StepPeer = Callable[[Model, np.ndarray, np.ndarray, float, int], tuple[str, Mapping[str, Callable[[], object]]]]
 
 
-def step_times(robots: Iterable[BenchRobot], peer: StepPeer | None, blocks: int,
-               progress: Progress) -> tuple[StepTiming, ...]:  # fmt: skip
+def step_times(models: Iterable[Model], blocks: int, progress: Progress) -> tuple[StepTiming, ...]:
     """us a step of each integrator, on each robot; "rk4, contacts": standing on its feet, where it has some by name."""
     found = []
-    for robot in robots:
-        progress(0.0, f"{robot.model.name}: steps")
-        model = close_loops(robot.model)
-        q, v = model.neutral, 0.1 * np.random.default_rng(1).standard_normal(model.nv)
-        ours: dict[str, Callable[[], object]] = {name: _run(model, q, v, None, name) for name in INTEGRATORS}
+    for robot in models:
+        progress(0.0, f"{robot.name}: steps")
+        model = close_loops(robot)
+        q, v = start_of_steps(model)
+        ours: dict[str, Callable[[], object]] = {name: run_of(model, q, v, None, name) for name in INTEGRATORS}
         ours |= _standing(model, q, v)
-        label, peers = peer(model, q, v, DT, COUNT) if peer and not model.reduction else ("", {})
-        names = list(ours)
-        times = time_interleaved([*ours.values(), *(peers[name] for name in names if name in peers)], blocks, 0.03)
-        taken = dict(zip([name for name in names if name in peers], times[len(names) :]))
-        for name, time in zip(names, times):
-            theirs = taken[name] / COUNT if name in taken else None
-            found.append(StepTiming(model.name, name, time / COUNT, label if theirs else None, theirs))
+        times = time_interleaved([*ours.values()], blocks, 0.03)
+        found += [StepTiming(model.name, name, time / COUNT) for name, time in zip(ours, times)]
     return tuple(found)
 
 
-def _run(model: Model, q: np.ndarray, v: np.ndarray, held: Any, integrator: str) -> Callable[[], object]:
+def start_of_steps(model: Model) -> tuple[np.ndarray, np.ndarray]:
+    return model.neutral, 0.1 * np.random.default_rng(1).standard_normal(model.nv)
+
+
+def run_of(model: Model, q: np.ndarray, v: np.ndarray, held: Any, integrator: str) -> Callable[[], object]:
     return lambda: simulate(model, q, v, dt=DT, duration=DT * COUNT, constraints=held, integrator=integrator)
 
 
 def _standing(model: Model, q: np.ndarray, v: np.ndarray) -> dict[str, Callable[[], object]]:
     try:
         stance = ConstraintSet(model, contacts.feet_by_name(model))
-        return {"rk4, contacts": _run(model, q, project_velocity(model, q, v, constraints=stance), stance, "rk4")}
+        return {"rk4, contacts": run_of(model, q, project_velocity(model, q, v, constraints=stance), stance, "rk4")}
     except FreeflyerError:
         return {}
 
 
-class BenchRobot(namedtuple("BenchRobot", "model urdf mjcf", defaults=(None,))):
-    """A robot to time, and the URDF or MJCF file it comes from, which a peer can read too; None without."""
-
-
-def default_robots() -> Iterator[BenchRobot]:
+def default_robots() -> Iterator[Model]:
     """TALOS (example-robot-data), a floating chain of 50 links, the humanoid, a quadruped, arms of 1, 2 and 6 joints; of folder
     FREEFLYER_MODELS TOCABI, and with loops the five-bar, Cassie and Kangaroo."""
     talos = example_urdf("talos_reduced.urdf")
     if talos is not None:
-        yield from_file(talos)
-    for model in (robots.chain(50, base="free"), robots.make("humanoid"), robots.make("quadruped"), *map(robots.chain, (6, 2, 1))):
-        yield BenchRobot(model, None)
+        yield load(talos)
+    yield from (robots.chain(50, base="free"), robots.make("humanoid"), robots.make("quadruped"), *map(robots.chain, (6, 2, 1)))
     if not os.environ.get("FREEFLYER_MODELS"):
         return
     folder = Path(os.environ["FREEFLYER_MODELS"])
     if tocabi := sorted((folder / "tocabi").glob("*.urdf")):
-        yield from_file(tocabi[0])
+        yield load(tocabi[0])
     five_bar = folder / "five_bar"
     if (five_bar / "robot.yaml").is_file():
-        yield from_file(five_bar / "robot.urdf", base="fixed", loops=five_bar / "robot.yaml")
+        yield load(five_bar / "robot.urdf", base="fixed", loops=five_bar / "robot.yaml")
     for path in (folder / "cassie" / "cassie.xml", folder / "kangaroo" / "kangaroo.xml"):
         if path.is_file():
-            yield from_file(path)
-
-
-def from_file(path: Path, **options: Any) -> BenchRobot:
-    """A robot from a file; a URDF file is handed to the peer as it is."""
-    return robot_of_file(load(path, **options), path)
-
-
-def robot_of_file(model: Any, path: Path | None) -> BenchRobot:
-    """A model and the file it was loaded from, if any."""
-    kind = "" if path is None else path.suffix.lower()
-    return BenchRobot(model, path if kind == ".urdf" else None, path if kind in (".xml", ".mjcf") else None)
+            yield load(path)
 
 
 def example_urdf(name: str) -> Path | None:

@@ -1,5 +1,4 @@
-"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; and robots with their loops closed,
-beside peers if some are given."""
+"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; and robots with their loops closed."""
 
 from __future__ import annotations
 
@@ -7,14 +6,13 @@ from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from functools import lru_cache, partial
-from pathlib import Path
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
 from freeflyer import contacts, linkages
-from freeflyer.analysis.timing.results import Call, ClosedTiming, ClosedTimings, PeerTiming, no_collection, time_interleaved
+from freeflyer.analysis.timing.results import ClosedTiming, ClosedTimings, no_collection, time_interleaved
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
@@ -40,13 +38,13 @@ class Contestant(namedtuple("Contestant", "name cycle states")):
 
 
 class CycleTiming(namedtuple("CycleTiming", "name cycles median slow slowest")):
-    """Of one contestant: us a cycle, the median, the 99.9th percentile and the slowest of so many cycles."""
+    """Times of one contestant, us a cycle: the median, the 99.9th percentile and the slowest of so many cycles."""
 
 
 def cycle_times(contestants: Sequence[Contestant], rounds: int = 3, clock: Callable[[], float] = perf_counter,
                 turn: int = 50) -> tuple[CycleTiming, ...]:  # fmt: skip
-    """Times of the contestants, in turns of `turn` cycles; a round before, for caches and compiling, does not count. Turns of one
-    cycle show what a cycle costs between other work, which takes its place in the processor's caches.
+    """Times of the contestants, in turns of `turn` cycles; a round before, for caches and compiling, does not count. Turns of
+    one cycle show the cost of a cycle between other work, which takes its place in the processor's caches.
 
     `clock` gives seconds: on a machine that others use, time.thread_time leaves out what they take."""
     times = [np.empty(rounds * len(c.states)) for c in contestants]
@@ -146,32 +144,19 @@ def control_times(progress: Progress, count: int = 1000, rounds: int = 3) -> Con
     return ControlTimings(own, cycle_times(limited_contestants(problem, q, count), rounds))
 
 
-# of a model and its own MJCF file: other libraries that hold the same closed robot, with notes on those that are missing. `compare`
-# gives a label, a call to time, how far its answer is from ours, by which means; `softness` pairs as in ClosedTimings
-MakeClosedPeers = Callable[[Any, Path | None], tuple[Sequence[Any], Sequence[str]]]
-
-
-def time_closed(model: Any, mjcf: Path | None, make_peers: MakeClosedPeers | None, batch: int, blocks: int,
-        block_seconds: float, progress: Progress) -> ClosedTimings:  # fmt: skip
-    """All quantities at one closed state. `mjcf`: the robot's own file, if it is MJCF, which peers may read."""
+def time_closed(model: Any, batch: int, blocks: int, block_seconds: float, progress: Progress) -> ClosedTimings:
+    """All quantities at one closed state."""
     s, split = closed_state(model), linkages.partition(model)
     many = ClosedState(s.closed, *(np.tile(x, (batch, 1)) for x in s[1:]))  # cost is not of the numbers
-    peers, notes = make_peers(model, mjcf) if make_peers else ((), ())
     rows = []
     for quantity, evaluate in QUANTITIES.items():
         progress(0.0, f"{model.name}, loops closed: {quantity}")
         one, all_states = (partial(evaluate, model, x) for x in (s, many))
-        found = [x for p in peers for x in p.compare(model, s, quantity, one())]
-        calls: list[Call] = [one, *(call for _, call, _, _ in found if call is not None)]
-        ours, *theirs = time_interleaved(calls, blocks, block_seconds)
+        (call,) = time_interleaved([one], blocks, block_seconds)
         (state,) = time_interleaved([all_states], max(5, blocks // 2), block_seconds)
-        times = iter(theirs)
-        beside = [PeerTiming(label, None if call is None else next(times), gap, means) for label, call, gap, means in found]
-        rows.append(ClosedTiming(quantity, ours, state / batch, tuple(beside)))
-    softness = tuple(pair for p in peers for pair in p.softness(model, s))
+        rows.append(ClosedTiming(quantity, call, state / batch))
     residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
-    return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows),
-        softness, tuple(notes))  # fmt: skip
+    return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows))
 
 
 class ClosedState(namedtuple("ClosedState", "closed q u u_dot v a tau tau_u")):

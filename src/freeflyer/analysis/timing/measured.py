@@ -1,4 +1,4 @@
-"""A benchmark: its parts measured, ours alone or beside others, and shown as tables."""
+"""A benchmark: its parts measured, and shown as tables."""
 
 from __future__ import annotations
 
@@ -6,25 +6,21 @@ import json
 import os
 import subprocess
 import sys
-from collections import namedtuple
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import islice
 from tempfile import TemporaryDirectory
 
 from freeflyer.analysis.timing import results as R, runner
-from freeflyer.analysis.timing.algorithms import BenchRobot, default_robots, step_times
+from freeflyer.analysis.timing.algorithms import default_robots, step_times
 from freeflyer.analysis.timing.control_cycles import ControlTimings, control_times
 from freeflyer.errors import FreeflyerError
+from freeflyer.model import Model
 from freeflyer.progress import Progress
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import microseconds as us, short_repr
 
 PARTS = ("robots", "batches", "scaling", "simulation", "control", "start")
-
-
-class Peers(namedtuple("Peers", "robot closed step", defaults=(None, None, None))):
-    """Other libraries that are timed beside us: a MakePeer, a MakeClosedPeers, a StepPeer; none of them by default."""
 
 
 @dataclass(frozen=True)
@@ -47,7 +43,7 @@ class Bench:
         return html_tables(self.conditions(), self.tables())
 
     def conditions(self) -> str:
-        """The machine, its versions, and what a call costs at least."""
+        """The machine, its versions, and the least cost of a call."""
         m = self.machine
         versions = ", ".join(f"{k} {v}" for k, v in m.versions.items())
         line = f"{m.cpu}, {m.cores} cores, {m.architecture}, {m.system}, Python {m.python}; {versions}"
@@ -71,22 +67,19 @@ class Bench:
         return tables + ([start_table(self.start)] if self.start else [])
 
 
-def measure(parts: Collection[str], named: Sequence[BenchRobot], effort: runner.Effort, progress: Progress,
-        peers: Peers | None = None) -> Bench:  # fmt: skip
+def measure(parts: Collection[str], named: Sequence[Model], effort: runner.Effort, progress: Progress) -> Bench:
     """Times of some of PARTS, on the named robots or the usual ones."""
-    beside = peers or Peers()
-
-    def first() -> Iterable[BenchRobot]:
+    def first() -> Iterable[Model]:
         return named or islice(default_robots(), 1)
 
     wanted = {part: part in parts for part in PARTS}
     return Bench(R.machine(), R.floor() if wanted["robots"] else None,
-        tuple(runner.time_robot(c.model, urdf=c.urdf, mjcf=c.mjcf, make_peer=beside.robot, closed_peers=beside.closed,
-        effort=effort, progress=progress) for c in named or default_robots()) if wanted["robots"] else (),
-        runner.batches(first(), beside.robot, effort, progress) if wanted["batches"] else (),
-        runner.scaling(runner.CHAIN_SIZES, beside.robot, progress) if wanted["scaling"] else (),
+        tuple(runner.time_robot(model, effort=effort, progress=progress) for model in named or default_robots())
+            if wanted["robots"] else (),
+        runner.batches(first(), effort, progress) if wanted["batches"] else (),
+        runner.scaling(runner.CHAIN_SIZES, progress) if wanted["scaling"] else (),
         start_times(runner.NAMES, progress) if wanted["start"] else None,
-        step_times(first(), beside.step, effort.blocks, progress) if wanted["simulation"] else (),
+        step_times(first(), effort.blocks, progress) if wanted["simulation"] else (),
         control_times(progress) if wanted["control"] else None)  # fmt: skip
 
 
@@ -138,26 +131,21 @@ def _run(script: str, *arguments: str, **environment: str) -> float:
     return float(json.loads(done.stdout.strip().splitlines()[-1]))
 
 
-def _times(x: float | None) -> str:
+def times(x: float | None) -> str:
+    """How many times as fast, as tables show it."""
     return "-" if x is None else f"{x:.2f}x" if x < 10 else f"{x:.0f}x"
 
 
 def robot_table(r: R.RobotTimings) -> Table:
-    peer = next((t.peer for t in r.rows if t.peer), None)
     columns = ["algorithm", "us a call", "out=", "us a state", "fresh", f"{r.threads} threads", "gain"]
     special = any(t.special_call for t in r.rows)
     columns += ["own code: call", "gain", "batch", "gain"] if special else []
-    if peer:
-        columns += [f"{peer}: call", "batch", "faster: call", "batch", "agrees to"]
     rows = []
     for t in r.rows:
         row = [t.algorithm, us(t.call), us(t.call_out), us(t.batch), us(t.batch_fresh), us(t.batch_threads)]
-        row += [_times(t.ratio_threads)]
+        row += [times(t.ratio_threads)]
         if special:
-            row += [us(t.special_call), _times(t.gain_call), us(t.special_batch), _times(t.gain_batch)]
-        if peer:
-            agreed = "-" if t.difference is None else f"{t.difference:.0e}"
-            row += [us(t.peer_call), us(t.peer_batch), _times(t.ratio_call), _times(t.ratio_batch), agreed]
+            row += [us(t.special_call), times(t.gain_call), us(t.special_batch), times(t.gain_batch)]
         rows.append(row)
     title = f"{r.robot}: nq {r.nq}, nv {r.nv}; batches of {r.batch_size} states"
     return Table(title, columns, rows, range(1, len(columns)), _summary(r))
@@ -165,38 +153,31 @@ def robot_table(r: R.RobotTimings) -> Table:
 
 def _summary(r: R.RobotTimings) -> str:
     parts = [f"medians of {r.blocks} blocks of calls ({r.batch_blocks} for batches)"]
-    fields = ("ratio_call", "ratio_batch", "ratio_threads", "gain_call", "gain_batch")
+    fields = ("ratio_threads", "gain_call", "gain_batch")
     means = [R.geometric_mean(getattr(t, field) for t in r.rows) for field in fields]
-    words = ("one call {}x the peer's speed", "a batch on one thread {}x", "{}x more with " + f"{r.threads} threads",
-        "one call {}x by code for the robot alone", "a batch {}x")  # fmt: skip
+    words = ("{}x more with " + f"{r.threads} threads", "one call {}x by code for the robot alone", "a batch {}x")
     parts += [word.format(f"{mean:.2f}") for word, mean in zip(words, means, strict=True) if mean is not None]
-    slower = [t.algorithm for t in r.rows if t.ratio_call is not None and t.ratio_call < 1]
-    parts += [f"slower than the peer for one call: {', '.join(slower)}"] if slower else []
-    loops = sorted({t.algorithm for t in r.rows if (t.peer_batch_means or "").endswith("InParallel")})
-    if loops:
-        functions = " and ".join(loops)
-        parts.append(f"the peer's batch is its parallel function on one thread for {functions}, a Python loop otherwise")
     parts += [r.note] if r.note else []
     return "geometric means and notes: " + "; ".join(parts)
 
 
 def batches_table(name: str, sizes: Sequence[R.RobotTimings]) -> Table:
     own = [x for x in sizes if x.robot == name]
-    rows = [(t.algorithm, str(x.batch_size), us(t.batch), us(t.batch_fresh), us(t.batch_threads), _times(t.ratio_threads),
-        us(t.peer_batch), _times(t.ratio_batch)) for x, t in R.by_algorithm(own)]  # fmt: skip
+    rows = [(t.algorithm, str(x.batch_size), us(t.batch), us(t.batch_fresh), us(t.batch_threads), times(t.ratio_threads))
+        for x, t in R.by_algorithm(own)]  # fmt: skip
     prices = {t.algorithm: runner.call_overhead(own, t.algorithm) for t in own[0].rows}
     shown = ", ".join(f"{a} {price:.1f}" for a, price in prices.items() if price is not None)
-    columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain", "peer", "faster")
+    columns = ("algorithm", "states", "us a state", "fresh", "threads", "gain")
     return Table(f"{name}: batches on one thread and on several", columns, rows, range(1, len(columns)),
         f"us of a call beside its states, by the two shortest batches: {shown}")  # fmt: skip
 
 
 def scaling_table(chains: Sequence[R.RobotTimings]) -> Table:
-    rows = [(str(x.bodies), str(x.nv), t.algorithm, us(t.call), us(t.batch), f"{1e3 * t.batch / x.bodies:.2f}",
-        us(t.peer_call), _times(t.ratio_call)) for x, t in R.by_algorithm(chains)]  # fmt: skip
-    columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body", "peer: call", "faster")
+    rows = [(str(x.bodies), str(x.nv), t.algorithm, us(t.call), us(t.batch), f"{1e3 * t.batch / x.bodies:.2f}")
+        for x, t in R.by_algorithm(chains)]  # fmt: skip
+    columns = ("bodies", "nv", "algorithm", "us a call", "us a state", "ns a body")
     title = "scaling: chains, batches of 256 states on one thread"
-    return Table(title, columns, rows, (0, 1, 3, 4, 5, 6, 7), _exponents(chains))
+    return Table(title, columns, rows, (0, 1, 3, 4, 5), _exponents(chains))
 
 
 def _exponents(chains: Sequence[R.RobotTimings]) -> str:
@@ -205,20 +186,12 @@ def _exponents(chains: Sequence[R.RobotTimings]) -> str:
         call, batch = (runner.exponent(chains, algorithm, field) for field in ("call", "batch"))
         if call is not None and batch is not None:
             lines.append(f"{algorithm} grows as bodies^{call:.2f} a call, ^{batch:.2f} a state of a batch")
-    compared = [x.bodies for x in chains if x.rows[0].peer_call is not None]
-    if compared and max(compared) < max(x.bodies for x in chains):
-        lines.append(f"the peer stops at {max(compared)} bodies: its workspace grows with the cube of nv")
     return "; ".join(lines)
 
 
 def steps_table(steps: tuple[R.StepTiming, ...]) -> Table:
-    rows = []
-    for s in steps:
-        ratio = None if s.peer_step is None else s.peer_step / s.step
-        rows.append((s.robot, s.integrator, us(s.step), us(s.peer_step), _times(ratio)))
-    peer = next((s.peer for s in steps if s.peer), "peer")
-    columns = ("robot", "integrator", "us a step", f"{peer}'s", "faster")
-    return Table("simulation: a step of whole runs, called from Python", columns, rows, (2, 3, 4))
+    rows = [(s.robot, s.integrator, us(s.step)) for s in steps]
+    return Table("simulation: a step of whole runs, called from Python", ("robot", "integrator", "us a step"), rows, (2,))
 
 
 def start_table(s: R.Start) -> Table:
@@ -228,25 +201,7 @@ def start_table(s: R.Start) -> Table:
 
 
 def closed_table(robot: str, c: R.ClosedTimings) -> Table:
-    """The rows, below each the functions of the peers and their differences; errors by softness in the note."""
-    compared = any(row.peers for row in c.rows)
-    columns = ["loops closed", "us a call", "us a state", *(("beside", "us a call", "faster", "agrees to") if compared else ())]
-    rows = []
-    for row in c.rows:
-        line = [row.quantity, us(row.call), us(row.batch)]
-        if not row.peers:
-            rows.append([*line, *(("", "-", "-", "-") if compared else ())])
-        for p in row.peers:
-            faster = "-" if p.call is None else f"{p.call / row.call:.1f}x"
-            agrees = "-" if p.difference is None else f"{p.difference:.0e}"
-            rows.append([*line, f"{p.peer}: {p.means}", us(p.call), faster, agrees])
-            line = ["", "", ""]
+    rows = [(row.quantity, us(row.call), us(row.batch)) for row in c.rows]
     size = f"nu {c.nu}, {c.constraints} rows of rank {c.rank}, open by {c.residual:.1e}"
-    title = f"{robot}, loops closed: {size}; batches of {c.batch_size}"
-    parts = [f"medians of {c.blocks} blocks of calls"]
-    parts += ["agreement at one state, relative to the largest entry"] if compared else []
-    parts += c.notes
-    if c.softness:
-        faded = ", ".join(f"{gap:.1e} at {1.0 - x:g}" for x, gap in c.softness)
-        parts += [f"the equalities of a peer are soft; its accelerations miss the rigid ones by impedance: {faded}"]
-    return Table(title, columns, rows, [k for k in range(1, len(columns)) if k != 3], "; ".join(parts))
+    return Table(f"{robot}, loops closed: {size}; batches of {c.batch_size}", ("loops closed", "us a call", "us a state"), rows,
+        (1, 2), f"medians of {c.blocks} blocks of calls")  # fmt: skip

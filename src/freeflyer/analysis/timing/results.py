@@ -1,4 +1,4 @@
-"""What a benchmark measured. Times are in microseconds; None where there is nothing to measure. The clock: contestants run blocks
+"""Results of a benchmark. Times are in microseconds; None where there is nothing to measure. The clock: contestants run blocks
 of calls in turn, and the median over blocks counts."""
 
 from __future__ import annotations
@@ -24,14 +24,12 @@ class Machine(namedtuple("Machine", "cpu cores architecture system python versio
     """Where the timings were taken."""
 
 
-class Timing(namedtuple("Timing", (
-    "algorithm call call_out batch batch_fresh batch_threads peer peer_call peer_batch peer_batch_means "
-    "difference special_call special_batch"), defaults=(None, None))):  # fmt: skip
+class Timing(namedtuple("Timing", "algorithm call call_out batch batch_fresh batch_threads special_call special_batch",
+    defaults=(None, None))):  # fmt: skip
     """One algorithm on one robot: us a call for one state, us a state in a batch; medians over interleaved blocks.
 
     `call` and `batch_fresh` make new arrays; `call_out` and `batch` write into given ones where there is `out=`. `batch` uses one
-    thread, `batch_threads` all `threads`. `difference` is the largest difference between our result and the peer's at the same
-    state, relative to the largest entry. `special_call`, `special_batch`: by code for the robot alone, as `call_out`, `batch`."""
+    thread, `batch_threads` all `threads`. `special_call`, `special_batch`: by code for the robot alone, as `call_out`, `batch`."""
 
     @property
     def gain_call(self) -> float | None:
@@ -43,40 +41,25 @@ class Timing(namedtuple("Timing", (
         return None if self.special_batch is None else self.batch / self.special_batch
 
     @property
-    def ratio_call(self) -> float | None:
-        return None if self.peer_call is None else self.peer_call / self.call
-
-    @property
-    def ratio_batch(self) -> float | None:
-        return None if self.peer_batch is None else self.peer_batch / self.batch
-
-    @property
     def ratio_threads(self) -> float | None:
         return None if self.batch_threads is None else self.batch / self.batch_threads
 
 
-class PeerTiming(namedtuple("PeerTiming", "peer call difference means")):
-    """A peer beside one row: us a call (None: not timed), the largest difference relative to its largest entry, by what."""
-
-
-class ClosedTiming(namedtuple("ClosedTiming", "quantity call batch peers")):
+class ClosedTiming(namedtuple("ClosedTiming", "quantity call batch")):
     """One quantity of a closed robot: us a call, us a state in a batch on one thread; medians over interleaved blocks."""
 
 
-class ClosedTimings(namedtuple("ClosedTimings", "nu constraints rank residual batch_size blocks rows softness notes")):
-    """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad).
-
-    `softness`: pairs of a softness of a peer's constraints (1 - impedance) and how far its accelerations then are from the rigid
-    ones, relative to the largest. `notes`: why peers are missing."""
+class ClosedTimings(namedtuple("ClosedTimings", "nu constraints rank residual batch_size blocks rows")):
+    """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad)."""
 
 
 class RobotTimings(namedtuple("RobotTimings",
     "robot nq nv bodies batch_size threads blocks batch_blocks rows note closed", defaults=(None,))):  # fmt: skip
-    """All algorithms on one robot; medians over so many blocks. `note`: why it has no peer."""
+    """All algorithms on one robot; medians over so many blocks. `note`: why its loops are open."""
 
 
-class StepTiming(namedtuple("StepTiming", "robot integrator step peer peer_step")):
-    """One integrator on a robot: us a step of a whole run, and of the peer's."""
+class StepTiming(namedtuple("StepTiming", "robot integrator step")):
+    """One integrator on a robot: us a step of a whole run."""
 
 
 class FirstCall(namedtuple("FirstCall", "algorithm cold cached")):
@@ -100,10 +83,6 @@ def geometric_mean(ratios: Iterable[float | None]) -> float | None:
 
 
 Call = Callable[[], object]
-
-
-class NoPeerError(Exception):
-    """Why a robot cannot be put beside another library; the sentence goes under its table."""
 
 
 def time_interleaved(calls: Sequence[Call], blocks: int, block_seconds: float) -> list[float]:
@@ -182,7 +161,7 @@ PACKAGES = ("freeflyer", "numpy", "llvmlite", "pin", "mujoco", "daqp", "tsid", "
 
 
 def machine() -> Machine:
-    """Describe this machine: CPU, usable cores, versions of what is timed."""
+    """Describe this machine: CPU, usable cores, versions of the timed packages."""
     return Machine(cpu=_cpu(), cores=usable_cores(), architecture=platform.machine(),
         system=f"{platform.system()} {platform.release()}", python=platform.python_version(),
         versions={name: found for name in PACKAGES if (found := _version(name)) is not None})  # fmt: skip

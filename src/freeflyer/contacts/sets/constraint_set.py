@@ -1,4 +1,4 @@
-"""Constraint sets: what is held, rolls, is locked or is closed, as rows of one Jacobian.
+"""Constraint sets: contacts, rolling, locks and loops, as rows of one Jacobian.
 
 Jacobian, bias and residual come from compiled code on trees, and on closed models in their own velocities."""
 
@@ -275,7 +275,7 @@ def refuse_rolling(constraints: ConstraintSet) -> None:
 
 
 def check_set(model: Model, constraints: Any) -> None:
-    """InputError for what is no set, one of another model, or one of the same model with its loops open in place of closed."""
+    """InputError for anything but a set of this model, also for a set of its tree with open loops."""
     instance("constraints", constraints, ConstraintSet)
     if constraints.model.same_robot(model):
         return

@@ -24,7 +24,7 @@ MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
-    """Of a tree's loops and couplings: the rows that are kept, the name of the loop or coupling of each, what they touch."""
+    """Loops and couplings of a tree: the rows that are kept, the name of the loop or coupling of each, and their links."""
 
     rows: list[int]
     names: tuple[str, ...]
@@ -45,8 +45,8 @@ class Entry(NamedTuple):
 
 @dataclass(eq=False)
 class Tree:
-    """What sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the world, or
-    -1. Kept after their first use: paths of frames, points and table entries of contacts, loops."""
+    """Data that sets of one tree share: its arrays, as a set's begin, and `before` (nv): the next coordinate on the way to the
+    world, or -1. Kept after their first use: paths of frames, points and table entries of contacts, loops."""
 
     before: list[int]
     topology: bytes  # the tree's, saying that a table of a set follows; a set's own memory, which nothing can write to
@@ -74,7 +74,7 @@ _trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
 
 
 def tree_of(model: Model) -> Tree:
-    """What sets of the tree `model` share."""
+    """Data that sets of the tree `model` share."""
     try:
         return _trees[model]
     except KeyError:

@@ -8,7 +8,6 @@ Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", 
 (METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
-from freeflyer.kernels.backend import inlined
 from freeflyer.kernels.compiler import call_layout as L
 from freeflyer.kernels.compiler.meanings import objects as C
 from freeflyer.kernels.entry import OK, ROWS, SCRATCH, STATES, value
@@ -21,7 +20,6 @@ PACKED_ROW = SHAPE_ROW + SHAPE * L.MAX_ARRAYS
 WORDS = PACKED_ROW + 6 * L.MAX_ARRAYS
 
 
-@inlined
 def is_array(known, x, axes, flags):
     """Whether an object is a plain float64 array of so many axes, with these flags."""
     return (
@@ -32,7 +30,6 @@ def is_array(known, x, axes, flags):
     )
 
 
-@inlined
 def integer(x):
     """The value of an int object; -1 if it has more than 64 bits."""
     value = C.as_integer(x)
@@ -41,7 +38,6 @@ def integer(x):
     return value
 
 
-@inlined
 def lead(known, x, axes):
     """The length of the batch axis that comes before so many axes: 0 without one, -1 for no such array and for no states."""
     if is_array(known, x, axes, L.READABLE):
@@ -52,7 +48,6 @@ def lead(known, x, axes):
     return states if states > 0 else -1
 
 
-@inlined
 def batch_states(known, entry, arguments):
     """How many states the inputs hold: 0 for one state without batch axes."""
     for k in range(entry[L.OWN_INPUTS]):
@@ -62,7 +57,6 @@ def batch_states(known, entry, arguments):
     return 0
 
 
-@inlined
 def are_wrenches(known, x):
     """Whether x is a tuple of arrays (6,), MOST at most."""
     if C.word(x, L.TYPE) != known[L.TUPLE] or C.tuple_size(x) > L.MAX_ARRAYS:
@@ -74,12 +68,10 @@ def are_wrenches(known, x):
     return True
 
 
-@inlined
 def is_model(known, x):
     return C.word(x, L.TYPE) == known[L.CAPSULE] and C.word(x, L.NAME) == known[L.MODEL]
 
 
-@inlined
 def fits(known, entry, arguments, states):
     """Whether the arguments are arrays of so many states, or of one that all share, and integers."""
     inputs = entry[L.INPUTS]
@@ -101,7 +93,6 @@ def fits(known, entry, arguments, states):
     return True
 
 
-@inlined
 def put_shape(topology, entry, k, states, shape):
     """Writes the shape of output k and, behind it, how many axes it has; returns how many numbers of one state it holds."""
     at, first, size = L.LAYOUT + entry[L.INPUTS] + L.OUTPUT_WORDS * k, 1 if states > 0 else 0, 1
@@ -113,7 +104,6 @@ def put_shape(topology, entry, k, states, shape):
     return size
 
 
-@inlined
 def has_shape(x, shape):
     found = C.integers_at(C.word(x, L.SHAPE))
     for k in range(shape[AXES]):
@@ -122,7 +112,6 @@ def has_shape(x, shape):
     return True
 
 
-@inlined
 def are_outputs(known, outputs, out, shapes):
     """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
     if outputs > 1 and (C.word(out, L.TYPE) != known[L.TUPLE] or C.tuple_size(out) != outputs):
@@ -134,7 +123,6 @@ def are_outputs(known, outputs, out, shapes):
     return True
 
 
-@inlined
 def new_outputs(known, outputs, shapes):
     """A new array, or a tuple of several; 0 with Python's error where there is no memory."""
     made = C.new_tuple(outputs) if outputs > 1 else 1
@@ -150,7 +138,6 @@ def new_outputs(known, outputs, shapes):
     return made
 
 
-@inlined
 def refused(known):
     C.incref(known[L.NONE])
     return known[L.NONE]

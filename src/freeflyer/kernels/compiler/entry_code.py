@@ -7,7 +7,8 @@ from collections.abc import Callable
 
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
-    all_below, from_entry, gather, inlined, kernel, load, load_int, row_width, scatter, times_zero, workspace, zero_entries,
+    all_below, as_numbers, from_entry, gather, load, load_int, pack_lanes, release, row_width, scatter, taken,
+    times_zero, workspace, zero_entries,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls
 from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record
@@ -18,8 +19,9 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.sim.layout import GROUND, N_KEPT
 from freeflyer.kernels.model.layout import LINKAGE_AT, N_QUATERNIONS, QUATERNIONS_AT, TABLE_KIND
 
+FAR = 2**20  # numbers of an output that the nearer memories do not hold
 
-@kernel
+
 def finite(x, n):
     """Whether the first n entries are neither NaN nor infinite."""
     total = 0.0
@@ -28,7 +30,6 @@ def finite(x, n):
     return total == 0.0
 
 
-@kernel
 def no_nan(x, n):
     fine = True
     for i in range(n):
@@ -36,7 +37,6 @@ def no_nan(x, n):
     return fine
 
 
-@kernel
 def unit_quaternions(topology, q):
     at = load_int(topology, QUATERNIONS_AT)
     for k in range(load_int(topology, N_QUATERNIONS)):
@@ -47,7 +47,6 @@ def unit_quaternions(topology, q):
     return True
 
 
-@kernel
 def first_refused(topology, rows, n, first, stop, units):
     """The first of the rows (n numbers each) from `first` to before `stop` that is not finite, or, with `units`, whose quaternions
     are not of unit length; or `stop`."""
@@ -58,13 +57,11 @@ def first_refused(topology, rows, n, first, stop, units):
     return stop
 
 
-@kernel
 def row_need(lanes, numbers):
     """Numbers of scratch for an input or output of so many numbers a state, `lanes` states at a time."""
     return lanes * (numbers + 8)
 
 
-@kernel
 def scratch_need(topology, lanes, square):
     """Numbers of scratch that are enough for any entry on this model, `lanes` states at a time."""
     bodies, row = load_int(topology, L.N_BODIES) + 9, load_int(topology, L.COLUMN_ROW) + 8
@@ -87,7 +84,6 @@ def scratch_need(topology, lanes, square):
     return lanes * need + 64
 
 
-@inlined
 def misfit(rows, options_of, inputs, sharable, topology, options, sizes):
     """Number of the last input, option or output that does not fit the model, or -1. `rows`, `options_of`: shapes and ends as
     formulas; `sharable`: of how many inputs states may share one row."""
@@ -104,7 +100,6 @@ def misfit(rows, options_of, inputs, sharable, topology, options, sizes):
     return found
 
 
-@inlined
 def overlap(own, inputs, arrays, input_addresses, output_addresses, sizes):
     """Number, without options, of the last output that shares memory with an input or another output, or -1. The first `own` inputs
     are rows of states, the others one row each."""
@@ -118,7 +113,6 @@ def overlap(own, inputs, arrays, input_addresses, output_addresses, sizes):
     return found
 
 
-@inlined
 def array_size(own, inputs, sizes, k):
     """How many numbers array k holds."""
     n, states = sizes[E.ROWS + k], sizes[E.STATES]
@@ -127,25 +121,21 @@ def array_size(own, inputs, sizes, k):
     return max(-n, n * states) if k < own else n * states
 
 
-@inlined
 def state_rows(addresses, sizes, first, own, count, state, record):
     """One state's numbers in arrays whose sizes begin at entry `first`; those from `own` on are the same for all states."""
     return tuple(from_entry(numbers_at(addresses, k, record), sizes[first + k] * (state if k < own else 0)) for k in range(count))
 
 
-@inlined
 def pack_counts(sizes, first, known):
     """How many Packs hold one state's numbers of such arrays: as many as are `known`, or, if that is zero, as there are numbers."""
     return tuple(n if n > 0 else abs(sizes[first + k]) for k, n in enumerate(known))
 
 
-@inlined
 def packs_at(packs, counts, g):
     """Group g of each."""
     return tuple(from_entry(x, g * n) for x, n in zip(packs, counts))
 
 
-@inlined
 def first_of(options, count):
     return tuple(options[k] for k in range(count))
 
@@ -154,10 +144,9 @@ def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     closed, table, square, count, own = entry.closed, entry.table, entry.square, entry.input_count, len(entry.inputs)
     rows, ends = tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options)
-    states, sharable = (lanes * entry.groups, own) if lanes > 1 else (1, 0)
+    states, sharable = (lanes * (entry.groups + 1), own) if lanes > 1 else (1, 0)
     arrays, last_option = len(rows), count + len(ends)
 
-    @inlined
     def status(topology, inputs, options, outputs, sizes, where):
         if closed and topology[LINKAGE_AT] <= 0:
             return E.WRONG_MODEL
@@ -189,7 +178,6 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
     is_q = (*(int(letter == "q") for letter in entry.inputs), *(0,) * len(entry.shared))
     check, options_count, partial = check_arguments(entry, 1), len(entry.options), entry.partial
 
-    @inlined
     def compute(topology, parameters, inputs, options, outputs, sizes, state, record, where):
         given = state_rows(inputs, sizes, E.ROWS, own, count, state, record)
         made = state_rows(outputs, sizes, E.ROWS + count, results, results, state, record)
@@ -226,7 +214,6 @@ def state_by_state(entry: E.Entry, many: bool) -> Callable:
     return body
 
 
-@inlined
 def refused_input(topology, is_q, inputs, sizes, first, end, where, record):
     """Why states from `first` to before `end` are refused."""
     for k in range(len(is_q)):
@@ -241,7 +228,6 @@ def refused_input(topology, is_q, inputs, sizes, first, end, where, record):
     return E.NOT_UNIT  # by the rounding of Packs alone
 
 
-@inlined
 def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
     """One Pack of each input, of states from `first` on; whether all are finite, and quaternions have unit length."""
     fine = True
@@ -253,25 +239,32 @@ def read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
     return fine
 
 
-@inlined
-def write_packs(put, made, sizes, at, outputs, first, stop, record):
-    """One Pack of each output to the rows of states from `first` on; whether all are finite."""
+def write_packs(put, matrices, made, sizes, at, outputs, first, stop, record):
+    """One Pack of each output to the rows of states from `first` on; whether all are finite. Far rows of matrices are put together
+    in near memory and copied in one piece: the CPU then need not read what is there."""
     fine = True
     for k, packs in enumerate(made):
-        fine &= put(k, packs, sizes[at + k], numbers_at(outputs, k, record), first, stop)
+        n, rows = sizes[at + k], numbers_at(outputs, k, record)
+        if matrices[k] and n * stop > FAR:
+            lanes, before = pack_lanes(packs), taken(packs)
+            count, piece = min(lanes, stop - first), workspace(as_numbers(packs), lanes * n)
+            fine &= put(k, packs, n, piece, 0, count)
+            calls.copy(piece, from_entry(rows, n * first), n * count)
+            release(packs, before)
+        else:
+            fine &= put(k, packs, n, rows, first, stop)
     return fine
 
 
-@inlined
-def ask_for(count, vectors, inputs, outputs, sizes, end, states, record):
-    """Rows of the states from `end` on are brought near while others are computed, as their memory is slow; of outputs only those
-    that are `vectors`: matrices would leave too little of the fastest memory."""
+def ask_for(count, matrices, inputs, outputs, sizes, end, states, record):
+    """Rows of the states from `end` on are brought near while others are computed, as their memory is slow; not `matrices`: they
+    would leave too little of the fastest memory."""
     for k in range(count):
         n = sizes[E.ROWS + k]
         for i in range(n * end, n * (end + states), 8):
             calls.prefetch(numbers_at(inputs, k, record), i, False)
-    for k in vectors:
-        n = sizes[E.ROWS + count + k]
+    for k, matrix in enumerate(matrices):
+        n = 0 if matrix else sizes[E.ROWS + count + k]
         for i in range(n * end, n * (end + states), 8):
             calls.prefetch(numbers_at(outputs, k, record), i, True)
 
@@ -281,7 +274,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     if entry.one_by_one:
         return state_by_state(entry, True)
     count, results, groups, partial = len(entry.inputs), len(entry.outputs), entry.groups, entry.partial
-    is_q, vectors = tuple(int(letter == "q") for letter in entry.inputs), vector_outputs(entry)
+    is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
     check, packs, first_output = check_arguments(entry, lanes), calls.packs_of(lanes), count + len(entry.options)
     grouped = grouped_batch(entry, lanes)
     compute = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry)
@@ -298,7 +291,7 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
             end = min(first + lanes, stop)
             if not read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
                 return refused_input(topology, is_q, inputs, sizes, first, end, where, record)
-            ask_for(count, vectors, inputs, outputs, sizes, end, lanes, record)
+            ask_for(count, matrices, inputs, outputs, sizes, end, lanes, record)
             record[TAKEN] = used
             fine = compute(topology, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
             where[E.TAKEN] = record[TAKEN]
@@ -317,20 +310,19 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     return body
 
 
-def vector_outputs(entry: E.Entry) -> tuple[int, ...]:
-    return tuple(k for k, shape in enumerate(entry.outputs) if len(shape) == 1)
+def matrix_outputs(entry: E.Entry) -> tuple[bool, ...]:
+    return tuple(len(shape) == 2 for shape in entry.outputs)
 
 
 def packed_batch(entry: E.Entry) -> Callable:
     """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
     function, count, counts = calls.in_entry(entry.function), len(entry.options), calls.picked_counts(entry)
-    put, at = calls.scatter_results(entry.picks), E.ROWS + len(entry.inputs)
+    put, at, matrices = calls.scatter_results(entry.picks), E.ROWS + len(entry.inputs), matrix_outputs(entry)
 
-    @inlined
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
         made = tuple(workspace(given[0], n) for n in pack_counts(sizes, at, counts))
         function(topology, parameters, *given, *first_of(options, count), *made)
-        return write_packs(put, made, sizes, at, outputs, first, stop, record)
+        return write_packs(put, matrices, made, sizes, at, outputs, first, stop, record)
 
     return compute
 
@@ -338,10 +330,9 @@ def packed_batch(entry: E.Entry) -> Callable:
 def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
     """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
     function, count, groups, counts = calls.in_entry(entry.function), len(entry.inputs), entry.groups, calls.picked_counts(entry)
-    is_q, vectors = tuple(int(letter == "q") for letter in entry.inputs), vector_outputs(entry)
+    is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
     options_count, size, at, put = len(entry.options), lanes * groups, E.ROWS + count, calls.scatter_results(entry.picks)
 
-    @inlined
     def done(topology, parameters, given, inputs, options, outputs, sizes, record):
         ready, stop, fine, used = 0, sizes[E.STATES], True, record[TAKEN]
         read, written = pack_counts(sizes, E.ROWS, (0,) * count), pack_counts(sizes, at, counts)
@@ -350,7 +341,7 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
             for first in range(ready, end, lanes):
                 packs = packs_at(given, read, (first - ready) // lanes)
                 fine &= read_packs(topology, is_q, inputs, sizes, first, stop, packs, record)
-            ask_for(count, vectors, inputs, outputs, sizes, end, size, record)
+            ask_for(count, matrices, inputs, outputs, sizes, end, size, record)
             if fine:
                 record[TAKEN] = used
                 made, g = tuple(workspace(given[0], groups * n) for n in written), (end - ready + lanes - 1) // lanes
@@ -359,7 +350,7 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
                 )
                 for first in range(ready, end, lanes):
                     packs = packs_at(made, written, (first - ready) // lanes)
-                    fine &= write_packs(put, packs, sizes, at, outputs, first, stop, record)
+                    fine &= write_packs(put, matrices, packs, sizes, at, outputs, first, stop, record)
                 fine = fine and record[TAKEN] <= record[CAPACITY]
                 if fine:
                     ready = end
@@ -371,10 +362,9 @@ def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
     assert entry.stages is not None
-    first_stage, second_stage, table_sizes = map(calls.in_entry, entry.stages.functions)
+    first_stage, second_stage, table_sizes = map(calls.in_entry, (E.kernel_function(entry.source), *entry.stages.functions))
     at, results, count = E.ROWS + len(entry.inputs), len(entry.outputs), len(entry.options)
 
-    @inlined
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
         widths = tuple(row_width(parameters, n) for n in table_sizes(topology))
         packs = tuple(workspace(given[0], n) for n in widths)

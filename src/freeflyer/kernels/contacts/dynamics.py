@@ -4,79 +4,26 @@
 
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
-from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
-)
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
-from freeflyer.kernels.math.algebra import dot, load3, strided6
-from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, spatial_dot, spatial_of, store_spatial, strided_spatial
+from freeflyer.kernels.math.algebra import dot, load3
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, N_COLUMNS, N_ITEMS, N_PATH,
-    N_SET_ROWS, N_V, NORMAL, PATH_AT, TABLE_AT, VERDICT_SIZE,
+    COLUMN_ROW, FIRST_FREE, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_KIND, ITEM_ROWS, NORMAL, N_ITEMS, N_PATH, N_SET_ROWS, N_V,
+    PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
-from freeflyer.kernels.tree.all_terms import areas, areas_workspace
-from freeflyer.kernels.tree.columns import column_rows, row_dot, subtree_inertias
-from freeflyer.kernels.tree.factor import coordinate_before, factor, inward, line_start, outward, zeros_workspace
+from freeflyer.kernels.tree.all_terms import areas_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, factored_mass, inward, line_start, outward, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions
-from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import rnea
 
 
-@inlined
-def factored_mass(topology, parameters, work, diagonal):
-    """L and the inverses of D; see put_factored_mass."""
-    L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
-    put_factored_mass(topology, parameters, work, diagonal, L)
-    return L
-
-
-@kernel
-def put_factored_mass(topology, parameters, work, diagonal, L):
-    """L and the inverses of D, given the kinematics in `work`; the diagonal (nv,) of M."""
-    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    inertias, S, F, _, _ = areas(topology)
-    subtree_inertias(topology, parameters, work, inertias)
-    column_rows(topology, parameters, work, inertias, S, F)
-    if load_int(topology, N_COLUMNS) == nv:
-        put_mass_rows(topology, parameters, work, S, F, L)
-    else:
-        M = workspace(diagonal, nv * nv + 8)
-        put_mass_matrix(topology, parameters, work, S, F, M)
-        for i in range(nv):
-            for k in range(0, i + 1, row_step(M)):
-                store_row(L, stride * i + k, load_row(M, nv * i + k))
-    for i in range(nv):
-        store(diagonal, i, load(L, stride * i + i))
-    factor(topology, L)
-
-
-@inlined
-def put_mass_rows(topology, parameters, work, S, F, L):
-    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined:
-    `factor` copies them and nothing reads them."""
-    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
-    armature = load_int(topology, ARMATURE_AT)
-    for i in range(nv):
-        f = strided6(work, F + i, stride)
-        if step > 1:
-            for k in range(0, i + 1, step):
-                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
-        else:
-            k = i
-            while k >= 0:
-                store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
-                k = coordinate_before(topology, k)
-        store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
-
-
-@inlined
 def path_of(topology):
     """(where topology lists the coordinates that move any row, descending; how many)."""
     return load_int(topology, TABLE_AT) + table_int(topology, PATH_AT), table_int(topology, N_PATH)
 
 
-@kernel
 def whiten(topology, L, X, width):
     """Columns X (nv, width) become L^-T X."""
     stride = load_int(topology, COLUMN_ROW)
@@ -116,7 +63,6 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
             copy_entries(from_entry(y, row), count, from_entry(multipliers, row))
 
 
-@inlined
 def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
     """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y. sizes
     (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
@@ -142,7 +88,6 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     return G
 
 
-@inlined
 def zero_workspace(q, n):
     """n numbers, the first of them zero."""
     made = workspace(q, n)
@@ -150,18 +95,15 @@ def zero_workspace(q, n):
     return made
 
 
-@inlined
 def items_workspace(topology, q):
     """Room for the unit wrenches and axes of the items."""
     return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
 
 
-@inlined
 def size_of(a):
     return sqrt(a * a)
 
 
-@inlined
 def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict):
     """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
     `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
@@ -200,7 +142,6 @@ def set_dynamics(topology, parameters, q, v, tau, a, forces, multipliers, normal
     copy_entries(x, nv, a)
 
 
-@kernel
 def drop_rolling(topology, X, width):
     """Columns of rows of what rolls become zero: their positions are not held."""
     for n in range(table_int(topology, N_ITEMS)):
@@ -210,7 +151,6 @@ def drop_rolling(topology, X, width):
                     store(X, width * j + item_int(topology, n, ITEM_FIRST_ROW) + k, 0.0)
 
 
-@inlined
 def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipliers, normal_impulses, verdict):
     """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows'
     scaled form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""
@@ -234,7 +174,6 @@ def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipl
     put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
 
 
-@kernel
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""

@@ -9,18 +9,16 @@ With X, Y, T of derivatives/inverse.py, in the axes of a body of velocity V that
 V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F makes (V x* F) . S_j of -F . (V x S_j)."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
-    store_row, workspace,
+    all_below, copy_entries, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
-    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, accelerations, areas, finish_table, more_than_kinematics, subtree_forces,
-    subtree_loads, table_size, velocities,
+    DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, areas, finish_table, more_than_kinematics, motions_and_forces, table_size,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
-from freeflyer.kernels.linkages.blocks import zero_rows
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
@@ -52,15 +50,10 @@ def subtract_item_forces(topology, parameters, work, items, forces):
             i = parent_of(topology, i)
 
 
-@kernel
 def put_set_table(topology, parameters, v, a, work, items, table):
     """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
-    g = load3(parameters, GRAVITY)
     _, _, _, _, forces, _ = areas(topology)
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, items, 0, BODY)
+    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
     subtract_item_forces(topology, parameters, work, items, forces)
     finish_table(topology, parameters, v, work, table)
 
@@ -103,10 +96,10 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
     if not direct:
         width = stride
         Q, V = workspace(table, rows * stride + 8), workspace(table, rows * stride + 8)
-        zero_rows(Q, 0, rows * stride)
-        zero_rows(V, 0, rows * stride)
-    zero_rows(by_q, 0, rows * length)
-    zero_rows(by_v, 0, rows * length)
+        zero_entries(Q, rows * stride)
+        zero_entries(V, rows * stride)
+    zero_entries(by_q, rows * length)
+    zero_entries(by_v, rows * length)
     numbers = workspace(table, 6 * ITEM_CHANGE)
     for k in range(table_int(topology, N_ITEMS)):
         if item_int(topology, k, ITEM_KIND) == HELD:
@@ -119,19 +112,16 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
                 store(by_v, to, load(by_v, to) + load(V, width * i + c))
 
 
-@inlined
 def three_rows(matrices, at, step):
     """Three row scalars of each matrix."""
     return tuple(rows3(A, at, step) for A in matrices)
 
 
-@inlined
 def put_three_rows(matrices, at, step, x):
     for A, a in zip(matrices, x):
         store_rows(A, at, step, a)
 
 
-@inlined
 def add_three_rows(x, factors, matrices, at, step):
     """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
     return tuple(add_scaled(a, s, rows3(A, at, step)) for a, s, A in zip(x, factors, matrices))
@@ -213,7 +203,6 @@ def put_multipliers(topology, parameters, y, length, out):
                 put_row(y, length * (row + i), nv, out, nv * (row + i))
 
 
-@kernel
 def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau, verdict):
     """Derivatives (nv, nv) of a and (r, nv) of the multipliers by q, v and tau; the verdict of set_dynamics. For sets without
     rolling bodies and loops; where rows depend on others, derivatives do not exist, and the outputs are undefined."""

@@ -27,7 +27,6 @@ STEPS = 40
 TOLERANCE, LONGEST = 1e-10, 0.3  # m and rad: what counts as held; that a coordinate moves in one step
 
 
-@kernel
 def largest_square(x, n, least):
     """The largest square of n numbers, or `least`; NaN if one is NaN."""
     worst = least + 0.0 * load(x, 0)

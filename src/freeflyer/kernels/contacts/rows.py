@@ -9,8 +9,8 @@ normal, a the axis (unit vectors in the frame's axes): the touching point is p =
 rolls along f = a x n / |a x n|, its other direction is n x f; a ball has any two directions in the plane."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, from_entry, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row,
-    workspace, zero_entries,
+    LANES, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.algebra import ZERO, add, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
@@ -29,7 +29,6 @@ from freeflyer.kernels.tree.frames import (
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
-@inlined
 def unit_with_rate(u, du):
     """(u / |u|, its rate) of a vector and its rate."""
     inverse = 1.0 / sqrt(dot(u, u))
@@ -60,29 +59,24 @@ def put_rolling(parameters, at, kind, R, w, wrenches, rates):
         store_spatial(rates, 6 * k, (dg, add(cross(dp, g), cross(p, dg))))
 
 
-@inlined
 def table_int(topology, k):
     return load_int(topology, load_int(topology, TABLE_AT) + k)
 
 
-@inlined
 def item_int(topology, n, k):
     return table_int(topology, table_int(topology, ITEMS_AT) + ITEM_INTS * n + k)
 
 
-@inlined
 def first_item_row(topology):
     return table_int(topology, N_SET_ROWS) - table_int(topology, N_ITEM_ROWS)
 
 
-@inlined
 def held_wrenches(topology, n, scaled):
     """Where, in parameters, the unit wrenches of a held item begin: those by which equations are solved, or the public ones."""
     at, k = item_int(topology, n, ITEM_NUMBERS), item_int(topology, n, ITEM_ROWS)
     return at if scaled else at + k * (6 + k)
 
 
-@inlined
 def axes_place(topology, n):
     """Where, behind the unit wrenches, the axes of item n begin; of n = N_ITEMS how many numbers both take."""
     return 6 * table_int(topology, N_ITEM_ROWS) + AXES * n
@@ -123,7 +117,6 @@ def put_item_rows(topology, parameters, work, n, scaled, wrenches, units, drift,
         i = parent_of(topology, i)
 
 
-@inlined
 def add_power(wrenches, count, V, X, at):
     """Entries of X from `at` on grow by the power of `count` wrenches (six rows of LANES numbers) along the motion V; by zero
     behind them, as far as a row scalar reaches."""
@@ -134,7 +127,6 @@ def add_power(wrenches, count, V, X, at):
         store_row(X, at + k, load_row(X, at + k) + (power + w[2] * load_row(wrenches, 5 * LANES + k)))
 
 
-@kernel
 def put_loop_rows(topology, parameters, q, v, work, X, width, bias, rates):
     """The chosen rows of loops and couplings, the first of the set."""
     nv, rows, to = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(topology, FREE_AT)

@@ -7,7 +7,7 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    all_below, copy_entries, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
     workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
@@ -21,7 +21,6 @@ MIN_DIAGONAL_RATIO = 1e-24  # of the largest diagonal entry: smaller rows are ro
 ROUNDING = 1e-6  # of the largest terms of all rows: what counts as the size of a row's own, at least
 
 
-@inlined
 def add_scaled_row(A, to, s, B, row, start, end):
     """Entries of A from `to` on grow by s times those of B from `row` on, from the whole row that holds `start` to `end`."""
     step = row_step(A)
@@ -29,7 +28,6 @@ def add_scaled_row(A, to, s, B, row, start, end):
         store_row(A, to + k, load_row(A, to + k) + s * load_row(B, row + k))
 
 
-@kernel
 def put_gram(topology, path, count, X, D, stride, rows, width, G):
     """G (rows, width) = X^T D^-1 X on and above the diagonal; D's inverses lie `stride` apart; path: where topology lists the
     `count` coordinates in which X is not zero."""
@@ -43,7 +41,6 @@ def put_gram(topology, path, count, X, D, stride, rows, width, G):
                 add_scaled_row(G, width * i, s, X, width * j, i, width)
 
 
-@kernel
 def put_sizes(G, rows, width, sizes, energy):
     """Sizes (rows,) of the terms of b, from those of its first part and the size of the forces as energy; the largest entry of G's
     diagonal."""
@@ -82,7 +79,6 @@ def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
     store(verdict, DEPENDENT, count)
 
 
-@inlined
 def put_back(G, width, inverses, b, y, c, end):
     """Row c of E y = P^-1 b, for y_c: zero for a dependent row."""
     total = load(b, c)
@@ -145,7 +141,6 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
             put_back(G, width, inverses, b, y, c, rows)
 
 
-@kernel
 def solve_system(topology, parameters, system, a, y, verdict):
     """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py). system: M (n, n), f (n,), J (r, n), b
     (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of the sum of their squares by M's

@@ -38,7 +38,6 @@ def program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, line
                      centroidal, poses, motions, jacobians, A, lower, upper)  # fmt: skip
 
 
-@kernel
 def put_metric(topology, parameters, M, linear, H, g):
     """H (unknowns, unknowns) and g (unknowns,) of what is least below all levels."""
     n, N, k = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES)
@@ -55,7 +54,6 @@ def put_metric(topology, parameters, M, linear, H, g):
             store(H, N * (n + i) + n + j, load(parameters, metric + k * i + j))
 
 
-@kernel
 def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper, H, g, motors, h, unit):
     """The program of a state: lower <= A x <= upper, least 1/2 x^T H x + g^T x; torques are motors x + h, motors (., unknowns).
     unit (rows of contacts, 6): as `set_rows`."""
@@ -151,7 +149,6 @@ def at_limits(topology, A, lower, upper, guess, H, g, x):
     return AT_ONCE if keeps(A, low, high, x, N, 0, rows) else BY_ROUNDS
 
 
-@kernel
 def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, start, rows, x, held):
     """Rounds of the active set, and 1 if they ran out: as `solve_hierarchy`."""
     multipliers, verdict = workspace(g, rows + 8), workspace(g, 8)
@@ -159,7 +156,6 @@ def solve_rounds(levels, parameters, g, H, A, lower, upper, weights, guess, star
     return load(verdict, 0), load(verdict, 1)
 
 
-@kernel
 def release_missed(A, lower, upper, x, N, hard, rows, held):
     """Equations that x (N,) misses by more than MET of the size of their terms are not held; 1 if a hard row is missed."""
     contradicted = 0.0
@@ -175,7 +171,6 @@ def release_missed(A, lower, upper, x, N, hard, rows, held):
     return contradicted
 
 
-@kernel
 def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, start, tau, a, F, x, held, facts, wrenches):
     """tau (motors,), accelerations a (velocities,), forces F (k,) in the rows of the contacts, unknowns x; held (rows,) as
     `solve_hierarchy`, but zero for equations that are missed, zeros if no limit is active; facts (layout.py); wrenches (contacts,
@@ -230,7 +225,6 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     put_wrenches(topology, unit, F, wrenches)
 
 
-@kernel
 def put_wrenches(topology, unit, F, wrenches):
     """The wrench (6,) of each contact, from forces F (k,) in the rows of the contacts, of which locked coordinates come first."""
     held = part_of(topology, SET_AT)

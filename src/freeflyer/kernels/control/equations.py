@@ -6,7 +6,7 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 |J alpha - b|^2 is least for one w = B F, the sides of the equations without motors; F is the least of the forces that give it.
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
-from freeflyer.kernels.backend import all_below, from_entry, inlined, kernel, load, row_width, select_less, store, workspace
+from freeflyer.kernels.backend import all_below, from_entry, kernel, load, row_width, select_less, store, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
@@ -43,7 +43,6 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
             store(total, n * j + c, load(wide, width * j + c))
 
 
-@kernel
 def put_least(H, slope, theta, beta, inverses, d, r, F):
     """F (r,) of least 1/2 F^T H F + slope^T F with theta F = -beta in those of d rows whose inverse is zero."""
     E, e = workspace(H, d * r + 8), workspace(H, d + 8)
@@ -55,7 +54,6 @@ def put_least(H, slope, theta, beta, inverses, d, r, F):
     put_optimum(slope, H, E, e, r, d, 1, F, workspace(H, d + 8), workspace(H, r + 8))
 
 
-@inlined
 def pivot_ratio(inverses, n, found):
     """The smaller one of `found` and the ratio of the least pivot to the largest one."""
     least, most = load(inverses, 0), load(inverses, 0)
@@ -66,7 +64,6 @@ def pivot_ratio(inverses, n, found):
     return select_less(ratio, found, ratio, found)
 
 
-@kernel
 def put_sizes(J, weights, s, K, rows, n, share):
     """share (rows,): for each row of K the mean weighted square of the rows of J (s, n), beside its own."""
     total = 0.0
@@ -128,7 +125,6 @@ def put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha
     put_accelerations(a, A, n, r, F, alpha)
 
 
-@inlined
 def put_accelerations(a, A, n, r, F, alpha):
     """alpha (n,) = a + A F, A (n, r)."""
     for i in range(n):
@@ -172,7 +168,6 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     return ratio >= CLEAR and worst > KEPT * size
 
 
-@inlined
 def copy_rows(A, at, rows, stride, n, K, to):
     """Rows of K (., n) from row `to` on become the first n numbers of rows of A (., stride) from row `at` on."""
     for i in range(rows):
@@ -180,7 +175,6 @@ def copy_rows(A, at, rows, stride, n, K, to):
             store(K, n * (to + i) + j, load(A, stride * (at + i) + j))
 
 
-@inlined
 def copy(x, at, count, y, to):
     for i in range(count):
         store(y, to + i, load(x, at + i))
@@ -206,7 +200,6 @@ def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tas
     return False
 
 
-@kernel
 def keeps(A, lower, upper, x, N, first, end):
     """Whether x (N,), with zeros behind it, keeps the rows from `first` to `end` of A (., N)."""
     width = row_width(A, N)

@@ -4,15 +4,13 @@ A position limit alone bounds the acceleration of one cycle; a joint that arrive
 those of Del Prete (IEEE RA-L 3(1), 2018): after one cycle at a constant acceleration within them, the joint can still stop before
 its limit with an acceleration of at most `brake`."""
 
-from freeflyer.kernels.backend import inlined, select_less, sqrt
+from freeflyer.kernels.backend import select_less, sqrt
 
 
-@inlined
 def smaller(a, b):
     return select_less(b, a, b, a)
 
 
-@inlined
 def largest_acceleration(room, v, fastest, brake, dt):
     """Largest acceleration of one cycle after which a joint with so much room can stop by `brake`, no faster than `fastest`.
 
@@ -28,7 +26,6 @@ def largest_acceleration(room, v, fastest, brake, dt):
     return select_less(found, -1.0 * brake, -1.0 * brake, smaller(found, brake))
 
 
-@inlined
 def viable_acceleration(x, v, lower, upper, fastest, brake, dt):
     """Least and largest acceleration of a joint at x with velocity v, whose limits may be infinite. A limit on the other side is
     the same one seen in a mirror; if no acceleration keeps both, the one between them."""

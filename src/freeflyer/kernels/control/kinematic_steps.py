@@ -19,7 +19,6 @@ from freeflyer.kernels.model.layout import N_Q
 FAR = float("inf")
 
 
-@kernel
 def put_kinematic_rows(topology, parameters, q, rest, numbers, A, lower, upper):
     """A (rows, n), lower, upper (rows,) of a step from q."""
     n, nu = table_int(topology, N_ALPHA), table_int(topology, N_VELOCITIES)
@@ -57,7 +56,6 @@ def put_step(topology, parameters, rest, A, lower, upper, weights, sides, plan, 
     return ran_out
 
 
-@kernel
 def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, A, lower, upper, ahead, progress):
     """The place `at` (nq,) to which steps from q lead, with its rows A (rows, n), lower, upper (rows,); plan, progress: layout.py.
 

@@ -1,6 +1,6 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
@@ -14,7 +14,6 @@ from freeflyer.kernels.math.algebra import cross, load3
 ROUNDING = 1e-12  # of a line's normal across it: a line that stands upright has no cone
 
 
-@inlined
 def put_motor_row(inertia, mapped, n, nu, k, N, c, A, row):
     """Row `row` of A over (alpha, F): the force in row c of the equations of motion, without its part h."""
     for j in range(n):
@@ -23,13 +22,11 @@ def put_motor_row(inertia, mapped, n, nu, k, N, c, A, row):
         store(A, N * row + n + j, -1.0 * load(mapped, nu * j + c))
 
 
-@inlined
 def motor_coordinate(topology, i):
     """The row of the equations of motion of motor i."""
     return table_int(topology, table_int(topology, MOTORS_AT) + table_int(topology, N_FREE) + i)
 
 
-@inlined
 def put_limits(source, at, count, i, shift, lower, upper, row):
     """Limits of a piece, `count` lower and then upper ones from `at` on, less a shift."""
     store(lower, row, load(source, at + i) - shift)

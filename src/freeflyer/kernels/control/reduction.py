@@ -5,7 +5,7 @@ Of a branch with mass matrix M_b and columns A of the centroidal momentum matrix
 in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^T E^-T P^-1/2, which moves it with least energy, it
 pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes."""
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, put_rows, subtract_products, whiten
@@ -17,7 +17,6 @@ NOT_CLEAR, UPPER_CLEAR, ALL_CLEAR = 0, 1, 2  # no level, all but the last, all
 CLEAR = 1e-3  # of the square of a row: branches that move more in it can move so clearly
 
 
-@inlined
 def put_columns(topology, places, count, A, rows, n, B, width):
     """B (rows, width): columns of A (rows, n) at `count` places, then zeros."""
     for j in range(count):
@@ -29,7 +28,6 @@ def put_columns(topology, places, count, A, rows, n, B, width):
             store(B, width * i + j, 0.0)
 
 
-@inlined
 def smaller_share(left, whole, worst):
     """The smaller one of left / whole and what was found before."""
     share = left / select_less(0.0, whole, whole, 1.0)
@@ -54,7 +52,6 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
             store(own, count * i + j, load(M, n * c + table_int(topology, places + j)))
 
 
-@kernel
 def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, sloped, rows, A, u):
     """Branches that are not compressed: s is their accelerations."""
     N = p + table_int(topology, N_COMPRESSED)

@@ -4,7 +4,7 @@ In the independent velocities u of a closed model v = G u, a = G udot + gamma: r
 J gamma, its equations of motion G^T (M a + h). If the accelerations of all joints are unknown, rows stay those of the tree
 ("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29))."""
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_FORCES, N_LOOP_ROWS, N_VELOCITIES, SET_AT, TREE,
@@ -16,13 +16,11 @@ from freeflyer.kernels.tree.all_terms import all_terms
 from freeflyer.kernels.tree.frames import MIXED, motions_workspace
 
 
-@inlined
 def part_of(topology, k):
     """The table of a part, whose place entry k of the program's table holds."""
     return from_entry(topology, load_int(topology, TABLE_AT) + table_int(topology, k))
 
 
-@inlined
 def count_of(part, k):
     """Entry k of the table of a part."""
     return load_int(part, load_int(part, TABLE_AT) + k)
@@ -43,7 +41,6 @@ def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
         store(G, j, load(H, j))
 
 
-@kernel
 def put_along(X, rows, nv, G, stride, nu, Y):
     """Y (rows, nu) = X (rows, nv) G."""
     wide = workspace(X, rows * stride + 8)
@@ -71,7 +68,6 @@ def put_projected(X, columns, nv, G, stride, nu, Y):
             store(Y, columns * i + j, load(found, width * i + j))
 
 
-@inlined
 def product_row(X, at, x, n):
     """Product of n numbers of X from `at` on with x (n,)."""
     total = 0.0

@@ -4,7 +4,7 @@
 
 ("Inverse dynamics of ... Kangaroo" and "Reduced whole-body control"). A row is one of the program's, over (alpha, F)."""
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_int, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import (
     ACCELERATION, AXES, CENTER, DAMPING, FRAME, N_ALPHA, N_UNKNOWNS, PLACE, STIFFNESS, VELOCITY)
@@ -15,7 +15,6 @@ from freeflyer.kernels.model.joints.kinds import difference
 from freeflyer.kernels.model.layout import N_V
 
 
-@inlined
 def put_frame_error(poses, frame, numbers, at, errors):
     """Position and rotation vector (6) of a frame beyond its target, in world axes."""
     place, R = 16 * frame, 16 * frame
@@ -27,7 +26,6 @@ def put_frame_error(poses, frame, numbers, at, errors):
     store3(errors, 3, turn)
 
 
-@inlined
 def put_row(source, start, n, speeds, A, to):
     """Entries of A from `to` on are the n entries of `source` from `start` on; their product with the speeds is returned."""
     rate = 0.0
@@ -38,7 +36,6 @@ def put_row(source, start, n, speeds, A, to):
     return rate
 
 
-@inlined
 def put_equation(lower, upper, row, x):
     store(lower, row, x)
     store(upper, row, x)
@@ -76,7 +73,6 @@ def put_task(topology, share, kind, row, count, places, numbers, at, speeds, mom
         put_equation(lower, upper, row + i, wanted - load(bias, c))
 
 
-@kernel
 def put_posture(topology, parameters, q, row, count, places, numbers, at, v, A, lower, upper):
     """Rows of a posture: its numbers are gains, velocity and acceleration (count) of the target, and the target (nq,). `places`:
     columns, then the places in the tree's velocities."""

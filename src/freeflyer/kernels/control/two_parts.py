@@ -17,7 +17,6 @@ from freeflyer.kernels.optimization.condensation import condense_rows
 NOT_SPLIT, SPLIT_MET, SPLIT_UNMET = 0, 1, 2
 
 
-@kernel
 def pick_rows(X, side, weights, chosen, wanted, first, end, n, K, k, w, to):
     """Rows from `first` to `end` of X (., n) whose `chosen` is as wanted follow in K from row `to` on; how many there are then."""
     for i in range(first, end):

@@ -8,26 +8,24 @@ v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dta
 for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store,
-    store_row, workspace, zero_entries,
+    copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
+    workspace, zero_entries,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, inverse_table, loaded_inverse_table, more_than_kinematics, put_held, put_momenta, subtree_forces,
-    subtree_loads, velocities,
+    finish_table, inverse_size, more_than_kinematics, motions_and_forces, put_held, put_momenta, subtree_forces,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
-from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, mirror, row_dot
-from freeflyer.kernels.tree.factor import factor, solve
+from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
+from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
 from freeflyer.kernels.tree.rnea import wrench_count
 
 
-@inlined
 def entries_before(table, k, stride, f, g, i):
     """Entries of row i in columns from k on, of dq, dv and M, if those columns move column i, else zero."""
     last, w = load_row(table, LAST * stride + k), rows3(table, (S + 3) * stride + k, stride)
@@ -37,13 +35,11 @@ def entries_before(table, k, stride, f, g, i):
     return tuple(select_less(last, i, 0.0, x) for x in (dq, dv, m))
 
 
-@inlined
 def entries_beyond(table, k, stride, s, end):
     """The same if column i moves them, which are those before `end`."""
     return tuple(keep_below(table, row_dot(s, table, of * stride + k, stride), k, end) for of in (BY_Q, BY_V, F))
 
 
-@inlined
 def put_rows(topology, table, dq, dv, M, width, with_mass):
     """dq, dv and, `with_mass`, M without armature, of all columns; rows hold `width` entries, a row scalar or more."""
     n, stride, step = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW), row_step(table)
@@ -73,7 +69,6 @@ def put_rows(topology, table, dq, dv, M, width, with_mass):
                 store_row(M, width * i + k, x[2])
 
 
-@kernel
 def subtract_common_turns(topology, table, dq, width):
     """Takes the force S_k x* f out of the rows of columns that belong to k's own joint."""
     at = ROWS * load_int(topology, COLUMN_ROW)
@@ -86,57 +81,40 @@ def subtract_common_turns(topology, table, dq, width):
                 at += 1
 
 
-@inlined
-def fits(topology, table):
-    """Whether matrices of all columns are matrices of all coordinates, and rows of them at least as long as a row scalar."""
-    n = load_int(topology, N_COLUMNS)
-    return n == load_int(topology, N_V) and n >= row_step(table)
+def put_coordinate_rows(topology, table, outs, length, direct, width):
+    """dq, dv and, of three `outs`, M without armature, of all coordinates, in rows of that length; `direct`: whether these are rows
+    of all columns, too, else the latter are `width` long."""
+    n, made, with_mass = load_int(topology, N_COLUMNS), outs, len(outs) > 2
+    if direct:
+        width = length
+    else:
+        made = tuple(workspace(table, n * width) for _ in outs)
+    put_rows(topology, table, made[0], made[1], made[-1], width, with_mass)
+    subtract_common_turns(topology, table, made[0], width)
+    add_held(topology, table, made[0], width)
+    if not direct:
+        for rows, out in zip(made, outs):
+            condense(topology, rows, width, out, length)
+    add_armature_rates(topology, table, armature_rates_at(topology), outs[1], length)
 
 
 @kernel
 def inverse_matrices(topology, parameters, table, dq, dv, M):
-    """dq, dv and the mass matrix (nv, nv)."""
-    n, nv, armature = load_int(topology, N_COLUMNS), load_int(topology, N_V), load_int(topology, ARMATURE_AT)
-    direct, width, by_q, by_v, H = fits(topology, table), n, dq, dv, M
-    if not direct:
-        width = row_width(table, n)
-        by_q, by_v, H = tuple(workspace(table, n * width) for _ in range(3))
-    put_rows(topology, table, by_q, by_v, H, width, True)
-    subtract_common_turns(topology, table, by_q, width)
-    add_held(topology, table, by_q, width)
-    if not direct:
-        for rows, out in ((by_q, dq), (by_v, dv), (H, M)):
-            condense(topology, rows, width, out, nv)
-    add_armature_rates(topology, table, armature_rates_at(topology), dv, nv)
+    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau; wrenches are held fixed as they are expressed."""
+    n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
+    direct = n == nv and n >= row_step(table)  # a row is at least as long as a row scalar
+    put_coordinate_rows(topology, table, (dq, dv, M), nv, direct, row_width(table, n))
     for j in range(nv):
         at = nv * j + j
-        store(M, at, load(M, at) + load(parameters, armature + j))
+        store(M, at, load(M, at) + load(parameters, load_int(topology, ARMATURE_AT) + j))
 
 
-@kernel
-def inverse_dynamics_gradient(topology, parameters, q, v, a, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau."""
-    table = workspace(q, inverse_size(topology))
-    inverse_table(topology, parameters, q, v, a, table)
-    inverse_matrices(topology, parameters, table, dq, dv, M)
-
-
-@kernel
-def loaded_inverse_gradient(topology, parameters, q, v, a, gravity, wrenches, expressed, dq, dv, M):
-    """Derivatives (nv, nv) of inverse dynamics by q, v and a, rows tau, the wrenches held fixed as they are expressed."""
-    table = workspace(q, inverse_size(topology))
-    loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table)
-    inverse_matrices(topology, parameters, table, dq, dv, M)
-
-
-@inlined
 def solved_sizes(topology):
     """Entries of the two tables: of columns, v behind it, and the factor of M."""
     nv = load_int(topology, N_V)
     return inverse_size(topology) + nv, nv * load_int(topology, COLUMN_ROW)
 
 
-@kernel
 def remaining_forces(topology, work, tau):
     """tau (nv,) less the forces of the accelerations in work."""
     directions, _, _, _, forces, _ = areas(topology)
@@ -147,56 +125,25 @@ def remaining_forces(topology, work, tau):
             store(tau, j, load(tau, j) - spatial_dot(S, F))
 
 
-@kernel
-def column_masses(topology, table, H):
-    """Rows of M of all columns up to the diagonal, without armature, from the table of columns (inverse.py)."""
-    stride, step = load_int(topology, COLUMN_ROW), row_step(table)
-    for i in range(load_int(topology, N_COLUMNS)):
-        f = strided6(table, F * stride + i, stride)
-        for k in range(0, i + 1, step):
-            m = row_dot(f, table, S * stride + k, stride)
-            store_row(H, stride * i + k, select_less(load_row(table, LAST * stride + k), i, 0.0, m))
-
-
-@kernel
-def mass_rows(topology, parameters, table, L):
-    """Rows of M of all coordinates up to the diagonal."""
-    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    if nv == n:
-        column_masses(topology, table, L)
-    else:
-        H = workspace(L, n * stride)
-        column_masses(topology, table, H)
-        mirror(H, n, stride)
-        condense(topology, H, stride, L, stride)
-    armature = load_int(topology, ARMATURE_AT)
-    for k in range(nv):
-        store(L, stride * k + k, load(L, stride * k + k) + load(parameters, armature + k))
-
-
-@inlined
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
-    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches; the work array."""
-    nv = load_int(topology, N_V)
+    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
     x = workspace(q, nv)
     zero_entries(a, nv)
     copy_entries(tau, nv, x)
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+    motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     remaining_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
     put_momenta(topology, work, table)
-    mass_rows(topology, parameters, table, L)
-    factor(topology, L)
+    put_factor(topology, parameters, table, S * stride, F * stride, a, L)
     solve(topology, L, x)
     accelerations(topology, work, x, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
     copy_entries(v, nv, from_entry(table, inverse_size(topology)))
-    return work
+    if count > 0:
+        put_held(topology, parameters, work, wrenches, expressed, table)
 
 
 @kernel
@@ -207,30 +154,20 @@ def solved_table(topology, parameters, q, v, tau, table, L):
 
 @kernel
 def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
-    g, count = load3(gravity, 0), wrench_count(topology)
-    work = put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L)
-    put_held(topology, parameters, work, wrenches, expressed, table)
+    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
+    count = wrench_count(topology)
+    put_solved_table(topology, parameters, q, v, tau, load3(gravity, 0), wrenches, count, expressed, table, L)
 
 
-@inlined
 def put_inverse_rows(topology, table, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
-    nv, n, stride = load_int(topology, N_V), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    by_q, by_v, width = Q, V, length
-    if n != nv:
-        by_q, by_v, width = workspace(table, n * stride), workspace(table, n * stride), stride
-    put_rows(topology, table, by_q, by_v, by_q, width, False)
-    subtract_common_turns(topology, table, by_q, width)
-    add_held(topology, table, by_q, width)
-    for rows, out in ((by_q, Q), (by_v, V)):
-        if n == nv:
+    n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
+    put_coordinate_rows(topology, table, (Q, V), length, n == nv, load_int(topology, COLUMN_ROW))
+    if n == nv:
+        for out in (Q, V):
             clear_behind(out, nv, row_width(table, n), length)
-        else:
-            condense(topology, rows, stride, out, length)
-    add_armature_rates(topology, table, armature_rates_at(topology), V, length)
 
 
-@inlined
 def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
     """dq, dv and dtau (nv, nv) from the tables; where they are written: see `outward`."""
     nv, length = load_int(topology, N_V), solved_width(topology, table)
@@ -242,21 +179,5 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
 
 @kernel
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics from the tables."""
+    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a; wrenches are held fixed as they are expressed."""
     solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
-
-
-@kernel
-def forward_dynamics_gradient(topology, parameters, q, v, tau, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a."""
-    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
-    solved_table(topology, parameters, q, v, tau, table, L)
-    forward_matrices(topology, parameters, table, L, dq, dv, dtau)
-
-
-@kernel
-def loaded_forward_gradient(topology, parameters, q, v, tau, gravity, wrenches, expressed, dq, dv, dtau):
-    """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a, the wrenches held fixed as they are expressed."""
-    table, L = tuple(workspace(q, size) for size in solved_sizes(topology))
-    loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L)
-    forward_matrices(topology, parameters, table, L, dq, dv, dtau)

@@ -9,7 +9,7 @@ where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficie
 using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v, B of sum S a,
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E."""
 
-from freeflyer.kernels.backend import inlined, kernel, load_int, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load_int, workspace, zero_entries
 from freeflyer.kernels.math.algebra import ZERO, add, cross, rotate
 from freeflyer.kernels.math.spatial import load_spatial, motion_cross, spatial_add, spatial_subtract, store_spatial
 from freeflyer.kernels.model.access import body_ints
@@ -22,31 +22,26 @@ STEP = 54  # a body of the path: D, B, E (6 each) up to its joint, then its colu
 VELOCITY, GROWTH, RATE_TERMS, COLUMNS = 0, 6, 12, 18  # where D, B, E and the columns lie
 
 
-@inlined
 def path_record(topology, q, frame):
     """Memory for `collect_path`."""
     return workspace(q, STEP * (load_int(topology, body_ints(frame_body(topology, frame)) + DEPTH) + 1))
 
 
-@inlined
 def moved(V, d):
     """The motion V, given at the origin, at the point d; vectors."""
     return plus(V[0], vector_product(V[1], d)), V[1]
 
 
-@inlined
 def put_motions(path, to, motions):
     for k, x in enumerate(motions):
         store_spatial(path, to + 6 * k, (entries(x[0]), entries(x[1])))
 
 
-@inlined
 def put_column(to, k, l, w):
     path, at, d = to
     put_motions(path, at + 6 * k, (moved((l, w), d),))
 
 
-@inlined
 def add_joint(topology, parameters, b, X, Y, Z, d, given, found):
     """(D, B, E, where the next body's record begins) with body b's joint; its record if `recorded`."""
     v, a, path, recorded = given
@@ -61,7 +56,6 @@ def add_joint(topology, parameters, b, X, Y, Z, d, given, found):
     return (plus(D[0], l), plus(D[1], w)), (plus(B[0], x), plus(B[1], y)), E, to + STEP
 
 
-@inlined
 def collect_path(topology, parameters, q, v, a, frame, path, recorded):
     """The frame's pose (R, p) in the world, its velocity and its spatial acceleration; fills `path` if `recorded`."""
     zero = vector(q, ZERO)
@@ -73,7 +67,6 @@ def collect_path(topology, parameters, q, v, a, frame, path, recorded):
     return R, p, D, spatial_subtract(B, E)
 
 
-@inlined
 def express(expressed, R, p, x):
     """A motion at the frame's origin in its axes, in the expression of the frame at (R, p)."""
     if expressed == BODY:
@@ -84,14 +77,12 @@ def express(expressed, R, p, x):
     return l, w
 
 
-@kernel
 def frame_velocity(topology, parameters, q, v, frame, expressed, V):
     """V (6,): twist of a frame in body, mixed or world expression."""
     R, p, twist, _ = collect_path(topology, parameters, q, v, v, frame, v, False)
     store_spatial(V, 0, express(expressed, R, p, twist))
 
 
-@kernel
 def frame_bias(topology, parameters, q, v, frame, expressed, A):
     """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
     a = workspace(q, load_int(topology, N_V))
@@ -109,7 +100,6 @@ def frame_acceleration(topology, parameters, q, v, a, frame, expressed, A):
     store_spatial(A, 0, express(expressed, R, p, (l, w)))
 
 
-@inlined
 def velocity_change(expressed, S, D, V):
     """Of the frame's velocity, as it is expressed, but in the frame's axes at its origin."""
     if expressed == BODY:  # S x D - S x V
@@ -120,7 +110,6 @@ def velocity_change(expressed, S, D, V):
     return l, w
 
 
-@inlined
 def acceleration_change(expressed, S, D, G, V, A):
     """Of the frame's acceleration with q, likewise; G = A - A_p."""
     l, w = spatial_add(motion_cross(S, G), motion_cross(motion_cross(spatial_subtract(V, D), S), D))
@@ -132,7 +121,6 @@ def acceleration_change(expressed, S, D, G, V, A):
     return l, w
 
 
-@inlined
 def rate_change(expressed, S, D_i, D, V):
     """Of the frame's acceleration with v, likewise; V - D_i is the velocity of the column's own body."""
     l, w = motion_cross(spatial_subtract(spatial_subtract(V, D_i), D), S)
@@ -141,13 +129,11 @@ def rate_change(expressed, S, D_i, D, V):
     return l, w
 
 
-@inlined
 def put(out, nv, j, expressed, R, p, x):
     """Column j of a row-major matrix with rows of nv grows by x, as it is expressed."""
     add_column(out, nv, j, *express(expressed, R, p, x))
 
 
-@kernel
 def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_q, by_v):
     """(6, nv) each: derivatives of a frame's twist (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0
@@ -165,7 +151,6 @@ def frame_velocity_derivatives(topology, parameters, q, v, frame, expressed, by_
         to += STEP
 
 
-@kernel
 def frame_acceleration_derivatives(topology, parameters, q, v, a, frame, expressed, by_q, by_v, by_a):
     """(6, nv) each: derivatives of a frame's acceleration (body, mixed or world expression)."""
     nv, b, path, to = load_int(topology, N_V), frame_body(topology, frame), path_record(topology, q, frame), 0

@@ -22,7 +22,7 @@ One held in world axes does not. With (f, m) about the frame's origin, at x from
 for every column k that moves the frame, so d tau_i / d q_k, of tau that is less by S_i . F, changes by -S_i . e_k."""
 
 from freeflyer.kernels.backend import (
-    LANES, from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
+    LANES, from_entry, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import (
     ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
@@ -55,31 +55,26 @@ FORCE = 8  # of a subtree: force and moment
 S, X, Y, T, F, G, BY_Q, BY_V, LAST, NUMBER, ROWS = 0, 6, 9, 15, 21, 27, 30, 36, 42, 43, 44
 
 
-@inlined
 def armature_rates_at(topology):
     """Where the table holds derivatives of the forces of armature by v: behind the rows and the pairs of columns."""
     return ROWS * load_int(topology, COLUMN_ROW) + load_int(topology, N_PAIRS)
 
 
-@inlined
 def table_size(topology):
     """Entries of the table: the rows, S_j . (S_k x* f) for all j before k of the joints that have several columns, and what
     armature in such joints adds to dv."""
     return armature_rates_at(topology) + RATES * load_int(topology, N_ARMATURES)
 
 
-@inlined
 def inverse_size(topology):
     """Entries of the table, and of what the wrenches gain behind it."""
     return table_size(topology) + WRENCH * load_int(topology, COLUMN_ROW) * wrench_count(topology)
 
 
-@inlined
 def inverse_sizes(topology):
     return (inverse_size(topology),)
 
 
-@inlined
 def areas(topology):
     """(directions, moving, inertias, loads, forces, end): where they begin in work."""
     directions, bodies = load_int(topology, FREE_AT), joint_row(topology)
@@ -90,12 +85,10 @@ def areas(topology):
     return directions, moving, inertias, loads, forces, forces + FORCE * bodies
 
 
-@inlined
 def more_than_kinematics(topology):
     return areas(topology)[5] - load_int(topology, FREE_AT)
 
 
-@inlined
 def put_motion(work, at, V):
     """A motion, and zeros behind it, so that a row holds numbers."""
     store_entries(work, at, (*V[0], *V[1], 0.0, 0.0))
@@ -165,51 +158,66 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
 
-@inlined
-def momentum_rows(topology, work, directions, loads, table, c):
-    """Writes S, F and the last columns of columns c, c + 1, ...; ((mass, first moment, inertia, p, K) of the subtrees that they
-    move, their motions)."""
+def motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed):
+    """Writes motions of bodies, loads and forces of subtrees at v and a, under gravity g and so many wrenches."""
+    velocities(topology, work, v)
+    subtree_loads(topology, parameters, work)
+    accelerations(topology, work, a, g)
+    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+
+
+def column_loads(topology, work, c):
+    """((mass, first moment, inertia, p, K) of the subtrees that columns c, c + 1, ... move, their motions, their momenta)."""
+    (directions, _, _, loads, _, _), n = areas(topology), load_int(topology, N_COLUMNS)
+    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
+    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
+    m, h, I = x[21], x[:3], x[3:9]
+    return (m, h, I, x[9:12], x[12:21]), s, inertia_times(m, h, I, s)
+
+
+def momentum_rows(topology, work, table, c):
+    """Writes S, F and the last columns of columns c, c + 1, ...; their loads and motions."""
     n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     for k in range(c, c + row_step(work)):
         store(table, LAST * stride + k, last_column(topology, min(k, n - 1)))
         store(table, NUMBER * stride + k, k)
-    a, b, d = tuple(record_rows(topology, work, loads + k, LOADS, OF_BODY, c, n) for k in range(0, LOADS, LANES))
-    x, s = (*a, *b, *d), spatial_of(record_rows(topology, work, directions, DIRECTION_RECORD, OF_NUMBER, c, n))
-    m, h, I = x[21], x[:3], x[3:9]
+    loads, s, f = column_loads(topology, work, c)
     store_spatial_rows(table, S * stride + c, stride, s)
-    store_spatial_rows(table, F * stride + c, stride, inertia_times(m, h, I, s))
-    return (m, h, I, x[9:12], x[12:21]), s
+    store_spatial_rows(table, F * stride + c, stride, f)
+    return loads, s
 
 
 @kernel
 def put_momenta(topology, work, table):
     """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
-    directions, _, _, loads, _, _ = areas(topology)
     for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
-        momentum_rows(topology, work, directions, loads, table, c)
+        momentum_rows(topology, work, table, c)
+
+
+def column_changes(topology, work, c, loads, s):
+    """(X, Y, T, what S_j meets in dq and in dv) of columns c, c + 1, ... with these loads and motions."""
+    (_, moving, _, _, forces, _), n, (m, h, I, p, K) = areas(topology), load_int(topology, N_COLUMNS), loads
+    p, K = scale(2.0, p), tuple(2.0 * x for x in K)
+    V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
+    A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
+    x = motion_cross(V, s)
+    y = spatial_add(motion_cross(A, s), motion_cross(V, x))
+    force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
+    by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
+    z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
+    return x, y, z, by_q, spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
 
 
 @kernel
 def put_table(topology, work, table):
-    directions, moving, _, loads, forces, _ = areas(topology)
-    n, stride = load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
-    for c in range(0, n, row_step(work)):
-        (m, h, I, p, K), s = momentum_rows(topology, work, directions, loads, table, c)
-        p, K = scale(2.0, p), tuple(2.0 * x for x in K)
-        store_rows(table, G * stride + c, stride, add(cross(p, s[0]), rotate_back(K, s[1])))
-        V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_PARENT, c, n))
-        A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_PARENT, c, n))
-        x = motion_cross(V, s)
-        y = spatial_add(motion_cross(A, s), motion_cross(V, x))
-        force = force_cross(s, spatial_of(record_rows(topology, work, forces, FORCE, OF_BODY, c, n)))
-        by_q = spatial_add(spatial_add(inertia_times(m, h, I, y), (cross(x[1], p), rotate(K, x[1]))), force)
+    stride = load_int(topology, COLUMN_ROW)
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        loads, s = momentum_rows(topology, work, table, c)
+        store_rows(table, G * stride + c, stride, scale(2.0, add(cross(loads[3], s[0]), rotate_back(loads[4], s[1]))))
+        x, y, z, by_q, by_v = column_changes(topology, work, c, loads, s)
         store_rows(table, X * stride + c, stride, x[1])
-        store_spatial_rows(table, Y * stride + c, stride, y)
-        store_spatial_rows(table, BY_Q * stride + c, stride, by_q)
-        z = spatial_add(x, motion_cross(spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_BODY, c, n)), s))
-        by_v = spatial_add(inertia_times(m, h, I, z), (cross(s[1], p), rotate(K, s[1])))
-        store_spatial_rows(table, T * stride + c, stride, z)
-        store_spatial_rows(table, BY_V * stride + c, stride, by_v)
+        for rows, a in ((Y, y), (T, z), (BY_Q, by_q), (BY_V, by_v)):
+            store_spatial_rows(table, rows * stride + c, stride, a)
 
 
 @kernel
@@ -227,7 +235,6 @@ def put_pairs(topology, work, table):
                 to += 1
 
 
-@inlined
 def finish_table(topology, parameters, v, work, table):
     """Writes the table from the motions, loads and forces in work."""
     put_table(topology, work, table)
@@ -235,28 +242,24 @@ def finish_table(topology, parameters, v, work, table):
     put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
 
 
-@inlined
 def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table):
-    """Writes the table at (q, v, a), under gravity g and so many wrenches; returns the work array."""
+    """Writes the table at (q, v, a), under gravity g and so many wrenches."""
     work = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology))
-    velocities(topology, work, v)
-    subtree_loads(topology, parameters, work)
-    accelerations(topology, work, a, g)
-    subtree_forces(topology, parameters, work, wrenches, count, expressed)
+    motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     finish_table(topology, parameters, v, work, table)
-    return work
+    if count > 0:
+        put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-@kernel
 def inverse_table(topology, parameters, q, v, a, table):
+    """The table at (q, v, a)."""
     put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
 
 
-@kernel
 def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
-    g, count = load3(gravity, 0), wrench_count(topology)
-    work = put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, expressed, table)
-    put_held(topology, parameters, work, wrenches, expressed, table)
+    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
+    count = wrench_count(topology)
+    put_inverse_table(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, table)
 
 
 @kernel

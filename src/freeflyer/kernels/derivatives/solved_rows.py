@@ -3,7 +3,7 @@
 L^T Y = B inward, L X = D^-1 Y outward, in place. Entry (k, j) of B, hence of Y, is zero unless one of both coordinates moves the
 other. Rows are `solved_width` long. Three row scalars of three matrices are enough independent sums to hide latency."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, unit_row, workspace
 from freeflyer.kernels.math.algebra import add_scaled, rows3, scale, store_rows
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_V
 from freeflyer.kernels.tree.columns import last_of_several
@@ -12,21 +12,18 @@ from freeflyer.kernels.tree.factor import coordinate_before, last_of, line_start
 CACHE_NUMBERS = 6000  # numbers in the nearest cache
 
 
-@inlined
 def solved_width(topology, table):
     """The length of rows: whole threes of row scalars."""
     block = 3 * row_step(table)
     return (max(load_int(topology, N_V), 1) + block - 1) // block * block
 
 
-@inlined
 def strip_width(nv, step):
     """How many columns to finish before the next ones: as many as the nearest cache holds of three matrices, in whole blocks."""
     block = 3 * step
     return max(CACHE_NUMBERS // (3 * max(nv, 1)) // block, 1) * block
 
 
-@kernel
 def clear_behind(B, n, first, width):
     """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
     for at in range(0, n * width, width):
@@ -34,13 +31,11 @@ def clear_behind(B, n, first, width):
             store_row(B, at + j, 0.0)
 
 
-@inlined
 def subtract_row(L, at, B, row, x):
     """Three row scalars, less those at `row` times the entry of L at `at`."""
     return add_scaled(x, -load(L, at), rows3(B, row, row_step(B)))
 
 
-@inlined
 def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
     """Three row scalars of row k from column j on, of each matrix, less their parts of the rows from `low` to `high`."""
     for i in range(low, high + 1):
@@ -49,7 +44,6 @@ def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
     return q, v, e
 
 
-@inlined
 def units(E, j, k):
     return tuple(unit_row(E, j + n * row_step(E), k) for n in range(3))
 
@@ -88,7 +82,6 @@ def inward(topology, L, Q, V, E, width):
                 store_rows(E, at, step, e)
 
 
-@inlined
 def put_row(row, at, n, to, begin):
     """n entries, from `at` on, to those from `begin` on; the last row scalar may overlap the one before."""
     step = row_step(row)

@@ -6,7 +6,7 @@ Columns are numbered depth-first: those of body i and its parents come before `e
 Jdot fill half a square. Pure dual quaternions are pairs (primary, dual) of 3-vectors; numbers in brackets are those of the paper.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, row_step, row_width
+from freeflyer.kernels.backend import kernel, load, load_int, row_step, row_width
 from freeflyer.kernels.math.algebra import (
     ZERO, add, cross, load3, load6, rows6, scale, store_entries, store_strided, subtract, sym_apply,
 )
@@ -19,25 +19,21 @@ from freeflyer.kernels.model.layout import (
 )
 
 
-@inlined
 def translate(p, h):
     """Ad(1 + eps p / 2) h: h, given about a point, about the point from which p leads there."""
     return h[0], add(h[1], cross(p, h[0]))
 
 
-@inlined
 def translate_back(p, h):
     """Ad(1 - eps p / 2) h: the inverse of `translate`."""
     return h[0], add(h[1], cross(h[0], p))
 
 
-@inlined
 def com_of(parameters, at):
     """Centre of mass of the body whose record begins at `at`, from its origin in its axes."""
     return load3(parameters, at + COM)
 
 
-@inlined
 def body_wrench_rate(parameters, at, omega, twist, rate):
     """Psi rate + S(omega) twist: (25) and (26) as one wrench force + eps torque at the centre of mass. For the body's own angular
     velocity omega, `twist` being its twist, that is what its motion takes; for any other twist it is the product with (44) of
@@ -51,19 +47,16 @@ ROWS = 12  # of a block: six of J, angular first, then six of Jdot
 MOTION = 6  # of a body: angular velocity, gravity, in its axes
 
 
-@inlined
 def end_of(topology, i):
     """Behind the last column of body i; 0 of the world."""
     return load_int(topology, body_ints(i) + FIRST_COLUMN) + load_int(topology, body_ints(i) + COLUMN_COUNT)
 
 
-@inlined
 def motions_at(topology):
     """Where in work the angular velocities and gravity of bodies begin."""
     return 3 * joint_row(topology)
 
 
-@inlined
 def block_at(topology, work, i):
     """Where in work body i's block begins: behind those of bodies with fewer columns."""
     step, before = row_step(work), max(end_of(topology, i) - 1, 0)
@@ -72,37 +65,31 @@ def block_at(topology, work, i):
         step * whole * (whole + 1) // 2 + rest * (whole + 1))  # fmt: skip
 
 
-@inlined
 def block_width(topology, work, i):
     return row_width(work, end_of(topology, i))
 
 
-@inlined
 def jacobians_size(topology, q):
     step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
     blocks = columns * (columns + step) // 2 + step * step
     return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
 
 
-@inlined
 def column_rows(work, at, width):
     """(primary, dual) of six rows, `width` apart."""
     return spatial_of(rows6(work, at, width))
 
 
-@inlined
 def column_before(topology, k):
     """The column before column k on the way to the world, or -1."""
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
 
 
-@inlined
 def omega_of(topology, work, i):
     """Angular velocity of body i, in its axes."""
     return load3(work, motions_at(topology) + MOTION * i)
 
 
-@inlined
 def gravity_of(topology, work, i):
     return load3(work, motions_at(topology) + MOTION * i + 3)
 

@@ -10,7 +10,7 @@ joint's velocity is that joint's own twist in the frame c_i, and the power of a 
 which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
@@ -29,13 +29,11 @@ from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import body_pose
 
 
-@inlined
 def row_times(J, force, moment):
     """J^T (wrench) of one column or row: moment with the primary part, force with the dual one."""
     return dot(J[0], moment) + dot(J[1], force)
 
 
-@inlined
 def add_body(topology, parameters, work, i, M, C, width, forces):
     """M, up to its diagonal, and C, rows of columns, and the row `forces` of gravity grow by body i's terms."""
     at, omega, step = body_floats(i), omega_of(topology, work, i), row_step(work)
@@ -57,7 +55,6 @@ def add_body(topology, parameters, work, i, M, C, width, forces):
         store_row(forces, k, load_row(forces, k) + dot(J[1], weight))
 
 
-@kernel
 def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     """M (nv, nv), C (nv, nv) with Mdot - 2 C skew, and the forces (nv,) that hold the robot: (46), (47), minus (50)."""
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
@@ -82,7 +79,6 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
         store(forces, j, load(forces, j) - load(weights, k))
 
 
-@inlined
 def body_motion(topology, work, i, v, a):
     """Twist J v and its rate J a + Jdot v, (33) and (34), of body i."""
     here, length = block_at(topology, work, i), block_width(topology, work, i)
@@ -96,7 +92,6 @@ def body_motion(topology, work, i, v, a):
     return nu, rate
 
 
-@kernel
 def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
     """energy (1,): S (54), armature included; slope (nv,): dS/da (55); active (nv,): the forces (48) of gravity, J^T m g."""
     work, nv = workspace(q, jacobians_size(topology, q)), load_int(topology, N_V)
@@ -136,7 +131,6 @@ def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
         i = load_int(topology, body_ints(i) + PARENT)
 
 
-@kernel
 def kane(topology, parameters, q, v, a, gravity, inertial, active):
     """inertial (nv,): phi, of the wrenches Psi a + S nu, armature included; active (nv,): those (60) of gravity."""
     g, work = load3(gravity, 0), workspace(q, work_size(topology))

@@ -6,7 +6,7 @@ back at b_i. Two rearrangements of the printed equations, both exact: Ad is an a
 (20) is taken at b_i, where a screw's twist has two entries; and gravity is the rate -eps g of the world's twist, one vector
 in place of (24) for every body."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
@@ -22,13 +22,11 @@ BODY_SIZE = 21
 TWIST, RATE, WRENCH, OWN = 0, 6, 12, 18
 
 
-@inlined
 def work_size(topology):
     """How much work the recursion takes: angles of joints, then records of bodies."""
     return 3 * joint_row(topology) + BODY_SIZE * (load_int(topology, N_BODIES) + 1)
 
 
-@inlined
 def forward(topology, parameters, q, v, u, own, a, g, work):
     """Twists (19), their rates (20) and the wrenches (25), (26) of all bodies, at their origins. With `own` the motions v and u
     are one. Without, twists are those of u while the frames move by v: what C(q, v) u takes."""
@@ -57,7 +55,6 @@ def forward(topology, parameters, q, v, u, own, a, g, work):
         store_spatial(work, here + WRENCH, translate(c, body_wrench_rate(parameters, at, omega, xi, rate)))
 
 
-@inlined
 def backward(topology, parameters, q, work, tau):
     """(29), sums of wrenches on the way to the world, and (30): tau grows by their projections on the joints' twists."""
     bodies, n = 3 * joint_row(topology), load_int(topology, N_BODIES)
@@ -71,7 +68,6 @@ def backward(topology, parameters, q, work, tau):
             accumulate_spatial(work, bodies + BODY_SIZE * parent + WRENCH, zeta)
 
 
-@inlined
 def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
     """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
     work = workspace(q, work_size(topology))
@@ -83,13 +79,11 @@ def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expr
     backward(topology, parameters, q, work, tau)
 
 
-@kernel
 def newton_euler(topology, parameters, q, v, a, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
     put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
 
 
-@kernel
 def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
     """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
@@ -103,7 +97,6 @@ def execution(topology, parameters, q, v, u, a, work, column):
     backward(topology, parameters, q, work, column)
 
 
-@inlined
 def executions(topology, parameters, q, v, mass, out):
     """out (nv, nv): M, or C(q, v), by one execution for each column."""
     nv = load_int(topology, N_V)
@@ -122,7 +115,6 @@ def executions(topology, parameters, q, v, mass, out):
             store(out, nv * j + k, load(column, j))
 
 
-@kernel
 def mass_by_newton_euler(topology, parameters, q, M):
     """M (nv, nv), armature included: column k is what the unit acceleration k takes at rest, without gravity."""
     nv = load_int(topology, N_V)
@@ -133,7 +125,6 @@ def mass_by_newton_euler(topology, parameters, q, M):
             store(M, nv * j + k, load(M, nv * k + j))
 
 
-@kernel
 def coriolis_by_newton_euler(topology, parameters, q, v, C):
     """C (nv, nv), Mdot - 2 C skew: column k is what the twists of the unit velocity k take where frames move by v."""
     executions(topology, parameters, q, v, False, C)

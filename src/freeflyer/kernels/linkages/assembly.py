@@ -5,7 +5,7 @@ its own decision on a step, while one kinematics pass serves all. Limits are kep
 would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be the gradient of
 |residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -26,7 +26,6 @@ LARGE = 1e300  # rad or m: no number of a step
 ZERO_SQUARES = 1e-30  # m^2: a sum of squares that is zero
 
 
-@inlined
 def group_ints(plan, g):
     return load_int(plan, GROUPS_AT) + GROUP_INTS * g
 
@@ -52,7 +51,6 @@ def normal_equations(plan, g, J, nv, residual, H, gradient):
                     store(H, to, load(H, to) + x * load(J, row * nv + load_int(plan, pairs + 2 * b)))
 
 
-@kernel
 def fix_at_limits(plan, g, x, lower, upper, H, gradient):
     """Coordinates at a limit that the step would leave stay: their row and column become the identity's."""
     at = group_ints(plan, g)
@@ -88,7 +86,6 @@ def damped_solve(H, x, n, damping):
     return solved
 
 
-@inlined
 def squared_residual(plan, g, residual):
     at, total = group_ints(plan, g), 0.0
     for k in range(load_int(plan, at + N_TIES)):
@@ -99,7 +96,6 @@ def squared_residual(plan, g, residual):
     return total
 
 
-@kernel
 def within_limits(plan, x, lower, upper, nv):
     """Moves every coordinate of a group to its nearest limit if it is beyond."""
     for j in range(nv):
@@ -184,7 +180,6 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     return steps
 
 
-@kernel
 def close_posture(topology, parameters, q, lower, upper, limits, closed, residual, steps):
     """closed (nq,): the least open posture from q by the plan that is topology's table, and its residual; steps (1,) taken.
     lower, upper (nv,): limits of coordinates; limits (2,): a residual that is small enough (`close_loops`), and the most

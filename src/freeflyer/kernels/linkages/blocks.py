@@ -4,7 +4,8 @@ independent ones, multipliers of the constraints from forces.
 Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and coordinates the linkage has chosen."""
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
+    LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
@@ -18,12 +19,10 @@ OPEN_GAP = 1e-6  # m or rad: a loop is open if an independent row leaves more th
 REDUNDANT_GAP = 5e-3  # or another one more than this: files with rounded digits do not close them as well
 
 
-@inlined
 def linkage_int(topology, k):
     return load_int(topology, load_int(topology, LINKAGE_AT) + k)
 
 
-@inlined
 def block_of(topology, k):
     """(size, number of coordinates outside, where its places and its rows are listed) of block k."""
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
@@ -32,7 +31,6 @@ def block_of(topology, k):
         load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT))  # fmt: skip
 
 
-@inlined
 def inverse_of(topology, k):
     """(where the inverse of block k begins, length of its rows)."""
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
@@ -40,7 +38,6 @@ def inverse_of(topology, k):
     return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
 
 
-@kernel
 def closed_or_nan(topology, residual):
     """One, or NaN where a loop is open."""
     worst = 0.0 * load(residual, 0)
@@ -55,7 +52,6 @@ def closed_or_nan(topology, residual):
     return select_less(worst, OPEN_GAP * OPEN_GAP, 1.0, NAN)
 
 
-@inlined
 def linkage_buffers(topology, work):
     """Room for (J, inverses, residual)."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
@@ -63,7 +59,6 @@ def linkage_buffers(topology, work):
         workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1))
 
 
-@inlined
 def linkage(topology, parameters, q):
     """(work, J, inverses): the motions' workspace with the kinematics of q, and `linkage_rows`."""
     work = motions_workspace(topology, parameters, q, 0)
@@ -71,7 +66,6 @@ def linkage(topology, parameters, q):
     return work, J, inverses
 
 
-@inlined
 def linkage_map(topology, parameters, q):
     """As `linkage`, then the map G, the length of its rows, numbers of bodies, rates, independent rates, and the row step."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -79,7 +73,6 @@ def linkage_map(topology, parameters, q):
     return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
 
 
-@kernel
 def linkage_rows(topology, parameters, q, work):
     """(J, inverses): the constraint Jacobian (rows, nv), and the inverses of its blocks; NaN where one is singular or open."""
     J, inverses, residual = linkage_buffers(topology, work)
@@ -111,7 +104,6 @@ def invert_blocks(topology, J, inverses, factor):
     return worst
 
 
-@kernel
 def pivot_ratio(topology, inverses, worst):
     """The root of the result of `invert_blocks`, or -1 - k if block k is singular. For one state."""
     if worst > GENERAL_PIVOT * GENERAL_PIVOT:
@@ -123,7 +115,6 @@ def pivot_ratio(topology, inverses, worst):
     return 0.0
 
 
-@inlined
 def complete(topology, J, inverses, bias, X, stride, step, get, put):
     """Fills in the dependent rows of X (nv rows of `stride` numbers), so that J X + bias = 0: `step` columns at a time."""
     nv, zero = load_int(topology, N_V), like(get(X, 0), 0.0)
@@ -168,7 +159,7 @@ def solve_rates(topology, J, bias, x, y):
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, outside, places, row_list = block_of(topology, k)
         width, largest = row_width(x, n + 2), 0.0
-        zero_rows(work, 0, n * width)
+        zero_entries(work, n * width)
         for i in range(n):
             row = load_int(topology, row_list + i)
             for d in range(n):
@@ -193,7 +184,6 @@ def solve_rates(topology, J, bias, x, y):
     return sqrt(worst)
 
 
-@inlined
 def project(topology, J, inverses, X, stride, step, multipliers, get, put):
     """The columns of X (nv rows of `stride` numbers) less J^T multipliers, `step` at a time; multipliers of the last ones. From
     the last block to the first: what one block gives to dependent coordinates of another is given on by that one."""
@@ -235,7 +225,6 @@ def project_force_rows(topology, J, inverses, X, stride):
     project(topology, J, inverses, X, stride, row_step(X), multipliers, load_row, store_row)
 
 
-@inlined
 def zero_vector(example, n):
     """n zeros (at least one)."""
     x = workspace(example, n + 1)
@@ -244,7 +233,6 @@ def zero_vector(example, n):
     return x
 
 
-@kernel
 def scatter_independent(topology, u, v):
     """Writes the independent rates u (nu,) to their places in v (nv,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -252,7 +240,6 @@ def scatter_independent(topology, u, v):
         store(v, load_int(topology, at + i), load(u, i))
 
 
-@kernel
 def gather_independent(topology, tau, out):
     """Writes the entries of tau (nv,) at the independent coordinates to out (nu,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -260,7 +247,6 @@ def gather_independent(topology, tau, out):
         store(out, i, load(tau, load_int(topology, at + i)))
 
 
-@kernel
 def whole_velocity(topology, work, J, inverses, u):
     """v (nv,) = G u."""
     v = zero_vector(work, load_int(topology, N_V))
@@ -269,7 +255,6 @@ def whole_velocity(topology, work, J, inverses, u):
     return v
 
 
-@kernel
 def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     """a (nv,) = G u_dot + gamma, v being a velocity of the closed linkage; fills the motions of `work`."""
     to = load_int(topology, FREE_AT)
@@ -282,28 +267,19 @@ def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     return a
 
 
-@inlined
 def add_rows(X, to, s, Y, row, end):
     """Entries of X from `to` on grow by s times those of Y from `row` on; `end` is a multiple of the row step."""
     for k in range(0, end, row_step(X)):
         store_row(X, to + k, load_row(X, to + k) + s * load_row(Y, row + k))
 
 
-@inlined
-def zero_rows(X, to, end):
-    """Zeros in X from `to` on; `end` is a multiple of the row step."""
-    for k in range(0, end, row_step(X)):
-        store_row(X, to + k, 0.0)
-
-
-@kernel
 def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     stride = row_width(J, nu)
     G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
-    zero_rows(G, 0, nv * stride)
-    zero_rows(rest, 0, rows * stride)
+    zero_entries(G, nv * stride)
+    zero_entries(rest, rows * stride)
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(nu):
         store(G, stride * load_int(topology, at + i) + i, 1.0)

@@ -14,7 +14,7 @@ one: entry k of the rotation vector r of E; row: entry k of its rate, Jl^-1(r) w
 At closure a row times v is the residual's rate. Away from it that holds for linear rows and for one tied turn; for two
 and three, J^T residual still is the gradient of |residual|^2 / 2, and a step by -residual of the twist leads to closure."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot, rotate, rotate_back, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion
 from freeflyer.kernels.math.turns import cotangent_factor, cotangent_slope, inverse_left_jacobian, relative_rotation_vector, swing
@@ -27,13 +27,11 @@ from freeflyer.kernels.tree.frames import MOTION_SIZE, body_motions, frame_body,
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
 
-@inlined
 def coupled_position(topology, parameters, q, at, numbers):
     """Position of a coupling's joint, from its entry of q (record entry `at`), ratio and offset."""
     return load(parameters, numbers) * load(q, load_int(topology, at)) + load(parameters, numbers + 1)
 
 
-@inlined
 def polynomial(parameters, first, count, x):
     """(value, first, second and third derivative) of the polynomial whose coefficients begin at `first`, constant first."""
     p, slope, bend, third = 0.0 * x + load(parameters, first + count - 1), 0.0 * x, 0.0 * x, 0.0 * x
@@ -45,7 +43,6 @@ def polynomial(parameters, first, count, x):
     return p, slope, bend, third
 
 
-@inlined
 def coupling_value(topology, parameters, q, k):
     """(record, first number, residual, three derivatives of the polynomial) of coupling k: q1 - polynomial(q2)."""
     at = load_int(topology, COUPLINGS_AT) + COUPLING_INTS * k
@@ -58,31 +55,26 @@ def coupling_value(topology, parameters, q, k):
     return at, numbers, one - p, slope, bend, third
 
 
-@inlined
 def loop_ints(topology, k):
     """Where loop k's record begins in topology."""
     return load_int(topology, LOOPS_AT) + LOOP_INTS * k
 
 
-@inlined
 def loop_rows(topology, k):
     """(the bits of loop k's mask, its first row)."""
     return load_int(topology, loop_ints(topology, k) + MASK), load_int(topology, loop_ints(topology, k) + FIRST_ROW)
 
 
-@inlined
 def turns(mask):
     """How many turns a mask ties."""
     return (mask >> 3 & 1) + (mask >> 4 & 1) + (mask >> 5 & 1)
 
 
-@inlined
 def unit(mask, bit):
     """The unit vector (of numbers) of the one turn whose bit in the mask equals `bit`."""
     return tuple(1.0 if (mask >> k & 1) == bit else 0.0 for k in range(3, 6))
 
 
-@inlined
 def loop_frames(topology, parameters, work, k):
     """(R_A, R_B, x_A, x_B, d) of loop k in world axes: x from the frames' bodies' origins to the frames', d from A to B."""
     at = loop_ints(topology, k)
@@ -99,7 +91,6 @@ def loop_frames(topology, parameters, work, k):
     return R_A, R_B, x_A, x_B, d
 
 
-@inlined
 def put_masked(put, out, at, stride, bits, a):
     """Writes by `put` the entries of a whose bits are set, `stride` apart; where the next one goes."""
     for k in range(3):
@@ -109,12 +100,10 @@ def put_masked(put, out, at, stride, bits, a):
     return at
 
 
-@inlined
 def grow(out, at, x):
     store(out, at, load(out, at) + x)
 
 
-@inlined
 def put_residual(mask, R_A, R_B, d, out, row):
     row = put_masked(store, out, row, 1, mask & 7, rotate_back(R_A, d))
     tied = turns(mask)
@@ -138,7 +127,6 @@ def put_column_rows(mask, R_A, g, l, w, sign, J, row, j, nv):
         put_masked(grow, J, row * nv + j, nv, mask >> 3, scale(sign, rotate_back(R_A, w)))
 
 
-@inlined
 def body_rows(topology, work, i, mask, R_A, g, x, sign, J, row, nv):
     """Body i's columns in a loop's rows; x leads from the body's origin to B's."""
     for c in range(*column_range(topology, i)):
@@ -146,7 +134,6 @@ def body_rows(topology, work, i, mask, R_A, g, x, sign, J, row, nv):
         put_column_rows(mask, R_A, g, l, w, sign, J, row, coordinate(topology, c), nv)
 
 
-@inlined
 def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
     """Adds loop k's rows to J, which holds zeros there."""
     at = loop_ints(topology, k)
@@ -169,7 +156,6 @@ def put_jacobian(topology, work, k, R_A, R_B, x_A, x_B, d, J, nv):
             j = parent_of(topology, j)
 
 
-@inlined
 def first_coupling(topology):
     return load_int(topology, N_ROWS) - load_int(topology, N_COUPLINGS)
 
@@ -189,7 +175,6 @@ def constraint_residual(topology, parameters, q, residual):
         store(residual, first + k, open_by)
 
 
-@kernel
 def constraints(topology, parameters, q, residual, J):
     """residual (rows,) and J (rows, nv): relative twists of the tied frames and rates of couplings, for each coordinate."""
     work = kinematics_workspace(topology, parameters, q, 0)
@@ -216,7 +201,6 @@ def constraints_of(topology, parameters, q, work, residual, J):
             store(J, j, load(J, j) - load(parameters, numbers + 2) * slope)
 
 
-@inlined
 def turn_bias(mask, R_A, R_B, w, dw):
     """Rate of one tied turn's row times v while no joint accelerates: w, dw are the relative motion in A's axes."""
     e = unit(mask, 1)
@@ -231,7 +215,6 @@ def turn_bias(mask, R_A, R_B, w, dw):
     return dot(inverse_left_jacobian(scale(-1.0, r), c, e), dw) + dot(rate, w)
 
 
-@kernel
 def constraint_bias(topology, parameters, q, v, bias):
     """bias (rows,): Jdot v, the rate of J v while no joint accelerates; A's axes turn, Kangaroo paper, eqs. (55), (57)."""
     to = load_int(topology, FREE_AT)

@@ -5,23 +5,22 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
+    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
-    whole_velocity, zero_rows, zero_vector,
+    whole_velocity, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
 )
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
-from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import rnea
 
 
-@kernel
 def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
     _, J, inverses = linkage(topology, parameters, q)
@@ -32,7 +31,6 @@ def projection_map(topology, parameters, q, G):
             store(G, nu * i + j, load(H, stride * i + j))
 
 
-@kernel
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
     """v (nv,) = G u and a (nv,) = G u_dot + gamma."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -42,7 +40,6 @@ def projected_motion(topology, parameters, q, u, u_dot, v, a):
     copy_entries(y, load_int(topology, N_V), a)
 
 
-@inlined
 def support_of(topology, coordinate):
     """(first, end) of the list, in topology, of independent rates that move a velocity coordinate."""
     at = linkage_int(topology, SUPPORTS_AT) + SUPPORT_INTS * coordinate
@@ -57,28 +54,26 @@ def half_mass(topology, parameters, work, G):
     nv, nu, nc = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_COLUMNS)
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites, S, F, _, _ = areas(topology)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
-    zero_rows(P, 0, nu * pitch)
+    zero_entries(P, nu * pitch)
     step = row_step(work)
     for c in range(nc):
         end, s, j = last_column(topology, c) + 1, strided6(work, S + c, rows), coordinate(topology, c)
         for k in range(c - c % step, end, step):
             store_row(products, k, row_dot(s, work, F + k, rows))
-        zero_rows(Y, 0, pitch)
+        zero_entries(Y, pitch)
         add_rows(Y, 0, 0.5 * load(products, c), G, pitch * j, pitch)
         for k in range(c + 1, end):
             add_rows(Y, 0, load(products, k), G, pitch * coordinate(topology, k), pitch)
         add_projected(topology, P, pitch, G, j, Y)
     for j in range(nv):
-        zero_rows(Y, 0, pitch)
+        zero_entries(Y, pitch)
         add_rows(Y, 0, 0.5 * load(parameters, load_int(topology, ARMATURE_AT) + j), G, pitch * j, pitch)
         add_projected(topology, P, pitch, G, j, Y)
     return P
 
 
-@inlined
 def add_projected(topology, P, pitch, G, j, Y):
     """P grows by the outer product of row j of G and the row Y."""
     first, end = support_of(topology, j)
@@ -87,7 +82,6 @@ def add_projected(topology, P, pitch, G, j, Y):
         add_rows(P, pitch * i, load(G, pitch * j + i), Y, 0, pitch)
 
 
-@kernel
 def put_mass(topology, P, M):
     """M (nu, nu) = P + P^T."""
     nu = load_int(topology, N_INDEPENDENT)
@@ -107,7 +101,6 @@ def projected_mass(topology, parameters, q, M):
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)
 
 
-@kernel
 def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
     """(tau (nv,), multipliers (rows,)): G^T of the tree's inverse dynamics, at the independent coordinates of tau."""
     v = whole_velocity(topology, work, J, inverses, u)
@@ -115,7 +108,6 @@ def projected_forces(topology, parameters, q, work, J, inverses, u, u_dot):
     return forces_of(topology, parameters, q, J, inverses, v, a)
 
 
-@kernel
 def forces_of(topology, parameters, q, J, inverses, v, a):
     """(tau (nv,), multipliers (rows,)) of the whole robot at v (nv,) and a (nv,): see `project_forces`."""
     tau, multipliers = workspace(J, load_int(topology, N_V) + 1), workspace(J, load_int(topology, N_ROWS) + 1)
@@ -124,7 +116,6 @@ def forces_of(topology, parameters, q, J, inverses, v, a):
     return tau, multipliers
 
 
-@kernel
 def projected_inverse_dynamics(topology, parameters, q, u, u_dot, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -173,7 +164,6 @@ def projected_inverse_mass(topology, parameters, q, inverse):
             store(inverse, nu * j + i, x)
 
 
-@kernel
 def shared_forces(topology, parameters, q, tau, multipliers, projected):
     """multipliers (rows,) that balance the forces tau (nv,) in dependent joints; projected (nu,): G^T tau."""
     work, J, inverses = linkage(topology, parameters, q)
@@ -183,7 +173,6 @@ def shared_forces(topology, parameters, q, tau, multipliers, projected):
     gather_independent(topology, rest, projected)
 
 
-@kernel
 def driving_forces(topology, parameters, q, u, u_dot, multipliers, tau):
     """tau_p (nu,) of M_p u_dot + h_p = tau_p, and the multipliers (rows,): M a + bias = tau + J^T multipliers in the tree."""
     work, J, inverses = linkage(topology, parameters, q)

@@ -11,10 +11,10 @@ directions at a time (directions of q, then of u), gives all: tangent of every b
 Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    LANES, copy_entries, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity, zero_rows,
+    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
@@ -35,20 +35,17 @@ from freeflyer.kernels.model.layout import ARMATURE_AT, INDEPENDENTS_AT, N_BODIE
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
 
-@inlined
 def direction_rows(work, n):
     """Room for n numbers of each direction."""
     return workspace(work, row_step(work) * (n + 1))
 
 
-@inlined
 def tangent_rows(topology, work):
     """Room for the tangents of all bodies, and for constraint rows, of each direction."""
     tangents = workspace(work, row_step(work) * TANGENT * (load_int(topology, N_BODIES) + 1))
     return tangents, direction_rows(work, load_int(topology, N_ROWS))
 
 
-@inlined
 def row_motion(topology, work, i, x):
     """The sum of body i's columns times the rows of x that belong to their coordinates."""
     step = row_step(work)
@@ -61,7 +58,6 @@ def row_motion(topology, work, i, x):
     return total
 
 
-@inlined
 def clear_world(tangents, k):
     """The world moves along no direction."""
     for n in range(6):
@@ -132,7 +128,6 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
         store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
 
 
-@kernel
 def subtree_forces(topology, parameters, work, multipliers, states, totals):
     """Writes the states once more, with the forces of subtrees, those of loops included."""
     n = load_int(topology, N_BODIES)
@@ -154,7 +149,6 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
             store_row(out, step * second, load_row(out, step * second) + share * load_row(directions, step * second))
 
 
-@kernel
 def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest):
     """Writes how v and a of all coordinates change with directions of q and with changes of u, which `rates` begins with: rows
     `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
@@ -164,7 +158,7 @@ def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, di
     complete_rate_rows(topology, J, inverses, rest, rates, step)
     rate_tangents(topology, work, states, directions, rates, tangents)
     acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
-    zero_rows(changes, 0, step * load_int(topology, N_V))
+    zero_entries(changes, step * load_int(topology, N_V))
     complete_rate_rows(topology, J, inverses, rest, changes, step)
 
 
@@ -195,11 +189,10 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
         put_lanes(result, nu, du, first - nu, nu)
 
 
-@kernel
 def project_rows(topology, G, pitch, out, result):
     """result (nu rows) = G^T out (nv rows)."""
     step = row_step(out)
-    zero_rows(result, 0, load_int(topology, N_INDEPENDENT) * step)
+    zero_entries(result, load_int(topology, N_INDEPENDENT) * step)
     for j in range(load_int(topology, N_V)):
         begin, end = support_of(topology, j)
         for at in range(begin, end):
@@ -207,7 +200,6 @@ def project_rows(topology, G, pitch, out, result):
             add_rows(result, step * i, load(G, pitch * j + i), out, step * j, step)
 
 
-@kernel
 def put_lanes(rows, n, out, first, width):
     """Columns `first` and following of out (n, width), as far as there are such, from n rows."""
     step = row_step(rows)
@@ -216,12 +208,11 @@ def put_lanes(rows, n, out, first, width):
             store(out, width * i + first + lane, load(rows, step * i + lane))
 
 
-@kernel
 def choose_directions(topology, G, pitch, nu, first, directions, rates):
     """Directions number `first` and following: columns of G for q; then unit changes of u, which `rates` begins with."""
     step, at = row_step(directions), linkage_int(topology, INDEPENDENTS_AT)
     nv = load_int(topology, N_V)
-    zero_rows(rates, 0, step * nv)
+    zero_entries(rates, step * nv)
     for j in range(nv):
         for lane in range(step):
             store(directions, step * j + lane, load(G, pitch * j + first + lane) if first + lane < nu else 0.0)
@@ -231,14 +222,12 @@ def choose_directions(topology, G, pitch, nu, first, directions, rates):
             store(rates, step * load_int(topology, at + k) + lane, 1.0)
 
 
-@kernel
 def projected_inverse_gradient(topology, parameters, q, u, u_dot, dq, du, M):
     """dq, du, M (nu, nu): of tau_p by independent steps of q, by u and by u_dot."""
     projected_derivatives(topology, parameters, q, u, u_dot, dq, du)
     projected_mass(topology, parameters, q, M)
 
 
-@kernel
 def projected_forward_gradient(topology, parameters, q, u, tau, dq, du, inverse):
     """dq, du, inverse (nu, nu): of u_dot by independent steps of q, by u and by tau_p."""
     nu = load_int(topology, N_INDEPENDENT)
@@ -255,12 +244,12 @@ def minus_product(A, B, n, out):
     """out (n, n) = -A B."""
     pitch = row_width(B, n)
     rows, total = workspace(B, n * pitch + 8), workspace(B, pitch + 8)
-    zero_rows(rows, 0, n * pitch)
+    zero_entries(rows, n * pitch)
     for i in range(n):
         for j in range(n):
             store(rows, pitch * i + j, load(B, n * i + j))
     for i in range(n):
-        zero_rows(total, 0, pitch)
+        zero_entries(total, pitch)
         for k in range(n):
             add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
         for j in range(n):

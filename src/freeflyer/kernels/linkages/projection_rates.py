@@ -1,8 +1,10 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
-from freeflyer.kernels.backend import LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace
+from freeflyer.kernels.backend import (
+    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_rows, zero_vector,
+    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_vector,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
     choose_directions, clear_world, coupling_tangents, direction_rows, joint_tangents, motion_tangents, project_rows, put_lanes,
@@ -24,7 +26,6 @@ def brackets(topology, J, v, directions, rest):
                 add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
 
 
-@kernel
 def map_rates(topology, parameters, q, u, rates):
     """rates (nv, nu): Gdot while q moves with G u; Gdot u = gamma."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
@@ -37,12 +38,11 @@ def map_rates(topology, parameters, q, u, rates):
         tangents_of(topology, work, states, directions, tangents)
         velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
         brackets(topology, J, v, directions, rest)
-        zero_rows(moved, 0, step * nv)
+        zero_entries(moved, step * nv)
         complete_rate_rows(topology, J, inverses, rest, moved, step)
         put_lanes(moved, nv, rates, first, nu)
 
 
-@kernel
 def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
     """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
@@ -60,7 +60,6 @@ def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
         put_lanes(changes, nv, du, first - nu, nu)
 
 
-@kernel
 def projected_force_derivatives(topology, parameters, q, tau, dq):
     """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
@@ -78,7 +77,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     result = workspace(work, nu * step + LANES)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
-        zero_rows(moved, 0, step * nv)
+        zero_entries(moved, step * nv)
         tangents_of(topology, work, states, directions, tangents)
         for i in range(n + 1):
             clear_world(tangents, TANGENT * i + DF)

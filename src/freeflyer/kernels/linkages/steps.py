@@ -62,7 +62,6 @@ CORRECTIONS = 6  # Newton steps before a state is given up
 LONGEST = 0.2  # rad or m: no dependent coordinate may move further in one correction; it would jump to another mode
 
 
-@kernel
 def step_closed(topology, parameters, q, du, out, facts):
     """out (nq,): q moved along G du, then closed by Newton steps of the dependent joints. facts (3,): the square of what stays
     open, NaN after a correction that is too long; the largest |E|^2 (Frobenius) of a block; the largest |D A1^-1|^2, D the lengths
@@ -102,7 +101,6 @@ def step_closed(topology, parameters, q, du, out, facts):
     store(facts, 2, largest_inverse(topology, inverses, J))
 
 
-@kernel
 def posture_change(topology, parameters, q, q_next, change):
     """change (2,): the largest |E|^2 (Frobenius) of a block between two postures; at the first the largest |D A^-1|^2, as in
     `step_closed`."""
@@ -114,7 +112,6 @@ def posture_change(topology, parameters, q, q_next, change):
     store(change, 0, largest_change(topology, inverses, J))
 
 
-@kernel
 def largest_square(topology, residual):
     """The largest square of a residual of an independent row."""
     worst = 0.0 * load(residual, 0)
@@ -126,7 +123,6 @@ def largest_square(topology, residual):
     return worst
 
 
-@kernel
 def largest_change(topology, inverses, J):
     """The largest |A0^-1 A1 - 1|^2 (Frobenius) of a block: A0^-1 from `inverses`, A1 from J."""
     nv = load_int(topology, N_V)
@@ -147,7 +143,6 @@ def largest_change(topology, inverses, J):
     return worst
 
 
-@kernel
 def largest_inverse(topology, inverses, J):
     """The largest |D A^-1|^2 (Frobenius) of a block, D the lengths of A's columns: at least 1 / s^2, s being the smallest singular
     value of the block with its columns at unit length, and at most n / s^2."""

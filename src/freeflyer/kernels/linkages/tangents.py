@@ -8,9 +8,7 @@ Spatial motions and forces of all bodies, their input, are in world axes. A moti
 moment), both at the origin of body 1, so that they add up along the tree. Accelerations are spatial ones, rates of these motions at
 a point at rest; gravity enters as the acceleration of the world."""
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries,
-)
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries
 from freeflyer.kernels.linkages.constraints import (
     coupling_value, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
@@ -34,13 +32,11 @@ STATE = 40
 VELOCITY, ACCELERATION, RATE, MOMENTUM, FORCE, FIRST_MOMENT, SPIN, WEIGHT = 0, 6, 12, 18, 24, 30, 33, 39
 
 
-@inlined
 def from_common_point(topology, work, i):
     """Body i's origin from the common point."""
     return subtract(position(topology, work, i), position(topology, work, 1))
 
 
-@inlined
 def spatial_column(topology, work, i, c):
     """Column c of body i as a motion at the common point."""
     return shift_motion_back(load_spatial(work, direction_at(topology, c)), from_common_point(topology, work, i))
@@ -75,7 +71,6 @@ MOVED, DV, DA, DF = 0, 6, 12, 18
 TINY = 1e-16
 
 
-@inlined
 def load_tangent(tangents, i, k):
     """Six entries of body i from entry k on: a motion or a force of as many directions as a row scalar holds."""
     step = row_step(tangents)
@@ -83,19 +78,16 @@ def load_tangent(tangents, i, k):
     return row3(tangents, at), row3(tangents, at + 3 * step)
 
 
-@inlined
 def store_tangent(tangents, i, k, a):
     put_spaced_rows(tangents, row_step(tangents) * (TANGENT * i + k), (*a[0], *a[1]))
 
 
-@inlined
 def loop_bodies(topology, k):
     at = loop_ints(topology, k)
     a, b = load_int(topology, at + FRAME_A), load_int(topology, at + FRAME_B)
     return frame_body(topology, a), frame_body(topology, b)
 
 
-@inlined
 def loop_point(topology, parameters, work, k):
     """(R_A, R_B, where frame B's origin is from the common point)."""
     R_A, R_B, _, x_B, _ = loop_frames(topology, parameters, work, k)
@@ -103,7 +95,6 @@ def loop_point(topology, parameters, work, k):
     return R_A, R_B, add(x_B, subtract(position(topology, work, j), position(topology, work, 1)))
 
 
-@inlined
 def relative_quaternion(R_A, R_B):
     """(v, t, angle / |v|) of the turn from A to B, in A's axes."""
     v, t = matrix_quaternion(relative_rotation(R_A, R_B))
@@ -114,7 +105,6 @@ def relative_quaternion(R_A, R_B):
     return v, t, select_less(square, TINY, 2.0, 2.0 * atan2(norm, t) / select_less(square, TINY, 1.0, norm))
 
 
-@inlined
 def quaternion_rate(v, t, w):
     """Rate (vector, scalar) of a quaternion at the angular velocity w in the first frame's axes."""
     return scale(0.5, add(scale(t, w), cross(w, v))), -0.5 * dot(w, v)
@@ -152,7 +142,6 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
             store_row(rows, row, -bend * load(v, second) * load_row(directions, step * second))
 
 
-@inlined
 def coupling_slopes(topology, parameters, q, k):
     """(second velocity coordinate or -1, and the polynomial's first three derivatives by its coordinate) of coupling k."""
     at, numbers, _, s, b, c = coupling_value(topology, parameters, q, k)
@@ -203,7 +192,6 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
             store_row(rows, row, -1.0 * moved - (2.0 * bend * rate) * load_row(rates, step * second))
 
 
-@inlined
 def masked(x, row, bits):
     """(the entries of x from `row` on at the places whose bits are set, zero elsewhere; the next row)."""
     zero = 0.0 * load(x, 0)
@@ -225,7 +213,6 @@ def loop_forces(topology, parameters, work, multipliers, states, at):
         accumulate_spatial(states, STATE * i + at, F)
 
 
-@inlined
 def loop_force(topology, parameters, work, multipliers, k):
     """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
     mask, row = loop_rows(topology, k)

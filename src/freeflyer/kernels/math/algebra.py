@@ -2,66 +2,55 @@
 
 A symmetric 3 x 3 matrix is (xx, xy, xz, yy, yz, zz). Tuples stay in registers: nothing here touches memory."""
 
-from freeflyer.kernels.backend import inlined, load, load_row, store, store_row
+from freeflyer.kernels.backend import load, load_row, store, store_row
 
 ZERO = (0.0, 0.0, 0.0)
 
 
-@inlined
 def add(a, b):
     return a[0] + b[0], a[1] + b[1], a[2] + b[2]
 
 
-@inlined
 def add_entries(a, b):
     """The sum of tuples of any length."""
     return tuple(x + y for x, y in zip(a, b))
 
 
-@inlined
 def subtract(a, b):
     return a[0] - b[0], a[1] - b[1], a[2] - b[2]
 
 
-@inlined
 def scale(s, a):
     return s * a[0], s * a[1], s * a[2]
 
 
-@inlined
 def add_scaled(a, s, b):
     return a[0] + s * b[0], a[1] + s * b[1], a[2] + s * b[2]
 
 
-@inlined
 def dot(a, b):
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2]
 
 
-@inlined
 def cross(a, b):
     return a[1] * b[2] - a[2] * b[1], a[2] * b[0] - a[0] * b[2], a[0] * b[1] - a[1] * b[0]
 
 
-@inlined
 def rotate(R, a):
     """R a"""
     return dot(R[:3], a), dot(R[3:6], a), dot(R[6:], a)
 
 
-@inlined
 def rotate_back(R, a):
     """R^T a"""
     return dot((R[0], R[3], R[6]), a), dot((R[1], R[4], R[7]), a), dot((R[2], R[5], R[8]), a)
 
 
-@inlined
 def column(R, k):
     """Column k of R; k must be a literal for speed."""
     return R[k], R[k + 3], R[k + 6]
 
 
-@inlined
 def compose(R, S):
     x = rotate(R, (S[0], S[3], S[6]))
     y = rotate(R, (S[1], S[4], S[7]))
@@ -69,12 +58,10 @@ def compose(R, S):
     return x[0], y[0], z[0], x[1], y[1], z[1], x[2], y[2], z[2]
 
 
-@inlined
 def transpose(R):
     return R[0], R[3], R[6], R[1], R[4], R[7], R[2], R[5], R[8]
 
 
-@inlined
 def spin_z(R, s, c):
     """R Rz(angle), given the angle's sine and cosine."""
     return (
@@ -83,7 +70,6 @@ def spin_z(R, s, c):
         c * R[6] + s * R[7], c * R[7] - s * R[6], R[8])  # fmt: skip
 
 
-@inlined
 def quaternion_rotation(x, y, z, w):
     """Rotation of the quaternion (x, y, z, w), scaled so that its norm does not matter."""
     s = 2.0 / (x * x + y * y + z * z + w * w)
@@ -94,13 +80,11 @@ def quaternion_rotation(x, y, z, w):
         x * zs - w * ys, y * zs + w * xs, 1.0 - (x * xs + y * ys))  # fmt: skip
 
 
-@inlined
 def sym_apply(I, a):
     """I a for a symmetric I."""
     return dot(I[:3], a), dot((I[1], I[3], I[4]), a), dot((I[2], I[4], I[5]), a)
 
 
-@inlined
 def sym_rotate(R, I):
     """R I R^T for a symmetric I."""
     a, b, c = R[:3], R[3:6], R[6:]
@@ -108,7 +92,6 @@ def sym_rotate(R, I):
     return dot(a, x), dot(a, y), dot(a, z), dot(b, y), dot(b, z), dot(c, z)
 
 
-@inlined
 def point_inertia(a, b):
     """(a . b) 1 - (a b^T + b a^T) / 2: for a = b and unit mass, the inertia of a point at a."""
     xx, yy, zz = a[0] * b[0], a[1] * b[1], a[2] * b[2]
@@ -117,7 +100,6 @@ def point_inertia(a, b):
         xx + zz, -0.5 * (a[1] * b[2] + a[2] * b[1]), xx + yy)  # fmt: skip
 
 
-@inlined
 def turning(w, dw):
     """[dw]x + [w]x [w]x: leads from a point of a turning body to the acceleration of that point."""
     xx, yy, zz = w[0] * w[0], w[1] * w[1], w[2] * w[2]
@@ -125,74 +107,61 @@ def turning(w, dw):
     return -(yy + zz), xy - dw[2], xz + dw[1], xy + dw[2], -(xx + zz), yz - dw[0], xz - dw[1], yz + dw[0], -(xx + yy)
 
 
-@inlined
 def load3(buffer, i):
     return load(buffer, i), load(buffer, i + 1), load(buffer, i + 2)
 
 
-@inlined
 def load6(buffer, i):
     """A symmetric matrix."""
     return tuple(load(buffer, i + k) for k in range(6))
 
 
-@inlined
 def load9(buffer, i):
     """A rotation."""
     return tuple(load(buffer, i + k) for k in range(9))
 
 
-@inlined
 def strided3(buffer, i, step):
     return load(buffer, i), load(buffer, i + step), load(buffer, i + 2 * step)
 
 
-@inlined
 def strided6(buffer, i, step):
     return tuple(load(buffer, i + k * step) for k in range(6))
 
 
-@inlined
 def rows3(buffer, i, step):
     return load_row(buffer, i), load_row(buffer, i + step), load_row(buffer, i + 2 * step)
 
 
-@inlined
 def rows6(buffer, i, step):
     return tuple(load_row(buffer, i + k * step) for k in range(6))
 
 
-@inlined
 def store3(buffer, i, a):
     store_entries(buffer, i, a)
 
 
-@inlined
 def store_entries(buffer, i, a):
     """The entries of a tuple of any length."""
     for k, x in enumerate(a):
         store(buffer, i + k, x)
 
 
-@inlined
 def accumulate(buffer, i, a):
     for k, x in enumerate(a):
         store(buffer, i + k, load(buffer, i + k) + x)
 
 
-@inlined
 def store_strided(buffer, i, step, a):
     for k, x in enumerate(a):
         store(buffer, i + k * step, x)
 
 
-@inlined
 def accumulate_strided(buffer, i, step, a):
     for k, x in enumerate(a):
         store(buffer, i + k * step, load(buffer, i + k * step) + x)
 
 
-@inlined
 def store_rows(buffer, i, step, a):
     for k, x in enumerate(a):
         store_row(buffer, i + k * step, x)

@@ -4,7 +4,7 @@ Matrices lie in work arrays row by row. Rows are exchanged by selection, so that
 matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted."""
 
 from freeflyer.kernels.backend import (
-    all_below, inlined, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
+    all_below, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
 )
 
 NAN = float("nan")
@@ -15,7 +15,6 @@ SYMMETRIC_PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its
 ZERO = 1e-150  # an entry so small need not be eliminated
 
 
-@inlined
 def exchange(work, a, b, start, end, x, y):
     """Rows a and b from entry `start` to `end` change places where x is less than y."""
     for k in range(start, end, row_step(work)):
@@ -24,7 +23,6 @@ def exchange(work, a, b, start, end, x, y):
         store_row(work, b + k, select_less(x, y, p, q))
 
 
-@inlined
 def raise_pivot(work, at, c, n, end, stride):
     """The largest entry of column c on or below the diagonal comes to the diagonal."""
     pivot_row, start = at + stride * c, c - c % row_step(work)
@@ -97,7 +95,6 @@ def solve_one(work, n, stride, x):
     return True
 
 
-@kernel
 def invert(work, at, n, stride, largest):
     """[A, .] becomes [., A^-1] in n rows of `stride` numbers from `at` on: NaN where A is singular. As `eliminate`."""
     end, step = row_width(work, 2 * n), row_step(work)
@@ -113,13 +110,11 @@ def invert(work, at, n, stride, largest):
     return ratio
 
 
-@inlined
 def inverse_pivot(pivot, diagonal):
     """1 / pivot, or NaN where it vanishes beside the diagonal entry that it is left of."""
     return select_less(SYMMETRIC_PIVOT * diagonal, pivot, 1.0 / pivot, NAN)
 
 
-@kernel
 def factor_symmetric(M, n):
     """M = L D L^T: the lower half of M becomes L, its diagonal 1 / D; NaN where M is singular."""
     for j in range(n):
@@ -138,7 +133,6 @@ def factor_symmetric(M, n):
             store(M, n * i + j, y)  # L D, until row i has its turn
 
 
-@kernel
 def solve_factored(M, n, x, at):
     """The n entries of x from `at` on become M^-1 x, M being factored."""
     for i in range(n):

@@ -1,14 +1,14 @@
 """Sine and cosine of an abstract scalar: Cody-Waite reduction by pi/2 in three parts, then the classic polynomials.
 
 Every step of the reduction is a fused multiply-add, so neither fast-math nor a lane's neighbour can change it. Accurate to 2 ulp
-for |x| < 1e5; beyond, each lane calls the C library, which is accurate for every double. Polynomials: minimax on [-pi/4, pi/4] (W.
+for |x| < 1e5; lanes beyond call the C library, which is accurate for every double. Polynomials: minimax on [-pi/4, pi/4] (W.
 J. Cody, W. Waite, Software Manual for the Elementary Functions, 1980, ch. 8; the double-precision coefficients are those of the
 freely published fdlibm)."""
 
 import math
 
 from freeflyer.kernels.backend import (
-    all_below, fma, inlined, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
+    all_below, fma, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
 )
 
 LIMIT = 1e5
@@ -20,15 +20,6 @@ COS = (4.16666666666666019037e-02, -1.38888888888741095749e-03, 2.48015872894767
        -2.75573143513906633035e-07, 2.08757232129817482790e-09, -1.13596475577881948265e-11)  # fmt: skip
 
 
-@kernel
-def _library(x, sine):
-    y = x
-    for i in range(lanes(x)):
-        y = with_lane(y, i, math.sin(lane(x, i)) if sine else math.cos(lane(x, i)))
-    return y
-
-
-@inlined
 def _reduced(x):
     turns = rint(x * TWO_OVER_PI)
     r = fma(-turns, HALF_PI[0], x)
@@ -43,12 +34,20 @@ def _reduced(x):
     return turned(s, c, turns)
 
 
-@inlined
+def _by_lanes(x):
+    s, c = _reduced(x)
+    for i in range(lanes(x)):
+        angle = lane(x, i)
+        if not abs(angle) < LIMIT:
+            s, c = with_lane(s, i, math.sin(angle)), with_lane(c, i, math.cos(angle))
+    return s, c
+
+
 def sincos(x):
     """(sin x, cos x)."""
     if all_below(x, LIMIT):
         return _reduced(x)
-    return _library(x, True), _library(x, False)
+    return _by_lanes(x)
 
 
 @kernel
@@ -71,7 +70,6 @@ def sincos_row(work, angles, sines, cosines, n):
             store_row(work, cosines + i, c)
 
 
-@kernel
 def atan2(y, x):
     """The angle of the point (x, y), lane by lane from the C library."""
     angle = y

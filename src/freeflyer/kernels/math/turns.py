@@ -7,7 +7,7 @@ lanes of a Pack may differ."""
 
 import math
 
-from freeflyer.kernels.backend import inlined, load, select_less, sqrt, store
+from freeflyer.kernels.backend import load, select_less, sqrt, store
 from freeflyer.kernels.math.algebra import (
     add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, transpose,
 )
@@ -28,7 +28,6 @@ BERNOULLI = (1 / 6, 1 / 30, 1 / 42, 1 / 30, 5 / 66, 691 / 2730, 7 / 6, 3617 / 51
 COTANGENT = tuple(b / math.factorial(2 * k + 2) for k, b in reversed(tuple(enumerate(BERNOULLI))))  # of log, below
 
 
-@inlined
 def horner(coefficients, x):
     """The polynomial with these coefficients, highest power first."""
     total = coefficients[0] + 0.0 * x
@@ -37,7 +36,6 @@ def horner(coefficients, x):
     return total
 
 
-@inlined
 def quaternion_product(a, b):
     """(vector, scalar) of the product of two quaternions given so."""
     u, s = a
@@ -45,7 +43,6 @@ def quaternion_product(a, b):
     return add(cross(u, v), add_scaled(scale(s, v), t, u)), s * t - dot(u, v)
 
 
-@inlined
 def vector_quaternion(w):
     """Quaternion (vector, scalar) of the rotation vector w."""
     square = 0.25 * dot(w, w)
@@ -54,7 +51,6 @@ def vector_quaternion(w):
     return scale(0.5 * select_less(square, SWITCH, horner(SINC, square), s / select_less(half, 0.5, 0.5, half)), w), c
 
 
-@inlined
 def integrate_quaternion(q, i, w, out):
     """Writes the quaternion of q from i on, turned by w in its own axes, with unit length."""
     v, s = quaternion_product((load3(q, i), load(q, i + 3)), vector_quaternion(w))
@@ -63,7 +59,6 @@ def integrate_quaternion(q, i, w, out):
     store(out, i + 3, norm * s)
 
 
-@inlined
 def displacement(l, w):
     """How far a body's origin moves in one second at the constant body twist (l, w), in the axes at its beginning."""
     square = dot(w, w)
@@ -77,7 +72,6 @@ def displacement(l, w):
     return add(l, add_scaled(scale(versine, x), remainder, cross(w, x)))
 
 
-@inlined
 def rotation_vector(q0, q1, i):
     """(w, half-angle cotangent factor): the shortest turn from one quaternion to the other, in the first one's axes."""
     u, s = load3(q0, i), load(q0, i + 3)
@@ -85,7 +79,6 @@ def rotation_vector(q0, q1, i):
     return shortest_turn(v, t)
 
 
-@inlined
 def shortest_turn(v, t):
     """(w, |t|, |v|, angle): rotation vector of a unit quaternion with vector part v and scalar part t, by the shorter way."""
     sign = select_less(t, 0.0, -1.0, 1.0)
@@ -98,7 +91,6 @@ def shortest_turn(v, t):
     return scale(select_less(square, TINY, small, angle / select_less(square, TINY, 1.0, norm)), v), t, norm, angle
 
 
-@inlined
 def linear_log(p, w, t, norm, angle):
     """l of the body twist (l, w) that displaces the origin by p, in the axes at its beginning; the rest: see `shortest_turn`."""
     factor, x = cotangent_factor(dot(w, w), t, norm, angle), cross(w, p)
@@ -109,7 +101,6 @@ TINY_SINE, VANISHED = 1e-8, 1e-60  # of a squared sine
 SLOPE = tuple(k * c for k, c in zip(range(len(COTANGENT) - 1, 0, -1), COTANGENT))  # d/d(x^2) of the series COTANGENT
 
 
-@inlined
 def matrix_quaternion(R):
     """(vector, scalar) of a rotation matrix: of four columns of 4 q q^T the one with the largest pivot, at unit length."""
     xx = 1.0 + R[0] - R[4] - R[8]
@@ -127,20 +118,17 @@ def matrix_quaternion(R):
     return (norm * a, norm * b, norm * c), norm * d
 
 
-@inlined
 def relative_rotation(R_A, R_B):
     """R_A^T R_B: the axes of B in those of A."""
     return compose(transpose(R_A), R_B)
 
 
-@inlined
 def relative_rotation_vector(R_A, R_B):
     """(r, |t|, |v|, angle) of the rotation from A to B, in A's axes: see shortest_turn."""
     v, t = matrix_quaternion(relative_rotation(R_A, R_B))
     return shortest_turn(v, t)
 
 
-@inlined
 def swing(R_A, R_B, e):
     """Rotation vector, in A's axes, of the shortest turn that takes A's axis e to B's; of half a turn one of many."""
     u = rotate_back(R_A, rotate(R_B, e))
@@ -155,7 +143,6 @@ def swing(R_A, R_B, e):
     return (factor * n[0] + opposite * e[1], factor * n[1] + opposite * e[2], factor * n[2] + opposite * e[0])
 
 
-@inlined
 def cotangent_factor(square, t, norm, angle):
     """(1 - (x / 2) cot(x / 2)) / x^2, at the angle x."""
     safe = select_less(square, SWITCH, 1.0, square)
@@ -163,7 +150,6 @@ def cotangent_factor(square, t, norm, angle):
     return select_less(square, SWITCH, horner(COTANGENT, square), large)
 
 
-@inlined
 def cotangent_slope(square, t, norm, angle):
     """Its derivative by x^2."""
     s, x = select_less(square, SWITCH, 1.0, norm), select_less(square, SWITCH, 1.0, angle)
@@ -172,7 +158,6 @@ def cotangent_slope(square, t, norm, angle):
     return select_less(square, SWITCH, horner(SLOPE, square), large)
 
 
-@inlined
 def inverse_left_jacobian(r, c, w):
     """Rate of the rotation vector r at the angular velocity w in the first frame's axes: Jl^-1(r) w; at -r its transpose's; c:
     see `cotangent_factor`."""
@@ -180,30 +165,25 @@ def inverse_left_jacobian(r, c, w):
     return add_scaled(add_scaled(w, -0.5, x), c, cross(r, x))
 
 
-@inlined
 def about_z(s, c, a):
     return c * a[0] - s * a[1], s * a[0] + c * a[1], a[2]
 
 
-@inlined
 def about_x(s, c, a):
     return a[0], c * a[1] - s * a[2], s * a[1] + c * a[2]
 
 
-@inlined
 def sym_about_z(s, c, I):
     """R I R^T of a symmetric I."""
     w = s * (I[0] - I[3]) + 2.0 * c * I[1]
     return I[0] - s * w, c * w - I[1], c * I[2] - s * I[4], I[3] + s * w, s * I[2] + c * I[4], I[5]
 
 
-@inlined
 def sym_about_x(s, c, I):
     w = s * (I[3] - I[5]) + 2.0 * c * I[4]
     return I[0], c * I[1] - s * I[2], s * I[1] + c * I[2], I[3] - s * w, c * w - I[4], I[5] + s * w
 
 
-@inlined
 def full_about_z(s, c, B):
     """R B R^T"""
     w = s * (B[0] - B[4]) + c * (B[1] + B[3])
@@ -212,7 +192,6 @@ def full_about_z(s, c, B):
         c * B[6] - s * B[7], s * B[6] + c * B[7], B[8])  # fmt: skip
 
 
-@inlined
 def full_about_x(s, c, B):
     w = s * (B[4] - B[8]) + c * (B[5] + B[7])
     return (
@@ -220,7 +199,6 @@ def full_about_x(s, c, B):
         s * B[3] + c * B[6], c * w - B[5], B[8] + s * w)  # fmt: skip
 
 
-@inlined
 def azimuth(s, c, a):
     """About z, if there is an angle: there is none but at branches."""
     return a if s == 0.0 else about_z(s, c, a)

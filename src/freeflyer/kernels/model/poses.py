@@ -11,7 +11,7 @@ three. The primitives here take either. Compiled meanings: compiler/meanings/vec
 
 from typing import Any
 
-from freeflyer.kernels.backend import LANES, block, inlined, kernel, load_int, primitive, row_step, tile_at, transposed
+from freeflyer.kernels.backend import LANES, block, kernel, load_int, primitive, row_step, tile_at, transposed
 from freeflyer.kernels.math.algebra import accumulate_strided, cross, load3, rows3, store3, store_rows, strided3
 from freeflyer.kernels.model.layout import N_BODIES, POSE, POSE_VECTORS, POSE_VECTORS_AT, POSES_AT
 
@@ -55,13 +55,11 @@ def entries(a: Any) -> Any:
     return a
 
 
-@inlined
 def turned(s, c, a, b):
     """Two of a body's axes, from those after a turn about the third that takes the first towards the second; sine, cosine."""
     return plus(times(c, a), times(-s, b)), plus(times(s, a), times(c, b))
 
 
-@inlined
 def along(X, Y, Z, s):
     """X s[0] + Y s[1] + Z s[2]"""
     return plus(plus(times(s[0], X), times(s[1], Y)), times(s[2], Z))
@@ -73,7 +71,6 @@ def vector_step(work: Any) -> int:
     return 3
 
 
-@inlined
 def pose_vectors_at(topology, work, i):
     """Where the vectors of body i's pose lie: in its record, or, of one state, beside it until `transpose_poses`."""
     if vector_step(work) == WIDTH:
@@ -99,63 +96,52 @@ def transpose_vectors(topology, work):
 X_AXIS, Y_AXIS, Z_AXIS, FROM_REFERENCE, FROM_PARENT, POSITION = range(6)  # a pose's vectors, counted in vectors
 
 
-@inlined
 def pose_at(topology, work, i):
     return load_int(topology, POSES_AT) + tile_at(work, POSE, i)
 
 
-@inlined
 def spaced3(work, at):
     """Three entries of a record."""
     return strided3(work, at, row_step(work))
 
 
-@inlined
 def add_spaced(work, at, a):
     accumulate_strided(work, at, row_step(work), a)
 
 
-@inlined
 def row3(work, at):
     """Three entries of as many records as a row scalar holds."""
     return rows3(work, at, row_step(work))
 
 
-@inlined
 def put_spaced_rows(work, at, a):
     store_rows(work, at, row_step(work), a)
 
 
-@inlined
 def from_columns(X, Y, Z):
     return X[0], Y[0], Z[0], X[1], Y[1], Z[1], X[2], Y[2], Z[2]
 
 
-@inlined
 def row_rotation(work, at):
     step = row_step(work)
     return from_columns(row3(work, at), row3(work, at + 3 * step), row3(work, at + 6 * step))
 
 
-@inlined
 def rotation(topology, work, i):
     at, step = pose_vectors_at(topology, work, i), vector_step(work)
     return from_columns(load3(work, at), load3(work, at + Y_AXIS * step), load3(work, at + Z_AXIS * step))
 
 
-@inlined
 def root_position(topology, work, i):
     """Body i's origin from its root body's."""
     return load3(work, pose_vectors_at(topology, work, i) + FROM_REFERENCE * vector_step(work))
 
 
-@inlined
 def offset(topology, work, i):
     """Body i's origin from its parent's."""
     return load3(work, pose_vectors_at(topology, work, i) + FROM_PARENT * vector_step(work))
 
 
-@inlined
 def position(topology, work, i):
     """Body i's origin in the world."""
     return load3(work, pose_vectors_at(topology, work, i) + POSITION * vector_step(work))

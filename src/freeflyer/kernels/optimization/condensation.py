@@ -8,7 +8,7 @@ vanishes depends on rows before it, and its right side must vanish with it. The 
 over the rows of pivots, up to a constant. Where w = B F, it is a quadratic function of the forces F.
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, load_row, row_step, row_width, store, store_row, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
@@ -46,7 +46,6 @@ def subtract_products(A, to, start, end, factors, first, last, B, stride):
         store_row(A, to + k, x + y + (z + w))
 
 
-@kernel
 def whiten(M, n, U, stride, X, width, inverses):
     """M = W D W^T, U = D W^T on and below the diagonal in rows of `stride`; inverses (n,) of D; X (n, width) becomes W^-1 X."""
     factors = workspace(M, n + 8)
@@ -60,7 +59,6 @@ def whiten(M, n, U, stride, X, width, inverses):
         store(inverses, i, 1.0 / load(U, stride * i + i))
 
 
-@kernel
 def gram(inverses, X, n, rows, narrow, S, width):
     """S (rows, width) = X^T D^-1 X on and above the diagonal, and as far behind as X (n, narrow) reaches; then zeros."""
     factors = workspace(X, n + 8)
@@ -72,7 +70,6 @@ def gram(inverses, X, n, rows, narrow, S, width):
         subtract_products(S, width * i, i, narrow, factors, 0, n, X, narrow)
 
 
-@kernel
 def eliminate_in_order(S, rows, width, inverses):
     """S becomes P E^T on and above the diagonal, its columns behind E^-1 times them; inverses (rows,): of P, zero for rows that
     depend on rows before them."""
@@ -88,7 +85,6 @@ def eliminate_in_order(S, rows, width, inverses):
         store(inverses, i, inverse)
 
 
-@kernel
 def solve_upwards(S, rows, width, inverses, Y, wide):
     """Y (rows, wide) = E^-T P^-1 Y, zero in dependent rows."""
     step = row_step(Y)
@@ -112,7 +108,6 @@ def whiten_rows(linear, M, K, n, rows, U, stride, X, narrow, S, width, pivots):
     gram(pivots, X, n, rows, narrow, S, width)
 
 
-@kernel
 def put_moves(U, stride, X, narrow, pivots, n, rows, linear, Y, wide, V):
     """V (n, wide) = M^-1 ([linear g, 0] - K^T Y)."""
     step = row_step(V)
@@ -197,7 +192,6 @@ def put_optimum(linear, M, K, k, n, rows, turns, x, multipliers, pivots):
             store(x, j, load(x, j) - load(V, wide * j))
 
 
-@inlined
 def put_product(X, rows, inner, Y, columns, Z):
     """Z (rows, columns) = X (rows, inner) Y (inner, columns), of which Y's rows begin at multiples of a row scalar's width."""
     width = row_width(X, columns)
@@ -209,7 +203,6 @@ def put_product(X, rows, inner, Y, columns, Z):
             store_row(Z, width * i + k, total)
 
 
-@inlined
 def put_rows(X, rows, columns, wide):
     """wide (rows, width): the rows of X (rows, columns), apart by a multiple of a row scalar's width, zero behind them."""
     width = row_width(X, columns)

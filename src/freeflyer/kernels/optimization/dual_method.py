@@ -7,7 +7,7 @@ its multipliers are corrected by the same factors: first from zero, or from limi
 singular, as proximal steps, with R of a slightly larger matrix.
 """
 
-from freeflyer.kernels.backend import from_entry, inlined, kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
@@ -59,12 +59,10 @@ def put_metric(H, n, width, W, R, parts):
     return 1
 
 
-@inlined
 def limit_of(lower, upper, i, side):
     return load(upper, i) if side > 0.0 else load(lower, i)
 
 
-@kernel
 def drop(place, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places):
     """The limit that is held at `place` is released."""
     for buffer in (targets, sides, multipliers):
@@ -100,7 +98,6 @@ def correct(rows, linear, n, width, W, K, count, L, stride, Q, targets, x, multi
     return sqrt(dot(d, 0, d, 0, width)), sqrt(dot(x, 0, x, 0, width))
 
 
-@kernel
 def wrong_multiplier(count, L, stride, sides, multipliers):
     """The held row whose multiplier has most of the wrong sign, -1 if there is none."""
     largest, worst, place = 0.0, 0.0, -1
@@ -112,7 +109,6 @@ def wrong_multiplier(count, L, stride, sides, multipliers):
     return place if worst < -WRONG * largest else -1
 
 
-@kernel
 def most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, length, reach):
     """(row, side) of the limit that is exceeded most, over the row's size in the metric; (-1, 1.0) if there is none."""
     most, p, side = 0.0, -1, 1.0
@@ -127,7 +123,6 @@ def most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, le
     return p, side
 
 
-@kernel
 def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most, x, y, verdict):
     """x (n,) of least 1/2 x^T H x + g^T x within limits of the first variables, if any has a bound, and of A's rows; multipliers y
     (limits,), positive at upper limits; verdict (2,): changes of the held limits, outcome.

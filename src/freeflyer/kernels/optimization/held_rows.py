@@ -4,7 +4,7 @@ Lexicographic multipliers: the slope of a level that is not met is balanced by t
 "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014).
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, sqrt, store, store_row
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot
@@ -16,12 +16,10 @@ ROUNDING = 1e-13  # of the size of a row's terms: a residual that is none
 LARGEST = 1e300  # a limit beyond is none
 
 
-@inlined
 def bound_of(held, lower, upper, i):
     return load(lower, i) if load(held, i) == LOWER else load(upper, i)
 
 
-@kernel
 def put_row(metric, W, A, weights, i, n, width, T, parts):
     """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
     scale, first, last = sqrt(load(weights, i)), n, 0
@@ -38,7 +36,6 @@ def put_row(metric, W, A, weights, i, n, width, T, parts):
             store_row(T, width * i + k, scale * load_row(A, width * i + k))
 
 
-@kernel
 def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
     """Holds row i at one of its limits, or releases it."""
     store(held, i, at)
@@ -47,7 +44,6 @@ def hold(held, i, at, metric, W, A, weights, n, width, T, made, parts):
         store(made, i, 1.0)
 
 
-@inlined
 def first_hold(lower, upper, guess, i):
     """What a row is held at first: the guess if the row has that limit, as guesses may come from other rows."""
     at, given = FREE, load(guess, i)

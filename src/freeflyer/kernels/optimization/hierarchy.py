@@ -41,7 +41,6 @@ FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 40, 8, 2  # rounds at first and in as many
 ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
 
 
-@kernel
 def turn_rows(rows, m, n, width, size):
     """Entries of rows (m, width) change by different shares of up to `size` of their own."""
     for i in range(m):
@@ -50,7 +49,6 @@ def turn_rows(rows, m, n, width, size):
             store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
 
 
-@kernel
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
     """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
     length = sqrt(dot(direction, 0, direction, 0, width))
@@ -234,7 +232,6 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     store(verdict, 1, going)
 
 
-@kernel
 def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, guess, start, x, held, multipliers, verdict):
     """x (n,); held (m,): -1 for rows at their lower limit, 1 at their upper one, 2 for equations, 0 for others; multipliers (m,) of
     the last level; verdict (3,): rounds, 0 if the solution is optimal and 1 if rounds ran out, rank of the rows that are held.

@@ -3,7 +3,7 @@
 Least 1/2 x^T H x + g^T x is least norm of y.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_row, row_step, sqrt, store, store_row, workspace
+from freeflyer.kernels.backend import kernel, load, load_row, row_step, sqrt, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.orthogonal_rows import clear, dot, put_combination
@@ -31,7 +31,6 @@ def put_inverse_factor(H, n, width, W, R, parts):
         scale_row(W, width * i, 1.0 / load(R, width * i + i), width)
 
 
-@inlined
 def scale_row(A, at, scale, width):
     for k in range(0, width, row_step(A)):
         store_row(A, at + k, scale * load_row(A, at + k))
@@ -53,7 +52,6 @@ def put_center(H, linear, n, width, metric, W, center, R, parts):
         set_row(center, 0, g, 0, width)
 
 
-@inlined
 def put_direction(metric, W, y, n, width, x):
     """x (width,) = W y, without a metric y."""
     if metric:
@@ -63,7 +61,6 @@ def put_direction(metric, W, y, n, width, x):
         set_row(x, 0, y, 0, width)
 
 
-@inlined
 def put_coordinates(metric, R, x, center, n, width, y):
     """y (width,) = R (x - center), without a metric x - center."""
     for k in range(0, width, row_step(y)):
@@ -73,14 +70,12 @@ def put_coordinates(metric, R, x, center, n, width, y):
             store(y, i, dot(R, width * i, y, 0, width))
 
 
-@inlined
 def set_row(A, to, B, at, width):
     """Whole rows of A from `to` on become those of B from `at` on."""
     for k in range(0, width, row_step(A)):
         store_row(A, to + k, load_row(B, at + k))
 
 
-@inlined
 def move_up(x, place, count):
     """The `count` numbers of x without that at `place`."""
     for i in range(place, count - 1):
@@ -116,7 +111,6 @@ def release_row(place, count, m, L, stride, Q, wide, used, places):
             store_row(Q, k + wide, c * y - s * x)
 
 
-@kernel
 def solve_transposed(L, count, stride, x):
     """x (stride,) = L^-T x of the first `count` numbers."""
     for back in range(count):

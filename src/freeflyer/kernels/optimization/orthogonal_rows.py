@@ -8,8 +8,7 @@ solution. If one row is held or released, Q and L are turned (Givens): rows behi
 on those before it or no longer does.
 """
 
-from freeflyer.kernels.backend import (
-    inlined, kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row)
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, row_total, row_width, sqrt, store, store_row
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 
@@ -21,7 +20,6 @@ FLAT = 1e-8  # of a level's largest slope: a direction in which it changes by le
 UNMET = 1e-10  # of the size of a row's terms: residuals above are residuals
 
 
-@inlined
 def dot(A, i, B, j, width):
     """Product of `width` numbers of A from i on and of B from j on, whole rows."""
     total = 0.0 * load_row(A, i)
@@ -30,13 +28,11 @@ def dot(A, i, B, j, width):
     return row_total(A, total)
 
 
-@inlined
 def clear(A, start, end):
     for k in range(start, end):
         store(A, k, 0.0)
 
 
-@kernel
 def put_products(A, rows, width, used, B, at, parts):
     """parts (rows,) = A b, A (rows, width), of which the first `used` columns count, for the row b of B from `at` on; four at a
     time, so that none waits for its own sum."""
@@ -85,7 +81,6 @@ def add_orthogonal(Q, rank, width, used, L, to, most, parts):
     return True
 
 
-@inlined
 def set_part(L, at, parts, n, width):
     """A row of L from n numbers, zero behind them."""
     clear(L, at + n, at + width)
@@ -113,7 +108,6 @@ def factor_rows(T, held, first, m, n, width, Q, L, own, parts):
                 rank += 1
 
 
-@kernel
 def turn(L, held, i, j, m, width, Q):
     """Columns j and j + 1 of the held rows of L (m, width), and rows of Q, turn so that entry (i, j + 1) vanishes (Givens)."""
     a, b = load(L, width * i + j), load(L, width * i + j + 1)
@@ -133,7 +127,6 @@ def turn(L, held, i, j, m, width, Q):
         store_row(Q, k + width, c * y - s * x)
 
 
-@inlined
 def depends(L, T, i, j, width):
     """Whether the entry of L at which row i of T would be independent of those before it is none."""
     entry = load(L, width * i + j)
@@ -230,7 +223,6 @@ def solve_least_squares(L, held, begin, end, before, rank, width, e, z, residual
             store(residuals, i, residual_of(L, width, i, rank, z, e))
 
 
-@inlined
 def residual_of(L, width, i, rank, z, e):
     total = -1.0 * load(e, i)
     for j in range(rank):
@@ -238,7 +230,6 @@ def residual_of(L, width, i, rank, z, e):
     return total
 
 
-@inlined
 def size_of(L, width, i, rank, z, e):
     """Size of the terms of a row."""
     total = abs(load(e, i))
@@ -271,7 +262,6 @@ def solve_levels(levels, ends, held, L, own, width, e, z, residuals, unmet, U, R
     return rank
 
 
-@kernel
 def far_row(held, L, T, own, m, width, e, z):
     """The first row that is almost dependent on those before it, and could only be met by a z many times as long; -1 if none is."""
     rank, square = 0, 0.0
@@ -287,7 +277,6 @@ def far_row(held, L, T, own, m, width, e, z):
     return -1
 
 
-@kernel
 def put_combination(z, rank, Q, width, y):
     """y (width,) = sum_j z_j Q_j."""
     clear(y, 0, width)

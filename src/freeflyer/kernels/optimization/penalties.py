@@ -36,7 +36,6 @@ FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
-@kernel
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
     """W W^T, the inverse of the matrix of a level: share and the products of rows times `squares` (m,). The last four: room."""
     clear(M, 0, n * width)
@@ -65,7 +64,6 @@ def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, 
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
 
 
-@kernel
 def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
     """The limit that is held at `place` is released."""
     for i in range(m):

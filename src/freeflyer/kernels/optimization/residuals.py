@@ -1,12 +1,11 @@
 """By how much x and its multipliers miss the conditions of optimality of a quadratic program (Karush, Kuhn and Tucker)."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, select_less, store, workspace
+from freeflyer.kernels.backend import load, select_less, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import NAN
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
 
 
-@inlined
 def past_limits(value, multiplier, lower, upper):
     """value + multiplier, moved between its limits, less value: zero if and only if the limits, the multiplier's sign and
     complementarity hold. NaN where the limits cross."""
@@ -14,7 +13,6 @@ def past_limits(value, multiplier, lower, upper):
     return select_less(upper, lower, NAN, select_less(upper, moved, upper, moved) - value)
 
 
-@inlined
 def row_product(A, at, x, n):
     """The product of n entries of A, from `at` on, and x (n,)."""
     total = 0.0
@@ -23,7 +21,6 @@ def row_product(A, at, x, n):
     return total
 
 
-@kernel
 def program_residuals(topology, parameters, linear, H, A, lower, upper, x, y, sums):
     """sums (5,): squares of what passes limits, and of H x + g + C^T y, each of all entries; the squares of the rows' values C x,
     and of H x and g; 1/2 x^T H x + g^T x.

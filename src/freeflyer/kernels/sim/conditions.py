@@ -1,20 +1,16 @@
 """Conditions of impulses with Coulomb friction, those that impulses and velocities are next to, and by how much they miss them."""
 
-from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero,
-)
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_row, row_step, sqrt, store, store_row, times_zero
 from freeflyer.kernels.contacts.solve import add_scaled_row
 
 FIXED = 1e-9  # of the gain along a normal: less along tangents is none
 OPEN, FIRM, SLIDING = 0.0, 1.0, 2.0  # conditions of rows: y is given, u is zero, or friction points against u
 
 
-@inlined
 def clamped(x, bound):
     return min(max(x, -bound), bound)
 
 
-@inlined
 def unit2(x, y):
     """(direction of (x, y), its length); zeros if it has none."""
     length = sqrt(x * x + y * y)
@@ -22,7 +18,6 @@ def unit2(x, y):
     return inverse * x, inverse * y, length
 
 
-@inlined
 def tangential_gain(G, width, k):
     """The largest eigenvalue of G's block of the tangents k, k + 1; not zero if the point moves along its normal alone."""
     a, b, c = load(G, width * k + k), load(G, width * k + k + 1), load(G, width * (k + 1) + k + 1)
@@ -30,7 +25,6 @@ def tangential_gain(G, width, k):
     return 0.5 * (a + c) + sqrt(half * half + b * b) + FIXED * load(G, width * (k + 2) + k + 2)
 
 
-@kernel
 def put_own_gains(G, width, limits, boxes, cones, gains):
     """gains (rows,): of each row by its own impulse, of both tangents of a point the largest."""
     for k in range(limits + boxes + 3 * cones):
@@ -41,24 +35,32 @@ def put_own_gains(G, width, limits, boxes, cones, gains):
         store(gains, k + 1, own)
 
 
-@kernel
 def put_velocities(G, width, rows, y, b, u):
     """u = G y + b, zero in columns of G that are."""
     step = row_step(G)
     for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(0, width, step):
-        x, z = load_row(u, k), 0.0 * load_row(G, k)
-        for i in range(0, rows - 1, 2):
-            x = x + load(y, i) * load_row(G, width * i + k)
-            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
-        if rows % 2 == 1:
-            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
-        store_row(u, k, x + z)
+    for k in range(0, width, 2 * step):
+        if k + step < width:
+            add_product(G, width, rows, y, u, (k, k + step))
+        else:
+            add_product(G, width, rows, y, u, (k,))
 
 
-@inlined
+def add_product(G, width, rows, y, u, starts):
+    """Whole rows of entries of u that begin at `starts`, a tuple, grow by those of G y."""
+    x, z = tuple(load_row(u, k) for k in starts), tuple(0.0 * load_row(G, k) for k in starts)
+    for i in range(0, rows - 1, 2):
+        a, b = load(y, i), load(y, i + 1)
+        x = tuple(x[m] + a * load_row(G, width * i + k) for m, k in enumerate(starts))
+        z = tuple(z[m] + b * load_row(G, width * (i + 1) + k) for m, k in enumerate(starts))
+    if rows % 2 == 1:
+        x = tuple(x[m] + load(y, rows - 1) * load_row(G, width * (rows - 1) + k) for m, k in enumerate(starts))
+    for m, k in enumerate(starts):
+        store_row(u, k, x[m] + z[m])
+
+
 def change(G, width, k, x, y, u):
     """y_k becomes x; so do the velocities u."""
     difference = x - load(y, k)
@@ -67,7 +69,6 @@ def change(G, width, k, x, y, u):
         add_scaled_row(u, 0, difference, G, width * k, 0, width)
 
 
-@inlined
 def mark(kinds, aims, k, kind, aim):
     """Row k gets a kind, and what its impulse becomes if it is open. Whether it had another kind."""
     other = load(kinds, k) != kind
@@ -104,12 +105,11 @@ def find_set(y, u, limits, boxes, cones, bounds, gains, kinds, aims):
         changed |= mark(kinds, aims, k + 1, kind, along * h)
         changed |= mark(kinds, aims, k + 2, min(kind, FIRM), 0.0)
     worst = sqrt(worst)
-    for k in range(first + 3 * cones):
-        worst = worst + times_zero(load(u, k))  # comparisons pass over NaN
+    if first + 3 * cones > 0:
+        worst = worst + times_zero(load(u, 0))  # comparisons pass over NaN, and velocities are if an impulse is
     return worst, changed
 
 
-@kernel
 def project(y, limits, boxes, cones, bounds):
     """y becomes the nearest impulses that are allowed."""
     at = limits

@@ -4,7 +4,7 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import inlined, kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
+from freeflyer.kernels.backend import kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
     add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
@@ -22,24 +22,20 @@ EDGE_ON = 1e-9  # a disc that lies flat to this sine touches with its centre
 FOOTS = 3  # times that the foot of the perpendicular from a point to a grid is looked up
 
 
-@inlined
 def point_int(topology, n, k):
     return load_int(topology, load_int(topology, TABLE_AT) + table_int(topology, POINTS_AT) + POINT_INTS * n + k)
 
 
-@inlined
 def point_number(topology, parameters, n, k):
     return load(parameters, table_int(topology, POINT_NUMBERS) + POINT_FLOATS * n + k)
 
 
-@inlined
 def point_share(topology, parameters, settings, n, k, ground):
     """Friction or restitution of point n, if it has its own, else that of the ground in the settings."""
     own = point_number(topology, parameters, n, k)
     return own if own >= 0.0 else load(settings, ground)
 
 
-@inlined
 def cell_of(x, first, step, count):
     """(cell of a grid's axis, how far in it) of a coordinate; beyond the grid its nearest edge."""
     place = min(max((x - first) / step, 0.0), 1.0 * (count - 1))
@@ -49,7 +45,6 @@ def cell_of(x, first, step, count):
     return k, place - 1.0 * k
 
 
-@kernel
 def grid_plane(topology, parameters, height, x, y):
     """Normal and offset of the plane that touches the grid's surface above (x, y): heights are bilinear in a cell."""
     at, nx, ny = table_int(topology, GRID_NUMBERS), table_int(topology, GRID_X), table_int(topology, GRID_Y)
@@ -67,7 +62,6 @@ def grid_plane(topology, parameters, height, x, y):
     return *n, dot(n, (x, y, z))
 
 
-@inlined
 def grid_planes(topology, parameters, height, x, y):
     """(normal, offset) of `grid_plane` in every lane."""
     a, b, c, d = like(x, 0.0), like(x, 0.0), like(x, 0.0), like(x, 0.0)
@@ -77,7 +71,6 @@ def grid_planes(topology, parameters, height, x, y):
     return (a, b, c), d
 
 
-@kernel
 def plane_below(topology, parameters, settings, n, p):
     """(normal, offset d) of the plane normal . x = d that stands for the ground near point n at p, world axes."""
     surface, height = table_int(topology, SURFACE), load(settings, HEIGHT)
@@ -95,7 +88,6 @@ def plane_below(topology, parameters, settings, n, p):
     return normal, offset
 
 
-@inlined
 def point_place(topology, parameters, work, n):
     """(body, rotation of its frame, the frame's origin from the root body's, point n from there, what leads to the world)."""
     frame = point_int(topology, n, POINT_FRAME)
@@ -108,7 +100,6 @@ def point_place(topology, parameters, work, n):
     return i, R, x, add(x, rotate(R, p)), out
 
 
-@inlined
 def touching_point(topology, parameters, n, R, p, normal):
     """Where point n at p touches a plane."""
     kind, radius = point_int(topology, n, POINT_KIND), point_number(topology, parameters, n, RADIUS)
@@ -121,7 +112,6 @@ def touching_point(topology, parameters, n, R, p, normal):
     return p if kind == TIP else add(p, down)
 
 
-@inlined
 def tangents(n):
     """Two unit vectors at right angles to n and to each other; x and y for the vertical."""
     steep = n[0] * n[0]
@@ -153,7 +143,6 @@ def put_point(topology, parameters, work, settings, n, record):
 TOUCH, NORMAL, FIRST, SECOND, ORIGIN, TURN, RECORD = 1, 4, 7, 10, 13, 16, 25
 
 
-@inlined
 def world_force(record, n, y, k):
     """The impulse of point n, whose rows begin at k, in world axes."""
     at = RECORD * n
@@ -161,7 +150,6 @@ def world_force(record, n, y, k):
     return add_scaled(add_scaled(f, load(y, k + 1), load3(record, at + SECOND)), load(y, k + 2), load3(record, at + NORMAL))
 
 
-@inlined
 def point_wrench(record, n, f):
     """Wrench of the force f (world axes) of point n on its frame, in the frame's axes at its origin."""
     at = RECORD * n

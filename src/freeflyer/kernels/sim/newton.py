@@ -6,8 +6,8 @@ by factors would take longer, as each entry waits for the one before.
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row,
-    workspace, zero_entries,
+    copy_entries, from_entry, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
@@ -17,7 +17,6 @@ SLOW, LESS = 0.1, 0.01  # residuals that shrink by less ask for a new matrix, to
 STIFF = 1e6  # of a gain: resistance to turns of friction that is next to nothing
 
 
-@inlined
 def list_unknowns(kinds, rows, width, first, firm, places, turns):
     """firm (width,): 1 in rows that are firm, else 0; places (unknowns,): rows with an unknown; turns (points,): first rows of
     sliding points. Returns how many unknowns and sliding points there are."""
@@ -36,7 +35,6 @@ def list_unknowns(kinds, rows, width, first, firm, places, turns):
     return count, slid
 
 
-@inlined
 def put_equations(t, width, aims, firm, turns, slid, out, at):
     """Entries of velocities t (rows,) that Newton's equations make zero, into `out` from `at` on: those of firm rows; in the first
     row of a sliding point the one across friction."""
@@ -47,7 +45,6 @@ def put_equations(t, width, aims, firm, turns, slid, out, at):
         store(out, at + k, load(aims, k) * load(t, k + 1) - load(aims, k + 1) * load(t, k))
 
 
-@inlined
 def put_combined(G, width, k, r, s, t, out):
     """out (width,): rows k, k + 1, k + 2 of G, r, s and t times."""
     for i in range(0, width, row_step(G)):
@@ -84,32 +81,45 @@ def put_matrix(G, width, y, u, rows, first, bounds, gains, kinds, aims, firm, tu
 
 @kernel
 def invert_rows(A, width, n, places, count):
-    """A (n, width) becomes its inverse, by Gauss-Jordan elimination. Whether A is regular. Rows that are not at the `count` places
-    are those of a unit matrix."""
-    pair = 2 * row_step(A)
-    for m in range(count):
-        c = integer(load(places, m))
-        pivot, own = load(A, width * c + c), c - c % pair
-        if pivot == 0.0:
+    """A (n, width) becomes its inverse, by Gauss-Jordan elimination, of two columns at a time if they lie side by side. Whether A
+    is regular. Rows that are not at the `count` places are those of a unit matrix."""
+    pair, m = 2 * row_step(A), 0
+    while m < count:
+        c, d = integer(load(places, m)), integer(load(places, min(m + 1, count - 1)))
+        own, a, f, b, e = c - c % pair, load(A, width * c + c), load(A, width * d + d), 0.0, 0.0
+        if d == c or d - d % pair != own:
+            d, f = c, 1.0
+        else:
+            b, e = load(A, width * c + d), load(A, width * d + c)
+        size = a * f - b * e
+        if size == 0.0:
             return False
+        inverse = f / size, -b / size, -e / size, a / size
         for k in range(0, n, pair):
             if k != own:
-                eliminate_pair(A, width, n, c, k, 1.0 / pivot)
-        eliminate_pair(A, width, n, c, own, 1.0 / pivot)  # last, as column c is needed up to then
+                eliminate(A, width, n, c, d, k, inverse)
+        eliminate(A, width, n, c, d, own, inverse)  # last, as columns c and d are needed up to then
+        m += 1 if d == c else 2
     return True
 
 
-@inlined
-def eliminate_pair(A, width, n, c, k, inverse):
-    """Column c from rows of A, in their two whole rows of entries from k on."""
-    step = row_step(A)
-    if k + step < n:
-        eliminate_column(A, width, n, c, (k, k + step), inverse)
+def eliminate(A, width, n, c, d, k, inverse):
+    """Columns c and d from rows of A, in their two whole rows of entries from k on. inverse (4,): of their pivot, of c alone if d
+    is c."""
+    starts = (k, k + row_step(A))
+    if k + row_step(A) >= n:
+        eliminate_columns(A, width, n, c, d, (k,), inverse)
     else:
-        eliminate_column(A, width, n, c, (k,), inverse)
+        eliminate_columns(A, width, n, c, d, starts, inverse)
 
 
-@inlined
+def eliminate_columns(A, width, n, c, d, starts, inverse):
+    if d == c:
+        eliminate_column(A, width, n, c, starts, inverse[0])
+    else:
+        eliminate_two(A, width, n, c, d, starts, inverse)
+
+
 def eliminate_column(A, width, n, c, starts, inverse):
     units = tuple(unit_row(A, k, c) for k in starts)
     x = tuple(inverse * ((1.0 - units[m]) * load_row(A, width * c + k) + units[m]) for m, k in enumerate(starts))
@@ -121,7 +131,22 @@ def eliminate_column(A, width, n, c, starts, inverse):
         store_row(A, width * c + k, x[m])
 
 
-@inlined
+def eliminate_two(A, width, n, c, d, starts, inverse):
+    p, q = tuple(unit_row(A, k, c) for k in starts), tuple(unit_row(A, k, d) for k in starts)
+    kept = tuple(1.0 - p[m] - q[m] for m, k in enumerate(starts))
+    x = tuple(kept[m] * load_row(A, width * c + k) + p[m] for m, k in enumerate(starts))
+    y = tuple(kept[m] * load_row(A, width * d + k) + q[m] for m, k in enumerate(starts))
+    z = tuple(inverse[0] * x[m] + inverse[1] * y[m] for m, k in enumerate(starts))
+    w = tuple(inverse[2] * x[m] + inverse[3] * y[m] for m, k in enumerate(starts))
+    for i in range(n):
+        s, t = load(A, width * i + c), load(A, width * i + d)
+        for m, k in enumerate(starts):
+            store_row(A, width * i + k, kept[m] * load_row(A, width * i + k) - s * z[m] - t * w[m])
+    for m, k in enumerate(starts):
+        store_row(A, width * c + k, z[m])
+        store_row(A, width * d + k, w[m])
+
+
 def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
     """y (rows,) becomes less by what the unknowns x stand for."""
     for k in range(rows):
@@ -133,7 +158,6 @@ def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
         store(y, k + 1, load(y, k + 1) - turn * e - push * f)
 
 
-@inlined
 def take_aims(G, width, y, u, rows, first, bounds, kinds, aims):
     """Impulses y of open rows become their aims, those of sliding points friction along theirs; so do the velocities u."""
     for k in range(rows):

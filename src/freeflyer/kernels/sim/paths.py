@@ -1,6 +1,6 @@
 """Slow and steady ways to impulses with Coulomb friction: Gauss-Seidel, and a path of rounded conditions."""
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, row_width, sqrt, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, kernel, load, row_width, sqrt, store, workspace, zero_entries
 from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.conditions import change, clamped, put_velocities, tangential_gain, unit2
 
@@ -51,7 +51,6 @@ def smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r):
     return total
 
 
-@inlined
 def put_slip_row(A, stride, k, G, width, rows, i, gain, cross, j, own, r, scale):
     """Row k of `smooth_step`: own y_k changes by `gain` times velocity i and `cross` times velocity j besides."""
     for m in range(rows):

@@ -1,8 +1,7 @@
 """The impulses of one of the states that are computed side by side: its own rows of theirs, solved, and put back."""
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
-    zero_entries,
+    from_entry, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
@@ -17,7 +16,6 @@ from freeflyer.kernels.tree.factor import coordinate_before, line_start
 RETURN = 0.2  # share of what a point has sunk in by which it comes out in one step
 
 
-@inlined
 def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
     """The state's rows, behind those that hold, and the last coordinates of their groups; shares: dry friction, then friction.
     Returns how many rows, limits and points there are."""
@@ -40,7 +38,6 @@ def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
     return own, limits, cones
 
 
-@inlined
 def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
     """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
@@ -48,36 +45,52 @@ def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
     zero_entries(columns, nv * width)
     if held > 0:
         zero_entries(G, own * width)
-    for i in range(own):
-        at, end = states * nv * integer(load(rows, i)) + state, integer(load(lasts, i))
-        while end >= 0:
-            start = 0 if i < held else line_start(topology, end)
-            for j in range(start, end + 1):
-                store(columns, width * j + i, load(X, states * j + at))
-            end = -1 if i < held else coordinate_before(topology, start)
+    for i in range(first):
+        put_columns(topology, state, states, X, rows, lasts, held, width, (i,), columns)
+    for i in range(first, own, 3):
+        put_columns(topology, state, states, X, rows, lasts, held, width, (i, i + 1, i + 2), columns)
     for i in range(first):
         put_gain_rows(topology, columns, lasts, held, width, (i,), G)
     for i in range(first, own, 3):
         put_gain_rows(topology, columns, lasts, held, width, (i, i + 1, i + 2), G)
 
 
-@inlined
+def put_columns(topology, state, states, X, rows, lasts, held, width, own, columns):
+    """The state's rows `own`, a tuple, which have the same coordinates, as columns."""
+    first, end = states * load_int(topology, N_V) * integer(load(rows, own[0])) + state, integer(load(lasts, own[0]))
+    while end >= 0:
+        start = 0 if own[0] < held else line_start(topology, end)
+        for j in range(start, end + 1):
+            for n, i in enumerate(own):
+                store(columns, width * j + i, load(X, first + states * (load_int(topology, N_V) * n + j)))
+        end = -1 if own[0] < held else coordinate_before(topology, start)
+
+
 def put_gain_rows(topology, columns, lasts, held, width, rows, G):
     """`rows` of G, a tuple, which have the same coordinates."""
-    for k in range(rows[0] - rows[0] % row_step(G), width, row_step(G)):
-        zero, end = 0.0 * load_row(columns, k), integer(load(lasts, rows[0]))
-        total = tuple(zero for i in rows)
-        while end >= 0:
-            start = 0 if rows[0] < held else line_start(topology, end)
-            for j in range(start, end + 1):
-                x = load_row(columns, width * j + k)
-                total = tuple(total[n] + load(columns, width * j + i) * x for n, i in enumerate(rows))
-            end = -1 if rows[0] < held else coordinate_before(topology, start)
+    step = row_step(G)
+    for k in range(rows[0] - rows[0] % step, width, 2 * step):
+        if k + step < width:
+            put_gain_entries(topology, columns, lasts, held, width, rows, (k, k + step), G)
+        else:
+            put_gain_entries(topology, columns, lasts, held, width, rows, (k,), G)
+
+
+def put_gain_entries(topology, columns, lasts, held, width, rows, starts, G):
+    end = integer(load(lasts, rows[0]))
+    total = tuple(tuple(0.0 * load_row(columns, k) for i in rows) for k in starts)
+    while end >= 0:
+        start = 0 if rows[0] < held else line_start(topology, end)
+        for j in range(start, end + 1):
+            x = tuple(load_row(columns, width * j + k) for k in starts)
+            y = tuple(load(columns, width * j + i) for i in rows)
+            total = tuple(tuple(total[m][n] + y[n] * x[m] for n, i in enumerate(rows)) for m, k in enumerate(starts))
+        end = -1 if rows[0] < held else coordinate_before(topology, start)
+    for m, k in enumerate(starts):
         for n, i in enumerate(rows):
-            store_row(G, width * i + k, total[n])
+            store_row(G, width * i + k, total[m][n])
 
 
-@kernel
 def eliminate_held(G, held, rows, width, b, inverses):
     """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
     (held,): of pivots, 0 for rows that depend on others."""
@@ -94,7 +107,6 @@ def eliminate_held(G, held, rows, width, b, inverses):
                 store(b, i, load(b, i) - s * load(b, c))
 
 
-@inlined
 def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
     """Impulses y of the state: x of its rows but those that hold, which stay as b asks, and theirs."""
     held = table_int(topology, N_SET_ROWS)
@@ -107,7 +119,6 @@ def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
         store(y, states * c + state, -load(inverses, c) * total)
 
 
-@inlined
 def add_compliance(topology, state, states, settings, first, rows, C, width):
     """What impulses on yielding ground gain besides, as the next velocity counts: springs and dampers along normals, or along all
     axes; on soft ground a share of each row's own gain."""

@@ -6,7 +6,7 @@ those of the rest. States side by side share rows: one that takes part in any of
 of a group are not zero along one path of coordinates to the world only, and undefined elsewhere.
 """
 
-from freeflyer.kernels.backend import all_below, inlined, kernel, like, load, load_int, select_less, sqrt, store
+from freeflyer.kernels.backend import all_below, kernel, like, load, load_int, select_less, sqrt, store
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import add, cross, dot, load3, scale, subtract
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
@@ -27,43 +27,36 @@ SUNK = 1e-10  # m: depths below are none
 REST = 2.0  # times what gravity adds in a step: slower approaches do not bounce
 
 
-@inlined
 def kept_at(topology):
     """Where the mean forces of the step before begin in the settings."""
     given = PLANE_FLOATS * table_int(topology, N_POINTS) if table_int(topology, SURFACE) == GIVEN else 0
     return PLANES + given
 
 
-@inlined
 def listed(topology, at, n):
     return load_int(topology, load_int(topology, TABLE_AT) + table_int(topology, at) + n)
 
 
-@inlined
 def group_counts(topology):
     """How many groups there are: limits, dry friction, points."""
     return table_int(topology, N_LIMITED), table_int(topology, N_DRY), table_int(topology, N_POINTS)
 
 
-@inlined
 def singles(topology):
     """How many groups there are before the points: each has one row."""
     return table_int(topology, N_LIMITED) + table_int(topology, N_DRY)
 
 
-@inlined
 def count_of(topology):
     """How many groups there are."""
     return singles(topology) + table_int(topology, N_POINTS)
 
 
-@inlined
 def row_of(topology, n):
     """The first row of group n, and for `n` the number of groups, that of rows."""
     return table_int(topology, N_SET_ROWS) + n + 2 * max(n - singles(topology), 0)
 
 
-@inlined
 def last_of_group(topology, n):
     """The last of the coordinates that move group n."""
     limited, dry, _ = group_counts(topology)
@@ -72,23 +65,19 @@ def last_of_group(topology, n):
     return listed(topology, DRY_AT, n - limited) if n < limited + dry else point_int(topology, n - limited - dry, POINT_LAST)
 
 
-@inlined
 def axis_of(record, n, i):
     """Direction of row i of point n, world axes."""
     return load3(record, RECORD * n + (FIRST if i == 0 else (SECOND if i == 1 else NORMAL)))
 
 
-@inlined
 def larger(x, y):
     return select_less(x, y, y, x)
 
 
-@inlined
 def smaller(x, y):
     return select_less(x, y, x, y)
 
 
-@inlined
 def room_of(topology, parameters, q, n):
     """How far limited coordinate n is from its lower and its upper limit."""
     x = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q))
@@ -140,7 +129,6 @@ def put_rows(topology, parameters, q, free, settings, record, rates, sides, b, y
         store(bounds, n, point_share(topology, parameters, settings, p, FRICTION, GROUND_FRICTION))
 
 
-@inlined
 def open_speed(gap, h):
     """How fast an open gap may close."""
     return select_less(SUNK, gap, gap, 0.0 * gap) / h
@@ -193,7 +181,6 @@ def put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking
     return total
 
 
-@inlined
 def add_point_rows(topology, work, record, n, starts, X):
     """Rows of X that begin at `starts`, a tuple, grow by velocities of point n along its tangents and its normal."""
     i, c = frame_body(topology, point_int(topology, n, POINT_FRAME)), load3(record, RECORD * n + TOUCH)
@@ -227,7 +214,6 @@ def put_directions(topology, work, record, sides, L, roots, taking, X, made):
                 whiten(topology, L, roots, X, last, starts)
 
 
-@inlined
 def clear(topology, X, last, starts):
     """Rows of X that begin at `starts`, a tuple, become zero on the path of coordinates to `last`."""
     j = last
@@ -237,24 +223,29 @@ def clear(topology, X, last, starts):
         j = coordinate_before(topology, j)
 
 
-@inlined
 def whiten(topology, L, roots, X, last, starts):
+    """Two coordinates at a time, so that rows are read and written half as often."""
     stride, j = load_int(topology, COLUMN_ROW), last
     while j >= 0:
-        y, root, end = tuple(load(X, at + j) for at in starts), load(roots, j), coordinate_before(topology, j)
+        y, p, row = tuple(load(X, at + j) for at in starts), coordinate_before(topology, j), stride * j
         for n, at in enumerate(starts):
-            store(X, at + j, root * y[n])
-        while end >= 0:
-            start = line_start(topology, end)
-            for i in range(start, end + 1):
-                x = load(L, stride * j + i)
-                for n, at in enumerate(starts):
-                    store(X, at + i, load(X, at + i) - x * y[n])
-            end = coordinate_before(topology, start)
-        j = coordinate_before(topology, j)
+            store(X, at + j, load(roots, j) * y[n])
+        j = p
+        if p >= 0:
+            z = tuple(load(X, at + p) - load(L, row + p) * y[n] for n, at in enumerate(starts))
+            for n, at in enumerate(starts):
+                store(X, at + p, load(roots, p) * z[n])
+            j = coordinate_before(topology, p)
+            end = j
+            while end >= 0:
+                start = line_start(topology, end)
+                for i in range(start, end + 1):
+                    a, b = load(L, row + i), load(L, stride * p + i)
+                    for n, at in enumerate(starts):
+                        store(X, at + i, load(X, at + i) - a * y[n] - b * z[n])
+                end = coordinate_before(topology, start)
 
 
-@inlined
 def add_sums(topology, X, last, starts, y, sums):
     """sums (nv,) grow by X^T y of a group's rows, which begin at `starts`, a tuple."""
     end = last

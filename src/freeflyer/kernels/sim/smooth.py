@@ -3,7 +3,7 @@ and the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (20
 is removed."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, inlined, kernel, load, load_int, release, select_less, store, taken, workspace,
+    copy_entries, from_entry, kernel, load, load_int, release, select_less, store, taken, workspace,
 )
 from freeflyer.kernels.contacts.dynamics import set_dynamics
 from freeflyer.kernels.contacts.projection import set_projection
@@ -25,7 +25,6 @@ def _make_step(accelerate, move, count_at):
     """The kernel of one step with these accelerations and moves q (+) dv; count_at: where topology says how many rates there are.
     """
 
-    @inlined
     def moved(topology, parameters, q, dv, n, s1, v1, s2, v2, s3, v3, s4, v4, out):
         """out = q (+) (s1 v1 + s2 v2 + s3 v3 + s4 v4)."""
         for j in range(n):
@@ -34,13 +33,11 @@ def _make_step(accelerate, move, count_at):
         move(topology, parameters, q, dv, out)
         release(q, room)
 
-    @inlined
     def put_rates(topology, parameters, q, v, tau, a, found):
         room = taken(q)
         accelerate(topology, parameters, q, v, tau, a, found)
         release(q, room)
 
-    @inlined
     def added(v, s, a, n, out):
         for j in range(n):
             store(out, j, load(v, j) + s * load(a, j))
@@ -94,7 +91,6 @@ def _make_step(accelerate, move, count_at):
 def _make_steps(dynamics, move, count_at):
     """The kernel of steps of a free robot."""
 
-    @inlined
     def accelerate(topology, parameters, q, v, tau, a, found):
         dynamics(topology, parameters, q, v, tau, a)
 
@@ -119,14 +115,12 @@ def _make_steps(dynamics, move, count_at):
     return steps
 
 
-@inlined
 def put_sample(x, n, samples, k):
     """Sample k of samples (..., n) becomes x."""
     for i in range(n):
         store(samples, n * k + i, load(x, i))
 
 
-@kernel
 def set_accelerations(topology, parameters, q, v, tau, a, found):
     """found: forces (items, 6), multipliers (r,), and the larger of its last number and the contradiction."""
     items, rows = table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)

@@ -12,10 +12,11 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, inlined, kernel, like, load, load_int, pack_lanes, release, row_width,
-    select_less, sqrt, store, taken, workspace, zero_entries,
+    all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
+    sqrt, store, taken, workspace, zero_entries,
 )
-from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward, put_factored_mass
+from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
+from freeflyer.kernels.tree.factor import put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.math.spatial import accumulate_spatial
@@ -53,7 +54,6 @@ def put_rates(topology, parameters, q, v, tau, settings, L, rates):
             store3(rates, j, add(load3(rates, j), cross(load3(v, j + 3), load3(v, j))))
 
 
-@inlined
 def put_free_velocity(topology, parameters, q, v, tau, settings, L, free):
     """free (nv,): the velocity after a step without contacts. The midpoint rule at this configuration keeps the energy of spinning
     bodies to the third order of the step."""
@@ -66,7 +66,6 @@ def put_free_velocity(topology, parameters, q, v, tau, settings, L, free):
         store(free, j, load(v, j) + h * load(rates, j))
 
 
-@inlined
 def move(topology, parameters, q, step, v, q_next):
     """q_next = q moved by `step` (nv,), floating bodies along straight lines; v along the axes of q becomes that along theirs."""
     integrate(topology, parameters, q, step, q_next)
@@ -133,7 +132,6 @@ def put_kept(topology, record, taking, y, springs, h, kept, wrenches):
     return touching
 
 
-@inlined
 def put_rates_at(topology, work, v, record, rates):
     """Rates of the points at the velocities v."""
     body_motions(topology, work, v, load_int(topology, FREE_AT))
@@ -200,7 +198,6 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     store(facts, TOUCHING, put_kept(topology, record, taking, y, springs, h, kept, wrenches))
 
 
-@inlined
 def put_springs(topology, settings, asked, u, y):
     """Impulses y without those of the dampers along tangents. asked: of the velocities u beside those of the points."""
     groups, h, damper = count_of(topology), load(settings, STEP), load(settings, DAMPING)
@@ -214,7 +211,6 @@ def put_springs(topology, settings, asked, u, y):
     return made
 
 
-@kernel
 def ground_step(topology, parameters, q, v, tau, settings, qs, vs, kept, wrenches, facts):
     """States qs (samples, nq), vs (samples, nv) after some, twice as many, ... steps under tau. Of the first step to
     each: wrenches (samples, 6 contacts), mean forces on the contacts' frames, in their axes at their origins, and facts

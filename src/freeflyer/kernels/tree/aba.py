@@ -3,7 +3,7 @@
 Accelerations are classical ones of body origins. The inertias and wrenches that subtrees add to a body are kept by depth, and poses
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states."""
 
-from freeflyer.kernels.backend import copy_entries, inlined, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, store, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_entries, add_scaled, cross, dot, load3, load6, load9, store3, store_entries, sym_apply,
 )
@@ -45,7 +45,6 @@ def bias_motions(topology, parameters, q, v, work, bodies):
         store_entries(work, here, (*w, *acc, *dw))
 
 
-@inlined
 def rigid(parameters, at, w):
     """A body's inertia as an articulated one, and the wrench that its angular velocity takes; at its origin."""
     m, h, J = load(parameters, at + MASS), like3(w[0], load3(parameters, at + MOMENT)), load6(parameters, at + SECOND)
@@ -56,7 +55,6 @@ def rigid(parameters, at, w):
     return A, B, C, cross(w, cross(w, h)), cross(w, sym_apply(C, w))
 
 
-@inlined
 def gather_inertia(topology, parameters, work, i, below, bodies):
     """Articulated inertia and bias wrench of body i, those of its children included."""
     if load_int(topology, body_ints(i) + LAST_BODY) == i:  # it has none
@@ -68,7 +66,6 @@ def gather_inertia(topology, parameters, work, i, below, bodies):
     return A, B, C, add(f, load3(work, below + FORCE)), add(t, load3(work, below + TORQUE))
 
 
-@inlined
 def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A, B, C, f, t):
     """Adds the articulated inertia and bias wrench of body i, its joint being free, to its siblings' at the parent's origin."""
     ints = body_ints(i)
@@ -88,7 +85,6 @@ def subtree_to_parent(topology, parameters, q, joint, work, i, level, bodies, A,
         accumulate(work, level, (*A, *B, *C, *f, *t))
 
 
-@inlined
 def articulate_body(topology, parameters, q, tau, work, i, joint, first, end, levels, bodies, columns, rotors):
     """Eliminates the joint of body i, which has the columns first .. end - 1, column by column."""
     at, armature = body_floats(i), load_int(topology, ARMATURE_AT)
@@ -149,7 +145,6 @@ def accelerations(topology, parameters, q, g, work, bodies, columns, a):
         store_entries(work, here + LINEAR, (*linear, *angular))
 
 
-@inlined
 def areas(topology):
     """(levels, bodies, columns, rotors, end): where they begin in work."""
     levels = 3 * joint_row(topology)
@@ -159,7 +154,6 @@ def areas(topology):
     return levels, bodies, columns, rotors, rotors + load_int(topology, N_V)
 
 
-@inlined
 def angles_workspace(topology, parameters, q):
     """A work array with the joints' angles and room for the rest."""
     work = workspace(q, areas(topology)[4])
@@ -167,7 +161,6 @@ def angles_workspace(topology, parameters, q):
     return work
 
 
-@inlined
 def articulated_bodies(topology, parameters, q, v, tau, g, work, a):
     """a (nv,) of M(q) a + bias(q, v) = tau, under gravity g."""
     levels, bodies, columns, rotors, _ = areas(topology)
@@ -187,7 +180,6 @@ def aba(topology, parameters, q, v, tau, a):
     articulated_bodies(topology, parameters, q, v, tau, load3(parameters, GRAVITY), work, a)
 
 
-@kernel
 def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))

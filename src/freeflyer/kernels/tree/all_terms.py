@@ -3,7 +3,7 @@
 As the functions for each of them (mass_matrix.py, rnea.py, energies.py, centroidal.py, frames.py), but what these share is computed
 once: poses, motions of bodies, inertias of subtrees and columns. Columns and forces are about the root body's origin."""
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, store, zero_entries
+from freeflyer.kernels.backend import LANES, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
@@ -14,7 +14,7 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import position, root_position
 from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
-from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles, subtree_inertias
+from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion, put_pose,
 )
@@ -26,7 +26,6 @@ FORCE = 6  # of a subtree: its velocity-dependent force and moment
 CENTER, MOMENTUM, RATE = 0, 3, 9  # in `centroidal`
 
 
-@inlined
 def areas(topology):
     """(inertias, columns, their momenta, forces, end): where they begin in work, behind the motions."""
     inertias = load_int(topology, FREE_AT) + (MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + LANES) // LANES * LANES
@@ -36,14 +35,12 @@ def areas(topology):
     return inertias, S, F, forces, forces + FORCE * (load_int(topology, N_BODIES) + 1)
 
 
-@inlined
 def areas_workspace(topology, parameters, q):
     """A work array with the kinematics of q, and room for `areas`."""
     _, _, _, _, end = areas(topology)
     return motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
 
 
-@inlined
 def put_centroidal(topology, parameters, work, forces, centroidal):
     """Centre of mass, momentum and its rate without accelerations; leaves each body's velocity-dependent force."""
     centre = com_of(topology, parameters, work)
@@ -61,7 +58,6 @@ def put_centroidal(topology, parameters, work, forces, centroidal):
     return centre
 
 
-@inlined
 def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
     """Bias forces, then gravity forces."""
     n, nv, stride = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, COLUMN_ROW)
@@ -78,7 +74,6 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
             store(both, j, load(both, j) + spatial_dot(s, spatial_subtract(own, weight)))
 
 
-@inlined
 def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
     """Centroidal momentum matrix, and the Jacobian of the centre of mass, its first three rows by the mass."""
     nv, stride, share = load_int(topology, N_V), load_int(topology, COLUMN_ROW), 1.0 / total_mass(parameters)
@@ -94,7 +89,6 @@ def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
         store(Jc, k, share * load(A, k))
 
 
-@inlined
 def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians):
     """Pose, velocity, bias acceleration and Jacobian of frame k of the table."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
@@ -125,7 +119,6 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     velocity, bias acceleration, jacobians (6, nv)."""
     (inertias, S, F, own, _), work = areas(topology), areas_workspace(topology, parameters, q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
-    subtree_inertias(topology, parameters, work, inertias)
     column_rows(topology, parameters, work, inertias, S, F)
     put_mass_matrix(topology, parameters, work, S, F, M)
     centre = put_centroidal(topology, parameters, work, own, centroidal)

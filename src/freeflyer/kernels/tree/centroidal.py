@@ -2,7 +2,7 @@
 
 Positions are relative to the origin of the first tree's reference body, so that no digits are lost far from the world's origin."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, row_total, zero_entries
+from freeflyer.kernels.backend import load, load_int, load_row, row_step, row_total, zero_entries
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, load3, load6, rotate, rotate_back, scale, subtract, sym_apply
 from freeflyer.kernels.math.spatial import inertia_times, shift_force_back, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -14,18 +14,15 @@ from freeflyer.kernels.tree.frames import MOTION_SIZE, accelerated_motions, body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
 
-@inlined
 def total_mass(parameters):
     return load(parameters, body_floats(0) + SUBTREE_MASS)
 
 
-@inlined
 def tree_origin(topology, work, i):
     """The origin, in the world, of the reference body of the tree that begins with body i."""
     return subtract(position(topology, work, i), root_position(topology, work, i))
 
 
-@inlined
 def tree_offset(topology, work, i, offset):
     """The origin of body i's tree from that of the first tree, `offset` being that of body i - 1: exactly zero in the first. It
     is taken at the first body of each tree, for far out other bodies give it with other rounding. Keep it in a variable of the
@@ -37,7 +34,6 @@ def tree_offset(topology, work, i, offset):
     return offset
 
 
-@inlined
 def moment_of(topology, parameters, work):
     """First moment of mass (3) about the first tree's origin, from the poses in work."""
     n, step = load_int(topology, N_BODIES), row_step(work)
@@ -57,13 +53,11 @@ def moment_of(topology, parameters, work):
     return h
 
 
-@inlined
 def com_of(topology, parameters, work):
     """Centre of mass (3) from the first tree's origin, from the poses in work."""
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
-@kernel
 def momentum_matrix(topology, parameters, q, A):
     """A (6, nv): A v is the momentum about the centre of mass."""
     n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
@@ -87,12 +81,10 @@ def momentum_matrix(topology, parameters, q, A):
                 put_column(A, 0, nv, k, F)
 
 
-@inlined
 def world_inertia_times(R, I, w):
     return rotate(R, sym_apply(I, rotate_back(R, w)))
 
 
-@inlined
 def add_momentum(topology, parameters, work, i, x, sums):
     """Sums (p, k, f, t) of momenta, angular momenta and the rates of both, body i added, whose tree's origin is at x from the point
     of reference; its centre of mass from that origin, and the rates of its momentum and of its angular momentum about that
@@ -106,7 +98,6 @@ def add_momentum(topology, parameters, work, i, x, sums):
     return sums, y, force, moment
 
 
-@inlined
 def momentum_and_rate(topology, parameters, q, v, a, accelerated):
     """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both, while joints are accelerated by a
     or not at all."""
@@ -124,19 +115,16 @@ def momentum_and_rate(topology, parameters, q, v, a, accelerated):
     return sums
 
 
-@kernel
 def momentum_vector(topology, parameters, q, v, h):
     """h (6,): linear momentum and angular momentum about the centre of mass."""
     store_spatial(h, 0, momentum_and_rate(topology, parameters, q, v, v, False)[:2])
 
 
-@kernel
 def momentum_bias(topology, parameters, q, v, b):
     """b (6,): rate of the centroidal momentum while no joint accelerates, Adot v."""
     store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, v, False)[2:])
 
 
-@kernel
 def momentum_rate(topology, parameters, q, v, a, b):
     """b (6,): rate of the centroidal momentum."""
     store_spatial(b, 0, momentum_and_rate(topology, parameters, q, v, a, True)[2:])

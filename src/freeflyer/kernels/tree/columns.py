@@ -4,8 +4,8 @@ Row k of S or F holds entry k (linear, angular) of every column. Columns are num
 columns c .. last(c): a dot product of S_c with the F of its whole subtree runs along rows, eight at a time."""
 
 from freeflyer.kernels.backend import (
-    LANES, inlined, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store,
-    store_row, tile_at, zero_entries,
+    LANES, keep_below, kernel, load, load_int, load_row, mirrored, number_row, row_step, row_width, rows_for, store, store_row,
+    tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import ZERO, add, rotate, strided6, sym_rotate
 from freeflyer.kernels.math.spatial import inertia_times, load_spatial, shift_motion_back
@@ -17,12 +17,10 @@ from freeflyer.kernels.model.poses import add_spaced, pose_at, put_spaced_rows, 
 from freeflyer.kernels.tree.kinematics import COMPOSITE, column_range, coordinate, direction_at, inertia_about, parent_of
 
 
-@inlined
 def last_column(topology, c):
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * c + LAST_COLUMN)
 
 
-@inlined
 def last_of_several(topology, last, k, end):
     """The largest number that `last` has for k, ..., end - 1: the last column, or coordinate, that one of them moves."""
     found = last(topology, k)
@@ -31,14 +29,12 @@ def last_of_several(topology, last, k, end):
     return found
 
 
-@inlined
 def tile_mass(topology, parameters, work, i):
     """(mass, centre of mass) of as many bodies from i on as a row scalar of work holds, in their own axes."""
     at = numbers_at(topology, i)
     return number_row(work, parameters, at + LANES * MASS), numbers3(work, parameters, at + LANES * COM)
 
 
-@inlined
 def tile_inertias(topology, parameters, work, i, x):
     """(mass, first moment, inertia) of as many bodies from i on as a row scalar holds, about a point from which x leads to their
     origins; in world axes."""
@@ -50,12 +46,10 @@ def tile_inertias(topology, parameters, work, i, x):
     return m, h, I
 
 
-@inlined
 def put_inertias(work, at, h, I):
     put_spaced_rows(work, at, (*h, *I))
 
 
-@inlined
 def inertia_tiles(topology):
     """How many entries the inertias of all bodies take."""
     return COMPOSITE * (load_int(topology, SINES_AT) + LANES)
@@ -80,21 +74,18 @@ def own_inertias(topology, parameters, work, to):
         put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
 
 
-@inlined
 def inertia_of(work, to, i):
     """(first moment, inertia) of body i in the tiles that begin at `to`."""
     at = to + tile_at(work, COMPOSITE, i)
     return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
-@kernel
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
     root_inertias(topology, parameters, work, to)
     gather_inertias(topology, work, to)
 
 
-@kernel
 def gather_inertias(topology, work, to):
     """Inertias of bodies in tiles become those of subtrees."""
     step = row_step(work)
@@ -104,14 +95,12 @@ def gather_inertias(topology, work, to):
             add_spaced(work, there + k * step, spaced3(work, here + k * step))
 
 
-@inlined
 def put_column(work, at, stride, c, S):
     """Column c of six rows becomes the motion or force S."""
     for k, x in enumerate((*S[0], *S[1])):
         store(work, at + k * stride + c, x)
 
 
-@inlined
 def root_direction(topology, work, i, c):
     """Column c of body i as a motion of the point at the root body's origin."""
     return shift_motion_back(load_spatial(work, direction_at(topology, c)), root_position(topology, work, i))
@@ -119,8 +108,9 @@ def root_direction(topology, work, i, c):
 
 @kernel
 def column_rows(topology, parameters, work, composites, S, F):
-    """Writes the rows S of directions and F of momenta; padding is zero."""
+    """Writes inertias of subtrees, and the rows S of directions and F of momenta; padding is zero."""
     n, stride = load_int(topology, N_BODIES), load_int(topology, COLUMN_ROW)
+    subtree_inertias(topology, parameters, work, composites)
     for c in range(load_int(topology, N_COLUMNS), stride):
         put_column(work, S, stride, c, (ZERO, ZERO))
         put_column(work, F, stride, c, (ZERO, ZERO))
@@ -133,7 +123,6 @@ def column_rows(topology, parameters, work, composites, S, F):
             put_column(work, F, stride, c, inertia_times(m, h, I, V))
 
 
-@inlined
 def row_dot(s, work, at, stride):
     """s . (the six rows from `at` on), as many columns as a row scalar holds."""
     total = s[0] * load_row(work, at)
@@ -142,7 +131,6 @@ def row_dot(s, work, at, stride):
     return total
 
 
-@inlined
 def subtree_products(topology, work, S, F, c, M, width):
     """Row c of M: S_c . F_j for all j that column c moves, zero for those beyond; what is before c is left to `put_matrix`."""
     stride, step, end = load_int(topology, COLUMN_ROW), row_step(work), last_column(topology, c) + 1
@@ -152,7 +140,6 @@ def subtree_products(topology, work, S, F, c, M, width):
     clear_beyond(M, width, c, end)
 
 
-@inlined
 def clear_beyond(M, width, c, end):
     """Zeros in row c of M from the first whole row scalar after `end` on."""
     step = row_step(M)
@@ -160,14 +147,12 @@ def clear_beyond(M, width, c, end):
         store_row(M, width * c + k, 0.0)
 
 
-@inlined
 def matrix_rows(topology, M):
     """(rows, their length) in which to compute a matrix of all columns that becomes M: M itself where that can be."""
     nc = load_int(topology, N_COLUMNS)
     return rows_for(M, nc, nc == load_int(topology, N_V)), row_width(M, nc)
 
 
-@inlined
 def put_matrix(topology, U, L, M):
     """M (nv, nv) from rows of all columns: on and above the diagonal U, below it L transposed; see `matrix_rows`."""
     nc, stride = load_int(topology, N_COLUMNS), row_width(U, load_int(topology, N_COLUMNS))
@@ -180,7 +165,6 @@ def put_matrix(topology, U, L, M):
         condense(topology, U, stride, M, load_int(topology, N_V))
 
 
-@kernel
 def mirror(H, n, stride):
     """What is above the diagonal becomes what is below it."""
     for i in range(n):
@@ -188,7 +172,6 @@ def mirror(H, n, stride):
             store(H, stride * j + i, load(H, stride * i + j))
 
 
-@kernel
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)

@@ -13,7 +13,7 @@ dI = S_i x* I - I S_i x, with W_i the motion under u of the body that carries jo
 moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Rows of
 joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides."""
 
-from freeflyer.kernels.backend import inlined, keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, cross, dot, load3, load9, rotate, rotate_back, store_entries, store_strided, strided6, subtract,
 )
@@ -28,7 +28,7 @@ from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, MASS, N_BODIES, 
 from freeflyer.kernels.model.poses import root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, put_column, put_matrix, root_direction,
-    root_inertias, row_dot, subtree_inertias, subtree_products,
+    root_inertias, row_dot, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import (
     MOTION, column_range, coordinate, gather_records, kinematics_workspace, parent_of, velocities,
@@ -38,7 +38,6 @@ from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 RATE, SPREAD = 12, 3  # of a subtree: linear momentum (3), then K (9)
 
 
-@inlined
 def particle_rates(m, h, I, V):
     """Linear momentum and K of a rigid body at the motion V, from mass, first moment and inertia at the point."""
     l, w = V
@@ -52,7 +51,6 @@ def particle_rates(m, h, I, V):
         -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2])  # fmt: skip
 
 
-@inlined
 def root_motion(topology, work, motions, i):
     """Velocity of body i, a motion at the root body's origin."""
     return shift_motion_back(load_spatial(work, motions + MOTION * i), root_position(topology, work, i))
@@ -104,7 +102,6 @@ def coriolis(topology, parameters, q, v, C):
     work = kinematics_workspace(topology, parameters, q, G + 3 * stride - composites)
     upper, width = matrix_rows(topology, C)
     lower = workspace(q, width * width)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     root_inertias(topology, parameters, work, bodies)
@@ -125,14 +122,12 @@ def coriolis(topology, parameters, q, v, C):
 FORCE = 6  # momentum of a subtree
 
 
-@inlined
 def root_floating(topology, i):
     """Whether body i floats on the world by a free joint: a base."""
     first, end = column_range(topology, i)
     return parent_of(topology, i) == 0 and end - first == 6
 
 
-@kernel
 def half_velocities(topology, v, u):
     """u: v of the bases, half of it elsewhere."""
     for j in range(load_int(topology, N_V)):
@@ -224,7 +219,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
     work = kinematics_workspace(topology, parameters, q, S + 42 * stride - composites)
     u = workspace(q, load_int(topology, N_V))
     half_velocities(topology, v, u)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     velocities(topology, work, v, motions)
     velocities(topology, work, u, halves)
@@ -241,7 +235,6 @@ def hamel_terms(topology, parameters, q, v, M, C):
         add_bracket_forces(topology, i, v, M, load_int(topology, N_V), C)
 
 
-@kernel
 def hamel_coriolis(topology, parameters, q, v, C):
     """C (nv, nv) of the Hamel equations, decoupling thesis, eq. (3.39): C v = bias - gravity, but Mdot - 2 C is not skew. b is
     the floating joint of a root body, q all other joints. Of the derivatives of M in rows of q, the mixed one, M_bq,q, goes whole

@@ -5,7 +5,7 @@ matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L 
 is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, inlined, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
+    copy_entries, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
@@ -19,7 +19,6 @@ from freeflyer.kernels.tree.mass_matrix import crba
 BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
 
 
-@inlined
 def spare_rows(like, rows, nv):
     """A workspace of rows of nv entries, with zeros behind the last, which the last row scalar reads too."""
     A = workspace(like, rows * nv + SPARE)
@@ -28,12 +27,10 @@ def spare_rows(like, rows, nv):
     return A
 
 
-@inlined
 def combine(s, r):
     return s[0] * r[0] + s[1] * r[1] + s[2] * r[2] + s[3] * r[3] + s[4] * r[4] + s[5] * r[5]
 
 
-@kernel
 def solve_rows(B, A, start, stride, n, width, Z, X):
     """Z = L^-1 A and X = B^-1 A of the factored B: six rows of n columns; those of A lie `stride` apart from entry `start` on."""
     step = row_step(X)
@@ -109,14 +106,12 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_C, at + BASE + j, load(cy, width * i + j))
 
 
-@inlined
 def floats(topology):
     """Whether the first body floats on the world and carries all others."""
     n = load_int(topology, N_BODIES)
     return n > 0 and root_floating(topology, 1) and load_int(topology, body_ints(1) + LAST_BODY) == n
 
 
-@inlined
 def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
     """M_T and C_T (nv, nv); [1, N] and its rate (6, nv). D, rows of Mdot: C + C^T, or Hamel's C + ad(nu_b)^T M_b."""
     nv = load_int(topology, N_V)
@@ -144,13 +139,11 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
     decouple_blocks(nv - BASE, M, C, D, 1.0 if passive else 0.0, to_M, to_C, to_N, to_rate)
 
 
-@kernel
 def decoupled_passive(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     """M_T and C_T (nv, nv), passive; [1, N] and its rate (6, nv)."""
     decoupled(topology, parameters, q, v, True, to_M, to_C, to_N, to_rate)
 
 
-@kernel
 def decoupled_hamel(topology, parameters, q, v, to_M, to_C, to_N, to_rate):
     """The same of the Hamel equations."""
     decoupled(topology, parameters, q, v, False, to_M, to_C, to_N, to_rate)

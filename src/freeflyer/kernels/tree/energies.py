@@ -3,7 +3,7 @@
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
 minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
+from freeflyer.kernels.backend import LANES, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, store_entries, sym_apply,
 )
@@ -22,7 +22,6 @@ MOTION = 6  # velocity of a body's origin, angular velocity; in its own axes
 LINEAR, ANGULAR = 0, 3
 
 
-@inlined
 def total_moment(topology, parameters, q):
     """First moment of mass of all moving bodies about the world's origin."""
     moments = 3 * joint_row(topology)
@@ -47,25 +46,21 @@ def gather_moments(topology, parameters, q, work, moments):
         accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
 
 
-@kernel
 def com(topology, parameters, q, c):
     """c (3,)"""
     store3(c, 0, scale(1.0 / total_mass(parameters), total_moment(topology, parameters, q)))
 
 
-@kernel
 def potential_energy(topology, parameters, q, U):
     """U (1,): -m g . c, zero with the centre of mass at the world's origin."""
     store(U, 0, -dot(load3(parameters, GRAVITY), total_moment(topology, parameters, q)))
 
 
-@kernel
 def potential_energy_under(topology, parameters, q, g, U):
     """U (1,): as `potential_energy`, under gravity g (3,)."""
     store(U, 0, -dot(load3(g, 0), total_moment(topology, parameters, q)))
 
 
-@inlined
 def twice_kinetic(parameters, at, l, w):
     """Of one body whose origin moves at l and that turns at w."""
     m, h, J = load(parameters, at + MASS), load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
@@ -73,7 +68,6 @@ def twice_kinetic(parameters, at, l, w):
     return m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning
 
 
-@kernel
 def kinetic_energy(topology, parameters, q, v, T):
     """T (1,): 1/2 v^T M v, armature included."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
@@ -99,7 +93,6 @@ def kinetic_energy(topology, parameters, q, v, T):
 MOMENT_SIZE = 3  # first moment of a subtree's mass at its root body's origin
 
 
-@inlined
 def forces_under(topology, parameters, q, g, tau):
     """tau (nv,) that holds the robot at rest under gravity g."""
     n, moments = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
@@ -120,13 +113,11 @@ def forces_under(topology, parameters, q, g, tau):
             store(tau, j, load(tau, j) - power)
 
 
-@kernel
 def gravity(topology, parameters, q, tau):
     """tau (nv,) that holds the robot at rest."""
     forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
 
 
-@kernel
 def given_gravity(topology, parameters, q, g, tau):
     """tau (nv,) that holds the robot at rest under gravity g (3,)."""
     forces_under(topology, parameters, q, load3(g, 0), tau)

@@ -8,59 +8,65 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
+from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
+from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
 from freeflyer.kernels.model.layout import (
-    COLUMN_ROW, COORDINATE_INTS, COORDINATES_AT, LAST_COORDINATE, LINE_START, N_V, PARENT_COORDINATE,
+    ARMATURE_AT, COLUMN_ROW, COORDINATES_AT, COORDINATE_INTS, LAST_COORDINATE, LINE_START, N_COLUMNS, N_V, PARENT_COORDINATE,
 )
-from freeflyer.kernels.tree.mass_matrix import crba
+from freeflyer.kernels.tree.all_terms import areas, areas_workspace
+from freeflyer.kernels.tree.columns import column_rows, row_dot
+from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
 from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
 
 
-@inlined
 def coordinate_int(topology, j, k):
     return load_int(topology, load_int(topology, COORDINATES_AT) + COORDINATE_INTS * j + k)
 
 
-@inlined
 def last_of(topology, j):
     return coordinate_int(topology, j, LAST_COORDINATE)
 
 
-@inlined
 def coordinate_before(topology, j):
     """The next coordinate on the way from j to the world, or -1."""
     return coordinate_int(topology, j, PARENT_COORDINATE)
 
 
-@inlined
 def line_start(topology, j):
     """The first of the coordinates that end with j and each of which is the parent of the next: parents along that line need not be
     loaded one after the other."""
     return coordinate_int(topology, j, LINE_START)
 
 
-@inlined
-def subtract_outer(topology, L, s, row, to, i):
-    """The row at `to`, of coordinate i, less s times that at `row`, up to the diagonal."""
+def along_row(topology, L, i, change, s, row, to):
+    """change(L, s, row + j, to + j) for the row scalars j up to the diagonal of coordinate i; of Packs, for those that move i."""
     step = row_step(L)
     if step > 1:
         for j in range(0, i + 1, step):
-            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+            change(L, s, row + j, to + j)
         return
     end = i
     while end >= 0:
         start = line_start(topology, end)
         for j in range(start, end + 1):
-            store_row(L, to + j, load_row(L, to + j) - s * load_row(L, row + j))
+            change(L, s, row + j, to + j)
         end = coordinate_before(topology, start)
 
 
+def put_scaled(L, s, at, to):
+    store_row(L, to, s * load_row(L, at))
+
+
+def subtract_scaled(L, s, at, to):
+    store_row(L, to, load_row(L, to) - s * load_row(L, at))
+
+
 @kernel
-def factor(topology, L):
-    """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular."""
-    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(L)
-    diagonal = workspace(L, nv)
+def factor(topology, L, diagonal):
+    """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular. Writes M's diagonal."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     for k in range(nv):
         store(diagonal, k, load(L, stride * k + k))
     for k in range(nv - 1, -1, -1):
@@ -70,14 +76,65 @@ def factor(topology, L):
         while end >= 0:
             start = line_start(topology, end)
             for i in range(start, end + 1):
-                subtract_outer(topology, L, inverse * load(L, row + i), row, stride * i, i)
+                along_row(topology, L, i, subtract_scaled, inverse * load(L, row + i), row, stride * i)
             end = coordinate_before(topology, start)
-        for j in range(0, k + 1, step):
-            store_row(L, row + j, inverse * load_row(L, row + j))
+        along_row(topology, L, k, put_scaled, inverse, row, row)
         store(L, row + k, inverse)
 
 
-@inlined
+def put_mass_rows(topology, parameters, work, S, F, L):
+    """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined, and
+    none that counts follows from them."""
+    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
+    armature = load_int(topology, ARMATURE_AT)
+    for i in range(nv):
+        f = strided6(work, F + i, stride)
+        if step > 1:
+            for k in range(0, i + 1, step):
+                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
+        else:
+            k = i
+            while k >= 0:
+                store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
+                k = coordinate_before(topology, k)
+        store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
+
+
+@kernel
+def put_factor(topology, parameters, work, S, F, diagonal, L):
+    """L and the inverses of D, from rows of directions S and of momenta F; the diagonal (nv,) of M."""
+    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
+    if load_int(topology, N_COLUMNS) == nv:
+        put_mass_rows(topology, parameters, work, S, F, L)
+    else:
+        M = workspace(diagonal, nv * nv + 8)
+        put_mass_matrix(topology, parameters, work, S, F, M)
+        for i in range(nv):
+            for k in range(0, i + 1, row_step(M)):
+                store_row(L, stride * i + k, load_row(M, nv * i + k))
+    factor(topology, L, diagonal)
+
+
+@kernel
+def put_factored_mass(topology, parameters, work, diagonal, L):
+    """L and the inverses of D, given the kinematics in `work`, and room for `areas`; the diagonal (nv,) of M."""
+    inertias, S, F, _, _ = areas(topology)
+    column_rows(topology, parameters, work, inertias, S, F)
+    put_factor(topology, parameters, work, S, F, diagonal, L)
+
+
+def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D; see put_factored_mass."""
+    L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
+    put_factored_mass(topology, parameters, work, diagonal, L)
+    return L
+
+
+def factor_at(topology, parameters, q):
+    """L and the inverses of D, at a configuration."""
+    return factored_mass(topology, parameters, areas_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V)))
+
+
 def inward(topology, L, x):
     """x (nv,) becomes L^-T x."""
     stride = load_int(topology, COLUMN_ROW)
@@ -90,7 +147,6 @@ def inward(topology, L, x):
             end = coordinate_before(topology, start)
 
 
-@inlined
 def outward(topology, L, x, scales, step):
     """x (nv,) becomes L^-1 S x, S diagonal; its entries lie `step` apart in scales."""
     stride = load_int(topology, COLUMN_ROW)
@@ -111,21 +167,6 @@ def solve(topology, L, x):
     outward(topology, L, x, L, load_int(topology, COLUMN_ROW) + 1)
 
 
-@kernel
-def factor_mass_matrix(topology, parameters, q):
-    nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    M, L = workspace(q, nv * nv), workspace(q, nv * stride)
-    crba(topology, parameters, q, M)
-    for i in range(nv):
-        for j in range(i + 1):
-            store(L, stride * i + j, load(M, nv * i + j))
-        for j in range(i + 1, stride):
-            store(L, stride * i + j, 0.0)
-    factor(topology, L)
-    return L
-
-
-@inlined
 def add_row(A, to, s, B, row, n):
     """n entries of A from `to` on grow by s times those of B from `row` on."""
     step = row_step(A)
@@ -136,11 +177,10 @@ def add_row(A, to, s, B, row, n):
         store(A, to + k, load(A, to + k) + s * load(B, row + k))
 
 
-@kernel
 def shared_minv(topology, parameters, q, Minv):
     """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    L, W = factor_mass_matrix(topology, parameters, q), workspace(q, nv * nv)
+    L, W = factor_at(topology, parameters, q), workspace(q, nv * nv)
     for k in range(nv * nv):
         store(W, k, 0.0)
         store(Minv, k, 0.0)
@@ -162,27 +202,24 @@ def shared_minv(topology, parameters, q, Minv):
 @kernel
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
-    L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, bias, zero = factor_at(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     rnea(topology, parameters, q, v, zero, bias)
     solve_difference(topology, L, tau, bias, a)
 
 
-@kernel
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    L, bias, zero = factor_mass_matrix(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, bias, zero = factor_at(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
     loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
     solve_difference(topology, L, tau, bias, a)
 
 
-@inlined
 def zeros_workspace(topology, q):
     made = workspace(q, load_int(topology, N_V))
     zero_entries(made, load_int(topology, N_V))
     return made
 
 
-@inlined
 def solve_difference(topology, L, tau, bias, a):
     """a becomes M^-1 (tau - bias)."""
     for j in range(load_int(topology, N_V)):

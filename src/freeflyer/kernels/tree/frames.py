@@ -2,7 +2,7 @@
 
 Motions: poses, velocities and the accelerations that they have while no joint accelerates."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import add, compose, cross, load3, load9, rotate, rotate_back, store_entries, strided3, subtract
 from freeflyer.kernels.math.spatial import load_spatial, store_spatial
 from freeflyer.kernels.math.trig import sincos_row
@@ -20,12 +20,10 @@ from freeflyer.kernels.tree.kinematics import add_joint_motion, direction_at, ki
 BODY, MIXED, WORLD = 0, 1, 2  # the axes (and for WORLD the point) of a velocity
 
 
-@inlined
 def frame_body(topology, frame):
     return load_int(topology, load_int(topology, FRAMES_AT) + frame)
 
 
-@inlined
 def placement(topology, parameters, frame, s):
     """Pose (rotation, position) of a frame in its body, as scalars of the type of s."""
     at = load_int(topology, PLACEMENTS_AT) + PLACEMENT_FLOATS * frame
@@ -33,7 +31,6 @@ def placement(topology, parameters, frame, s):
     return like3(s, R), p
 
 
-@inlined
 def frame_in_world(topology, parameters, work, frame):
     """(body, rotation, where its origin is from the body's) of a frame, in world axes; work holds the kinematics."""
     P, x = placement(topology, parameters, frame, load(work, pose_at(topology, work, 0)))
@@ -42,7 +39,6 @@ def frame_in_world(topology, parameters, work, frame):
     return i, compose(R, P), rotate(R, x)
 
 
-@inlined
 def path_workspace(topology, parameters, q, body):
     """(work, row length): sines and cosines of the joints from a body to the world, the body's first."""
     row = (load_int(topology, body_ints(body) + DEPTH) + 7) // 8 * 8
@@ -60,12 +56,10 @@ def path_workspace(topology, parameters, q, body):
     return work, row
 
 
-@inlined
 def put_pose(X, at, R, p):
     store_entries(X, at, (*R[:3], p[0], *R[3:6], p[1], *R[6:], p[2], 0.0, 0.0, 0.0, 1.0))
 
 
-@inlined
 def along_path(topology, parameters, q, frame, visit, given, found):
     """(rotation and position of a frame in the world, what was found on the way there). At each joint, visit(topology, parameters,
     body, X, Y, Z, d, given, found) gives what is found now; X, Y, Z, d: the body's axes, and the frame's origin from the body's,
@@ -83,18 +77,15 @@ def along_path(topology, parameters, q, frame, visit, given, found):
     return R, rotate(R, entries(d)), found
 
 
-@inlined
 def nothing(topology, parameters, b, X, Y, Z, d, given, found):
     return found
 
 
-@inlined
 def add_to_jacobian(to, k, l, w):
     J, nv, j, d = to
     add_column(J, nv, j + k, entries(plus(l, vector_product(w, d))), entries(w))
 
 
-@inlined
 def add_joint(topology, parameters, b, X, Y, Z, d, J, nv):
     j = load_int(topology, body_ints(b) + FIRST_V)
     joint_columns(topology, parameters, b, X, Y, Z, add_to_jacobian, (J, nv, j, d))
@@ -108,7 +99,6 @@ def frame_pose(topology, parameters, q, frame, X):
     put_pose(X, 0, R, p)
 
 
-@kernel
 def frame_jacobian(topology, parameters, q, frame, expressed, J):
     """J (6, nv): twist [linear; angular] of a frame for each velocity coordinate, in body, mixed or world expression."""
     nv = load_int(topology, N_V)
@@ -126,7 +116,6 @@ def frame_jacobian(topology, parameters, q, frame, expressed, J):
 MOTION_SIZE, ACCELERATION = 12, 6
 
 
-@inlined
 def motions_workspace(topology, parameters, q, extra):
     """A work array with the kinematics of q, room for the motions of all bodies, and `extra` more."""
     return kinematics_workspace(topology, parameters, q, MOTION_SIZE * (load_int(topology, N_BODIES) + 1) + extra)
@@ -144,7 +133,6 @@ def accelerated_motions(topology, work, v, a, to):
     put_motions(topology, work, v, a, to, True)
 
 
-@inlined
 def put_motions(topology, work, v, a, to, accelerated):
     store_entries(work, to, (0.0,) * MOTION_SIZE)
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -161,7 +149,6 @@ def put_motions(topology, work, v, a, to, accelerated):
         store_spatial(work, here + ACCELERATION, add_joint_motion(topology, work, i, a, A) if accelerated else A)
 
 
-@inlined
 def point_motion(work, here, x):
     """(l, w, a, dw) of the point at x from its body's origin, the body's motion beginning at `here`."""
     (l, w), (a, dw) = load_spatial(work, here), load_spatial(work, here + ACCELERATION)
@@ -169,7 +156,6 @@ def point_motion(work, here, x):
     return add(l, swept), w, add(a, add(cross(dw, x), cross(w, swept))), dw
 
 
-@inlined
 def expressed_motion(expressed, R, p, l, w, a, dw):
     """Velocity (l, w) and its rate (a, dw) of a frame at (R, p), given at its origin in world axes, as they are expressed."""
     if expressed == BODY:  # body axes turn: R^T (a - w x l)
@@ -180,13 +166,11 @@ def expressed_motion(expressed, R, p, l, w, a, dw):
     return l, w, a, dw
 
 
-@inlined
 def put_poses(topology, work, poses):
     for i in range(load_int(topology, N_BODIES) + 1):
         store_entries(poses, 12 * i, (*rotation(topology, work, i), *position(topology, work, i)))
 
 
-@kernel
 def all_motions(topology, parameters, q, v, poses, motions, columns):
     """poses (12 a body, world first): rotation, position; motions (12 a body); columns (6 a column): linear, angular."""
     n, to = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
@@ -198,7 +182,6 @@ def all_motions(topology, parameters, q, v, poses, motions, columns):
         store_spatial(columns, 6 * c, load_spatial(work, direction_at(topology, c)))
 
 
-@kernel
 def all_poses(topology, parameters, q, poses):
     """poses (12 a body, world first): rotation, position."""
     put_poses(topology, kinematics_workspace(topology, parameters, q, 0), poses)

@@ -8,7 +8,7 @@ time.
 A record of a body or column is summed along the tree a register at a time; formulas take the same entry of eight of them."""
 
 from freeflyer.kernels.backend import (
-    LANES, block, inlined, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
+    LANES, block, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, store_strided, sym_rotate, transpose,
@@ -30,14 +30,12 @@ COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtr
 MOTION = 6  # velocity of a body: a motion at its origin
 
 
-@inlined
 def inertia_about(m, c, I):
     """(first moment, inertia) about a point, of mass m at c from it whose inertia about its centre is I."""
     h = scale(m, c)
     return h, add_entries(I, point_inertia(h, c))
 
 
-@inlined
 def inertia_from(parameters, i, R, x):
     """(first moment, inertia) of body i about the point from which x leads to its origin, in the axes that R leads to."""
     at = body_floats(i)
@@ -45,36 +43,30 @@ def inertia_from(parameters, i, R, x):
     return inertia_about(load(parameters, at + MASS), c, sym_rotate(R, load6(parameters, at + INERTIA)))
 
 
-@inlined
 def body_inertia(parameters, i, R):
     """(first moment, inertia) of body i about its origin, in the axes that R leads to."""
     return inertia_from(parameters, i, R, ZERO)
 
 
-@inlined
 def column_range(topology, i):
     """(first column, one past the last) of body i."""
     first = load_int(topology, body_ints(i) + FIRST_COLUMN)
     return first, first + load_int(topology, body_ints(i) + COLUMN_COUNT)
 
 
-@inlined
 def coordinate(topology, column):
     return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * column + COORDINATE)
 
 
-@inlined
 def parent_of(topology, i):
     return load_int(topology, body_ints(i) + PARENT)
 
 
-@inlined
 def direction_at(topology, column):
     """Where a column's direction lies in work."""
     return load_int(topology, DIRECTIONS_AT) + DIRECTION * column
 
 
-@inlined
 def add_joint_motion(topology, work, i, rates, V):
     """V plus the sum of body i's columns times their rates."""
     for c in range(*column_range(topology, i)):
@@ -82,13 +74,11 @@ def add_joint_motion(topology, work, i, rates, V):
     return V
 
 
-@inlined
 def zeros(example):
     """Three zeros of the kind of a scalar."""
     return like(example, 0.0), like(example, 0.0), like(example, 0.0)
 
 
-@kernel
 def gather_records(topology, work, to, size):
     """Records of bodies (`size` numbers, a multiple of three, body 0 first) become those of subtrees."""
     for i in range(load_int(topology, N_BODIES), 0, -1):
@@ -109,7 +99,6 @@ def velocities(topology, work, v, to):
 OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i's body; of that body's parent
 
 
-@inlined
 def record_at(topology, at, size, whose, i, end):
     k = min(i, end - 1)
     if whose != OF_NUMBER:
@@ -117,7 +106,6 @@ def record_at(topology, at, size, whose, i, end):
     return at + size * (parent_of(topology, k) if whose == OF_PARENT else k)
 
 
-@inlined
 def record_rows(topology, work, at, size, whose, i, end):
     """Eight entries from `at` on of the records, `size` apart, of i, i + 1, ... (those from `end` on: of the last)."""
     if row_step(work) == 1:
@@ -125,7 +113,6 @@ def record_rows(topology, work, at, size, whose, i, end):
     return transposed(tuple(load_row(work, record_at(topology, at, size, whose, i + k, end)) for k in range(LANES)))
 
 
-@inlined
 def put_records(work, at, size, i, rows):
     """Eight entries from `at` on of the records i, i + 1, ... become those rows."""
     if row_step(work) == 1:
@@ -134,14 +121,12 @@ def put_records(work, at, size, i, rows):
         put_block(work, at + size * i, size, transposed(rows))
 
 
-@inlined
 def add_record(work, to, at, size):
     """A record of `size` entries (if a row scalar holds eight, of so many times eight) grows by another."""
     for k in range(0, size, row_step(work)):
         store_row(work, to + k, load_row(work, to + k) + load_row(work, at + k))
 
 
-@inlined
 def put_references(topology, work, i):
     """Positions of the (massless) bodies between the reference body i and the world, from i's origin."""
     step = vector_step(work)
@@ -158,7 +143,6 @@ def put_references(topology, work, i):
         b = load_int(topology, body_ints(b) + PARENT)
 
 
-@inlined
 def relative_poses(topology, parameters, q, work, i):
     """Pose in its parent of every body from i on, as many as a row scalar holds, into the records of poses."""
     row, step, to = joint_row(topology), row_step(work), pose_at(topology, work, i)
@@ -170,14 +154,12 @@ def relative_poses(topology, parameters, q, work, i):
             store_strided(work, pose_at(topology, work, b), step, (*transpose(S), *s))
 
 
-@inlined
 def put_pose_vectors(work, to, vectors):
     """Axes, then positions from the reference body, from the parent and in the world: as poses.py numbers them."""
     for k, a in enumerate(vectors):
         store_vector(work, to + k * vector_step(work), a)
 
 
-@inlined
 def put_world(topology, work):
     """The world's pose; and numbers in the records of bodies that only fill up the last row."""
     z = 0.0 * load(work, 0)
@@ -189,7 +171,6 @@ def put_world(topology, work):
         put_pose_vectors(work, pose_vectors_at(topology, work, i), (zero,) * 6)
 
 
-@inlined
 def put_direction(to, k, l, w):
     work, at = to
     store_vector(work, at + DIRECTION * k, l)
@@ -225,7 +206,6 @@ def kinematics(topology, parameters, q, work):
     transpose_poses(topology, work)
 
 
-@inlined
 def kinematics_workspace(topology, parameters, q, extra):
     """A work array with the kinematics of q and `extra` free entries behind it (from FREE_AT on)."""
     work = workspace(q, load_int(topology, FREE_AT) + extra)

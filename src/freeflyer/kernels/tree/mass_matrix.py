@@ -11,7 +11,7 @@ columns of a subtree pass on; outward, each level of the tree keeps the accelera
 root body's origin, so nothing is shifted and every inner loop runs along rows."""
 
 from freeflyer.kernels.backend import (
-    inlined, keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
+    keep_below, kernel, load, load_int, load_row, row_step, select_less, store, store_row, unit_row,
 )
 from freeflyer.kernels.math.algebra import accumulate, dot, load6, load9, store_entries, strided6
 from freeflyer.kernels.math.dense import NAN
@@ -23,7 +23,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import offset, root_position
 from freeflyer.kernels.tree.columns import (
     clear_beyond, column_rows, inertia_of, inertia_tiles, last_column, matrix_rows, own_inertias, put_column, put_matrix,
-    root_direction, row_dot, subtree_inertias, subtree_products,
+    root_direction, row_dot, subtree_products,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, kinematics_workspace, parent_of
 
@@ -31,7 +31,6 @@ ARTICULATED, LINEAR, MIXED, ANGULAR = 21, 0, 6, 15  # a record: A (6), B (9), C 
 MIN_INERTIA_RATIO = 1e-14  # an inertia beside the largest that the column could move: less is rounding
 
 
-@inlined
 def inverse_inertia(parameters, at, slide, turn, d):
     """1 / d, of a column of these squared lengths with the inertia d, its body's record being at `at`. Beyond a massless link, d
     is the difference of inertias that may cancel: the rest must exceed their rounding."""
@@ -46,12 +45,10 @@ def crba(topology, parameters, q, M):
     S = composites + inertia_tiles(topology)
     F = S + 6 * stride
     work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology) + 12 * stride)
-    subtree_inertias(topology, parameters, work, composites)
     column_rows(topology, parameters, work, composites, S, F)
     put_mass_matrix(topology, parameters, work, S, F, M)
 
 
-@inlined
 def put_mass_matrix(topology, parameters, work, S, F, M):
     """M (nv, nv) from rows of directions S and of momenta F."""
     nv = load_int(topology, N_V)
@@ -93,14 +90,12 @@ def articulated_rows(topology, parameters, work, inertias, bodies, S, U, inverse
             accumulate(work, bodies + ARTICULATED * parent_of(topology, i), (*A, *B, *C))
 
 
-@inlined
 def add_outer(work, to, from_row, stride, s, x):
     """Six rows at `to` become those at `from_row` plus s times the row scalar x."""
     for k, factor in enumerate(s):
         store_row(work, to + k * stride, load_row(work, from_row + k * stride) + factor * x)
 
 
-@kernel
 def minv(topology, parameters, q, Minv):
     """Minv (nv, nv), symmetric; velocity coordinates must not be shared by mimic joints."""
     n, nc, stride = load_int(topology, N_BODIES), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)

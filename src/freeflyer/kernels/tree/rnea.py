@@ -8,7 +8,7 @@ External wrenches [force; torque] on frames, which the table behind the model's 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
 (world axes, about the world's origin)."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
 )
@@ -24,18 +24,15 @@ from freeflyer.kernels.tree.frames import BODY, WORLD, frame_body, placement
 WRENCH = 6
 
 
-@inlined
 def wrench_count(topology):
     """How many wrenches there are: none on a model without a table of frames."""
     return load_int(topology, load_int(topology, TABLE_AT)) if load_int(topology, TABLE_KIND) == FRAMES else 0
 
 
-@inlined
 def wrench_frame(topology, k):
     return load_int(topology, load_int(topology, TABLE_AT) + 1 + k)
 
 
-@kernel
 def body_pose(topology, parameters, q, work, i):
     """Pose (rotation, position) of body i, not the world, in the world; work holds the joints' angles."""
     row = joint_row(topology)
@@ -48,7 +45,6 @@ def body_pose(topology, parameters, q, work, i):
     return R, p
 
 
-@inlined
 def body_wrench(topology, parameters, q, work, wrenches, k, expressed):
     """(force, moment) of wrench k at its body's origin, in the body's axes; work holds the joints' angles."""
     frame = wrench_frame(topology, k)
@@ -82,7 +78,6 @@ def add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed,
                 m = add(m, cross(r, f))
 
 
-@kernel
 def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
     """tau (nv,) grows by a factor times the generalised forces J^T w of all wrenches."""
     nv = load_int(topology, N_V)
@@ -95,7 +90,6 @@ def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
             store(tau, j, load(tau, j) + factor * load(forces, j))
 
 
-@inlined
 def wrench_from_root(topology, parameters, work, frame, wrench, expressed):
     """(body, (force, moment about the root body's origin), where the frame is from there) of a wrench on a frame, in world axes;
     work holds the kinematics."""
@@ -114,7 +108,6 @@ def wrench_from_root(topology, parameters, work, frame, wrench, expressed):
     return i, (f, m), at
 
 
-@inlined
 def root_wrench(topology, parameters, work, wrenches, k, expressed):
     """As `wrench_from_root`, of wrench k."""
     wrench = load_spatial(wrenches, WRENCH * k)
@@ -136,7 +129,6 @@ BODY_SIZE = 15
 VELOCITY, TURNING, ACCELERATION, FORCE, TORQUE = 0, 3, 6, 9, 12
 
 
-@inlined
 def subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expressed, at, size):
     """Forces required by bodies, `size` apart from `at` on, in their axes, are reduced by the wrenches on them."""
     for k in range(count):
@@ -146,7 +138,6 @@ def subtract_body_wrenches(topology, parameters, q, work, wrenches, count, expre
             accumulate_spatial(work, at + size * b, spatial_scale(-1.0, wrench))
 
 
-@inlined
 def newton_euler(parameters, at, T, acc):
     """Force and moment at the origin, of a body's acceleration there and of how it turns."""
     h, J = load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
@@ -157,7 +148,6 @@ def newton_euler(parameters, at, T, acc):
         (T[3] * J[0] + T[4] * J[1] + T[5] * J[2]) - (T[0] * J[1] + T[1] * J[3] + T[2] * J[4])))  # fmt: skip
 
 
-@inlined
 def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
     """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under gravity g and so many wrenches."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)

@@ -232,8 +232,8 @@ def read_posture(path: str | os.PathLike[str], model: Model) -> np.ndarray:
         root_joint: [0, 0, 1.2, 0, 0, 0, 1]        # a free joint: position (m), then unit quaternion
         root_joint: {position: [0, 0, 1.2], rpy: [0, 1.5708, 0]}   # or roll, pitch, yaw (rad); either part may be absent
 
-    Errors: FileError for what is no such file (too large, deep, aliased, keys twice, not numbers, not finite), for joints that do
-    not exist or have no coordinates of their own, and for quaternions that are not of unit length."""
+    Errors: FileError for anything that is no such file (too large, deep, aliased, keys twice, not numbers, not finite), for joints
+    that do not exist or have no coordinates of their own, and for quaternions that are not of unit length."""
     where = f"posture file {Path(path).name!r}" if isinstance(path, str | os.PathLike) else "the posture file"
     content = parse_yaml(read_bytes(path, "posture file", MAX_POSTURE_BYTES), where)
     if not isinstance(content, dict):

@@ -61,7 +61,7 @@ class Places:
 
 
 class Matching:
-    """What is known of another library's coordinates (nq, nv there) so far."""
+    """Coordinates of another library (nq, nv there) that are matched so far."""
 
     def __init__(self, model: Model, nq: int, nv: int) -> None:
         self.model, self.found = model, set[str]()

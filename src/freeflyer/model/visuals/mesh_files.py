@@ -22,7 +22,6 @@ MAX_BYTES = 64_000_000  # of one file
 MAX_FACES = 1_000_000  # of one file
 MAX_ANCESTORS = 8  # folders above the robot file in which a ROS package is looked for
 GREY = (0.66, 0.69, 0.73, 1.0)
-MISSING_EXTRA = 'meshes are read by trimesh, which is not installed: pip install "freeflyer[viewer]"'
 UPWARD = {
     "Y_UP": np.array([[1.0, 0.0, 0.0], [0.0, 0.0, -1.0], [0.0, 1.0, 0.0]]),
     "X_UP": np.array([[0.0, -1.0, 0.0], [0.0, 0.0, -1.0], [1.0, 0.0, 0.0]])}  # turns to z upwards
@@ -54,10 +53,6 @@ def mesh_path(name: str, robot: Path) -> Path:
 
 def read_mesh(path: Path) -> list[tuple[Mesh, Colour | None]]:
     """Triangles of a file in its own axes, m, each part with its colour, if it has one. Errors: FileError."""
-    try:
-        import trimesh as _  # noqa: F401
-    except ImportError:
-        raise FileError(MISSING_EXTRA) from None
     data, kind = read_bytes(path, "mesh", MAX_BYTES), path.suffix.lower().removeprefix(".")
     axes = np.eye(3)
     if kind == "dae":  # the parser refuses entities and absurd nesting

@@ -8,8 +8,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf.gate import compile_model, parse_spec, vet
-from freeflyer.model.readers.mjcf.meshes import attach_meshes, content, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.gate import compile_model, parse_spec, spec_with_meshes, vet
+from freeflyer.model.readers.mjcf.meshes import content, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.names import body_names
 from freeflyer.model.visuals.mesh_files import Colour
 from freeflyer.model.visuals.triangles import Mesh, geom_solid, simple
@@ -20,11 +20,8 @@ SHOWN_GROUPS = 2  # MuJoCo's viewer shows geoms of groups 0 to 2
 
 def mjcf_visuals(path: Path) -> tuple[Parts, list[str]]:
     """Triangles with colours of each body, and notes on meshes that cannot be read. Errors: FileError."""
-    import mujoco
-
-    robot = vet(path, shapes=True)
-    spec = parse_spec(robot)
-    named = {mesh for _, geom, _ in geoms_by_inertia(spec) if (mesh := mesh_of(geom))}
+    robot = vet(path)
+    named = {mesh for _, geom, _ in geoms_by_inertia(parse_spec(robot)) if (mesh := mesh_of(geom))}
     notes, usable = list[str](), dict[str, str]()
     for mesh in sorted(named):
         try:
@@ -34,16 +31,10 @@ def mjcf_visuals(path: Path) -> tuple[Parts, list[str]]:
             usable[mesh] = f"mesh {mesh!r} is"
         except FileError as error:
             notes.append(str(error).partition(". Put the mesh")[0])
-    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, usable, robot.where))
-    for _, geom, _ in geoms_by_inertia(spec):
-        lost = mesh_of(geom) and mesh_of(geom) not in usable
-        if lost or geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (geom.type == mujoco.mjtGeom.mjGEOM_MESH and not mesh_of(geom)):
-            delete(spec, geom)
+    spec = spec_with_meshes(robot, lambda body, geom, shaping: usable.get(mesh_of(geom), ""))
     for body in spec.bodies[1:]:  # inertias are not asked for, and may lack their meshes
         if not body.explicitinertial:
             body.explicitinertial, body.mass, body.inertia, body.ipos = True, 1.0, [1.0, 1.0, 1.0], [0.0, 0.0, 0.0]
-    for actuator in list(spec.actuators):
-        delete(spec, actuator)
     mj = compile_model(spec, robot)
     found, bodies = Parts(), body_names(mj)
     groups = np.asarray(mj.geom_group)
@@ -62,7 +53,7 @@ def _colour(mj: Any, g: int) -> Colour:
 
 
 def _mesh(mj: Any, g: int) -> Mesh | None:
-    """In the axes of the body; None for planes."""
+    """Shape in the axes of the body; None for planes."""
     solid = geom_solid(mj, g)
     if solid.kind != "mesh":
         return simple(solid)

@@ -1,4 +1,4 @@
-"""All that is seen of a robot: the shapes of each frame, with notes on what the file names and cannot be read."""
+"""The visible shapes of each frame of a robot, with notes on shapes that cannot be read."""
 
 from __future__ import annotations
 
@@ -58,8 +58,8 @@ def visuals(model: Model) -> Visuals:
         for colour in dict.fromkeys(colour for _, colour in own):
             shapes.append(Shape(link.name, joined([mesh for mesh, c in own if c == colour]), colour, "file"))
         bare = not own and link.name != WORLD and groups[link.name][0] not in seen
-        if bare and link.inertia.mass > 0.0 and np.isfinite(points[link.name]).all():
-            shapes.append(Shape(link.name, inertia_shape(link, points[link.name]), INERTIA_COLOUR, "inertia"))
+        if bare and link.inertia.mass > 0.0 and np.isfinite(np.vstack(points[link.name])).all():
+            shapes.append(Shape(link.name, inertia_shape(link.inertia, points[link.name]), INERTIA_COLOUR, "inertia"))
     return Visuals(tuple(shapes), tuple(notes))
 
 

@@ -6,7 +6,7 @@ from functools import cache
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
-from scipy.spatial import ConvexHull, QhullError
+import scipy
 
 from freeflyer.model.placements import placement, pose_at, rotation_of_rpy
 from freeflyer.model.readers.safe_file import numbers
@@ -34,7 +34,7 @@ class Solid(NamedTuple):
 
 
 def urdf_solid(element: _Element, where: str) -> Solid:
-    """Of a <visual> or <collision>. Errors: FileError."""
+    """Solid of a <visual> or <collision>. Errors: FileError."""
     X, origin, geometry = np.eye(4), element.find("origin"), element.find("geometry")
     if origin is not None:
         X[:3, :3] = rotation_of_rpy(*numbers(origin.get("rpy", "0 0 0"), (3,), where))
@@ -58,7 +58,7 @@ def urdf_solid(element: _Element, where: str) -> Solid:
 
 
 def geom_solid(mj: Any, g: int) -> Solid:
-    """Of a geom of an MjModel."""
+    """Solid of a geom of an MjModel."""
     import mujoco
 
     kind, size = mujoco.mjtGeom(mj.geom_type[g]).name.removeprefix("mjGEOM_").lower(), np.array(mj.geom_size[g])
@@ -171,12 +171,20 @@ def along(origin: np.ndarray, way: np.ndarray) -> np.ndarray:
     return pose_at(origin, np.column_stack([x, np.cross(z, x), z]))
 
 
+def hull_corners(points: np.ndarray) -> np.ndarray:
+    """Of points (n, 3) the corners (k, 3) of their convex hull, all of them if they are flat."""
+    try:
+        return np.asarray(points[scipy.spatial.ConvexHull(points).vertices])
+    except (scipy.spatial.QhullError, ValueError):
+        return points
+
+
 def hull_of_balls(points: np.ndarray, radius: float) -> Mesh:
     """Convex hull of balls of one radius about points (k, 3)."""
     surface = (points[:, None] + radius * _ball().vertices[::2]).reshape(-1, 3)
     try:
-        found = ConvexHull(surface)
-    except (QhullError, ValueError):
+        found = scipy.spatial.ConvexHull(surface)
+    except (scipy.spatial.QhullError, ValueError):
         return ellipsoid(np.full(3, radius)).moved(along(points[0], np.array([0.0, 0.0, 1.0])))
     a, b, c = (surface[found.simplices[:, k]] for k in range(3))
     outward = np.einsum("ij,ij->i", np.cross(b - a, c - a), found.equations[:, :3]) > 0.0

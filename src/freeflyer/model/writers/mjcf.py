@@ -208,7 +208,7 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     if moments[0] < -rounding or moments[0] + moments[1] < moments[2] - rounding:
         shown = ", ".join(f"{m:.4g}" for m in moments)
         raise refuse(f"link {link!r}", f"its principal moments are {shown} kg m^2, and in MuJoCo two sum to the third or more",
-            "correct the inertia, or write URDF (to_urdf)")
+            "correct the inertia, merge fixed links (merge_fixed), or write URDF (to_urdf)")
     moments = np.maximum(moments, 0.0)
     if moments[2] <= (moments[0] + moments[1]) * (1.0 + FLAT_BODY_ROUNDING):  # a flat body, but for rounding: MuJoCo takes none
         moments[2] = min(moments[2], moments[0] + moments[1])

@@ -1,4 +1,4 @@
-"""What both writers need: the checked robot, numbers in full precision, XML text and its file."""
+"""Common parts of both writers: the checked robot, numbers in full precision, XML text and its file."""
 
 from __future__ import annotations
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import ctypes
 import threading
+import timeit
 from collections.abc import Callable, Sequence
 from functools import cache
 from typing import Any
@@ -87,13 +88,16 @@ def bare_topology(kind: int, table: Sequence[int], columns: int) -> np.ndarray:
     return with_table(topology, kind, np.array(table, np.int64))
 
 
-def plain_call(entry: Entry, model: Any, arrays: Sequence[np.ndarray], options: Sequence[int], lead: tuple[int, ...]) -> Result:
-    """Calls an entry's function, by ctypes, for plain arrays with these batch axes (one or none), inputs and outputs."""
-    inputs, own, within = entry.input_count, len(entry.inputs), tuple(min(max(x, -1), 2**62) for x in options)
-    axes = *entry.input_axes, *map(len, entry.outputs)
-    sizes = [x.size if not lead or own <= k < inputs else x.size // lead[0] if x.ndim > n else -x.size
-             for k, (x, n) in enumerate(zip(arrays, axes))]  # fmt: skip
-    return call(function_for(entry, model, bool(lead)), model, arrays[:inputs], within, arrays[inputs:], sizes, *(lead or (1,)))
+def call_seconds(entry: Entry, model: Any, topology: np.ndarray, q: np.ndarray, options: tuple[int, ...], states: int) -> float:
+    """How long a call takes at configuration q, at rest, the least of a few."""
+    lead, axes = (states,) if states > 1 else (), (*entry.input_axes, *map(len, entry.outputs))
+    shapes = [(*lead, *shape) if len(shape) == n else (shape[0] // 6, 6) for shape, n in zip(entry.shapes(topology), axes)]
+    arrays = [np.zeros(shape) for shape in shapes]
+    arrays[0][...] = q
+    inputs, outputs = arrays[: entry.input_count], arrays[entry.input_count :]
+    out = tuple(outputs) if len(outputs) > 1 else outputs[0]
+    python_calls.grow_scratch(MAX_KEPT_SCRATCH)
+    return min(timeit.repeat(lambda: entry.call(model, *inputs, *options, out), number=1, repeat=30))
 
 
 def plain(x: Any, axes: int, writable: bool = False) -> bool:
@@ -111,9 +115,11 @@ def state(entry: Entry, model: Any, *arguments: Any) -> Result:
     if entry.call(model, *arguments[:first], outputs if len(outputs) > 1 else outputs[0]) is not None:
         return OK, ()
     arrays, axes = (*arguments[:inputs], *outputs), (*entry.input_axes, *map(len, entry.outputs))
+    options = tuple(min(max(x, -1), 2**62) for x in arguments[inputs:first])
     if not all(plain(x, n, k >= inputs) for k, (x, n) in enumerate(zip(arrays, axes, strict=True))):
         raise TypeError(f"{entry.name} takes plain arrays: C-contiguous, of native float64, outputs writable")
-    return plain_call(entry, model, arrays, arguments[inputs:first], ())  # again, with a `where` of its own
+    function, sizes = function_for(entry, model, False), [x.size for x in arrays]
+    return call(function, model, arrays[:inputs], options, outputs, sizes, 1)  # again, with a `where` of its own
 
 
 def entry_scratch(numbers: int) -> np.ndarray:

@@ -1,8 +1,8 @@
 """Calls, and functions as LLVM code.
 
-An inlined function is written into its caller. A kernel becomes a function for each tuple of kinds of its arguments, or, if it is
-short, is written into its callers, too. A function is named by a hash of its code, in which the functions that it calls are named
-likewise: equal names mean equal code, in whichever entry it is used, so that object code is made once for each.
+A function without a mark is written into its caller. A kernel becomes a function for each tuple of kinds of its arguments, or, if
+it is short, is written into its callers, too. A function is named by a hash of its code, in which the functions that it calls are
+named likewise: equal names mean equal code, in whichever entry it is used, so that object code is made once for each.
 """
 
 from __future__ import annotations
@@ -11,9 +11,10 @@ import hashlib
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from functools import cached_property
+from types import FunctionType
 from typing import Any
 
-from freeflyer.kernels.backend import INLINED, KERNEL, mark
+from freeflyer.kernels.backend import KERNEL, PRIMITIVE, mark
 from freeflyer.kernels.compiler.frontend import kinds as K
 from freeflyer.kernels.compiler.frontend.control_flow import ControlFlow
 from freeflyer.kernels.compiler.frontend.instructions import KernelError, Scope, Source, source
@@ -87,12 +88,12 @@ class Functions(ControlFlow):
         how = mark(function)
         if how == KERNEL:
             return self._call_kernel(function, arguments)
-        if how == INLINED:
-            return self.inline(source(function), arguments)
         meaning = getattr(function, "compiled", None) or (MEANINGS.get(function) if callable(function) else None)
+        if meaning is None and isinstance(function, FunctionType) and how != PRIMITIVE:
+            return self.inline(source(function), arguments)
         if meaning is None:
-            self.refuse(f"found a call of {K.describe(function)}, which is no kernel",
-                        "functions marked kernel or inlined, primitives, range, min, max, len, abs")  # fmt: skip
+            self.refuse(f"found a call of {K.describe(function)}, which has no compiled meaning",
+                        "functions written in Python, primitives, range, min, max, len, abs")  # fmt: skip
         code, count = meaning.__code__, len(arguments) + 1
         if count != code.co_argcount and not code.co_flags & 0x04:  # *arguments
             self.refuse(f"{K.describe(function)} takes {code.co_argcount - 1} arguments, got {len(arguments)}")
@@ -100,14 +101,16 @@ class Functions(ControlFlow):
 
     def inline(self, text: Source, arguments: list[Any]) -> Any:
         """Writes a function's text here."""
-        if len(arguments) != len(text.parameters):
-            self.refuse(f"{text.name} takes {len(text.parameters)} arguments, got {len(arguments)}")
+        count = len(text.parameters)
+        if len(arguments) != count and not (text.rest and len(arguments) > count):
+            self.refuse(f"{text.name} takes {count} arguments, got {len(arguments)}")
         caller = scope = self.scope
         while scope is not None:
             if scope.source is text:
                 self.refuse(f"{text.name} calls itself", "functions that do not")
             scope = scope.caller
-        scope = self.scope = Scope(text, dict(zip(text.parameters, arguments)), caller)
+        names = dict(zip(text.parameters, arguments)) | ({text.rest: tuple(arguments[count:])} if text.rest else {})
+        scope = self.scope = Scope(text, names, caller)
         self.statements(text.body)
         if self.block is not None:
             scope.returns.append((self.block, None))

@@ -31,12 +31,13 @@ class Source:
             raise KernelError(f"{self.file}:{self.line}: the text of {self.name} is not there: kernels stand in a file, "
                               "as it was when it was imported, or in a notebook")
         a = tree.args
-        if a.vararg or a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
+        if a.kwarg or a.kwonlyargs or a.posonlyargs or a.defaults:
             raise KernelError(f"{self.file}:{self.line}, in {self.name}: parameters must be plain names without defaults")
+        self.rest = a.vararg.arg if a.vararg else ""  # the name of a tuple of all further arguments
         self.body = tree.body if isinstance(tree, ast.FunctionDef) else [ast.copy_location(ast.Return(tree.body), tree.body)]
         self.globals, self.parameters = function.__globals__, [x.arg for x in a.args]
         self.cells = dict(zip(code.co_freevars, (c.cell_contents for c in function.__closure__ or ())))
-        self.locals = written(*self.body) | set(self.parameters)
+        self.locals = written(*self.body) | {*self.parameters, self.rest}
 
 
 @cache

@@ -88,5 +88,14 @@ def prefetch(e, rows, i, writing):
 
 
 @compiled_only
+def copy(e, numbers, rows, n):
+    """Copies n numbers to the begin of rows."""
+    name = "llvm.memcpy.p0.p0.i64"
+    e.declare(name, "void", ["ptr", "ptr", "i64", "i1 immarg"], "nounwind")
+    size = e.address(f"shl i64 {e.name(n, INT)}, 3")
+    e.line(f"call void @{name}(ptr align 8 {rows.data}, ptr align 8 {numbers.data}, i64 {size}, i1 false)")
+
+
+@compiled_only
 def grouped(e, buffers, count):
     return tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)

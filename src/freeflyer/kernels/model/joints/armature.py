@@ -11,7 +11,7 @@ acceleration of the origin in body axes. Topology lists the bodies of those join
 here."""
 
 from freeflyer.kernels.backend import (
-    from_entry, inlined, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
+    from_entry, kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries,
 )
 from freeflyer.kernels.math.algebra import accumulate, cross, load3, scale, subtract
 from freeflyer.kernels.model.access import body_ints
@@ -21,26 +21,22 @@ RATES = 36  # derivatives of one joint's forces by its velocities
 ONES, MINUS = (1.0, 1.0, 1.0), (-1.0, -1.0, -1.0)
 
 
-@inlined
 def has_armature(topology):
     """Whether any joint with a quaternion has armature."""
     return load_int(topology, N_ARMATURES) > 0
 
 
-@inlined
 def armature_joint(topology, k):
     """(whether it is a ball, its first velocity coordinate) of the joint number k that is listed."""
     ints = body_ints(load_int(topology, load_int(topology, ARMATURES_AT) + k))
     return load_int(topology, ints + KIND) == BALL, load_int(topology, ints + FIRST_V)
 
 
-@inlined
 def product(d, x):
     """The entries of d times those of x."""
     return d[0] * x[0], d[1] * x[1], d[2] * x[2]
 
 
-@inlined
 def cross_scaled(d, x):
     """x x (D x) for a diagonal D: exactly zero where its entries are equal."""
     return (d[2] - d[1]) * x[1] * x[2], (d[0] - d[2]) * x[2] * x[0], (d[1] - d[0]) * x[0] * x[1]
@@ -60,7 +56,6 @@ def add_armature_forces(topology, parameters, v, sign, out, to):
         accumulate(out, to + j, scale(sign, cross_scaled(load3(parameters, at), load3(v, j))))
 
 
-@inlined
 def put_armature(topology, parameters, v, a, tau):
     """tau (nv,) becomes what armature takes, which no link has."""
     armature = load_int(topology, ARMATURE_AT)
@@ -69,7 +64,6 @@ def put_armature(topology, parameters, v, a, tau):
     add_armature_forces(topology, parameters, v, 1.0, tau, 0)
 
 
-@inlined
 def add_skew(out, at, stride, x, d):
     """The (3, 3) block at `at`, in rows `stride` long, grows by [x]x D, D diagonal."""
     store(out, at + 1, load(out, at + 1) - d[1] * x[2])
@@ -80,7 +74,6 @@ def add_skew(out, at, stride, x, d):
     store(out, at + 2 * stride + 1, load(out, at + 2 * stride + 1) + d[1] * x[0])
 
 
-@inlined
 def trace_minus(d):
     """The diagonal of tr(D) - D: x x (D y) + D (x x y) = ((tr(D) - D) x) x y for all x and y."""
     return d[1] + d[2], d[0] + d[2], d[0] + d[1]
@@ -110,7 +103,6 @@ def add_armature_coriolis(topology, parameters, v, C):
         add_skew(C, to, nv, product(rest, load3(v, j)), ONES)
 
 
-@inlined
 def add_rates(parameters, at, v, j, ball, out, to, stride):
     """The block (3, 3) or (6, 6) at `to` grows by the derivatives of the forces at v[j:] by v[j:]."""
     if not ball:
@@ -135,7 +127,6 @@ def put_armature_rates(topology, parameters, v, out, to):
         add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
 
 
-@kernel
 def add_armature_rates(topology, rates, at, dv, width):
     """dv (nv rows, `width` long) grows by the derivatives that `rates` holds from `at` on."""
     for k in range(load_int(topology, N_ARMATURES)):
@@ -147,7 +138,6 @@ def add_armature_rates(topology, rates, at, dv, width):
                 store(dv, to, load(dv, to) + load(rates, at + RATES * k + n * r + c))
 
 
-@kernel
 def add_armature_tangents(topology, parameters, v, changes, out):
     """Forces' changes (nv rows) grow by those that come from changes (nv rows) of v."""
     step, size = row_step(out), RATES * load_int(topology, N_ARMATURES)

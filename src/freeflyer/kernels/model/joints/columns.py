@@ -1,6 +1,6 @@
 """The columns of joints (linear, angular) in body axes and in others; inertias times columns."""
 
-from freeflyer.kernels.backend import inlined, load, load_int, load_row, row_step, store, store_row
+from freeflyer.kernels.backend import load, load_int, load_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import add_scaled, dot
 from freeflyer.kernels.math.spatial import articulated_apply, force_cross, motion_cross, spatial_of
 from freeflyer.kernels.model.access import body_floats, body_ints
@@ -9,13 +9,11 @@ from freeflyer.kernels.model.layout import COLUMN_COUNT, FIRST_V, SLIDE, TURN
 from freeflyer.kernels.model.poses import along, times
 
 
-@inlined
 def body_column(kind, k):
     """Column k (linear, angular) of a joint, in its body's axes. Not for screws."""
     return spatial_of(tuple(1.0 if twist_column(kind, n) == k else 0.0 for n in range(6)))
 
 
-@inlined
 def column_products(joint, parameters, k, A, B, C):
     """Of the joint's column S = (l, w) number k and an articulated inertia I: (force, moment) of I S, S . I S, l . l, w . w."""
     kind, at, _, _, _, _, _ = joint
@@ -29,7 +27,6 @@ def column_products(joint, parameters, k, A, B, C):
     return U, V, dot(l, U) + dot(w, V), dot(l, l), dot(w, w)
 
 
-@inlined
 def joint_columns(topology, parameters, i, X, Y, Z, put, to):
     """put(to, k, l, w) for each column k of body i's joint, at the body's origin, as vectors; X, Y, Z: the body's axes."""
     kind, at = kind_of(topology, i), body_floats(i)
@@ -43,7 +40,6 @@ def joint_columns(topology, parameters, i, X, Y, Z, put, to):
             put(to, k, *((axis, zero) if n < 3 else (zero, axis)))
 
 
-@inlined
 def joint_motion(topology, parameters, i, X, Y, Z, rates):
     """(l, w): the sum of these columns times their rates."""
     kind, at, j = kind_of(topology, i), body_floats(i), load_int(topology, body_ints(i) + FIRST_V)
@@ -54,14 +50,12 @@ def joint_motion(topology, parameters, i, X, Y, Z, rates):
     return along(X, Y, Z, l), along(X, Y, Z, w)
 
 
-@inlined
 def add_column(J, nv, j, l, w):
     """Column j of a row-major (6, nv) matrix grows by (l, w): mimic joints share it."""
     for k, x in enumerate((*l, *w)):
         store(J, k * nv + j, load(J, k * nv + j) + x)
 
 
-@inlined
 def subtract_bracket_matrix(topology, i, v, at, A, to, width):
     """Takes the matrix of ad(v_i) of body i's joint from A, whose rows are `width` long and where it begins at entry `to`. All
     velocity coordinates v begin at entry `at` of their buffer."""
@@ -76,7 +70,6 @@ def subtract_bracket_matrix(topology, i, v, at, A, to, width):
         add_twist(kind, A, to + k, width, x, y)
 
 
-@inlined
 def add_bracket_forces(topology, i, v, M, nv, C):
     """Rows of C (nv, nv) grow by -ad(v_i)^T times those of M (nv, nv), for body i's joint: columns are wrenches, v x* f."""
     kind = kind_of(topology, i)
@@ -89,7 +82,6 @@ def add_bracket_forces(topology, i, v, M, nv, C):
         add_twist(kind, C, nv * j + k, nv, f, t)
 
 
-@inlined
 def bracket_rows(topology, i, v, x, to):
     """Writes ad(v_i) x_i of body i's joint from row `to` of x on; x holds a row scalar for each velocity coordinate. Returns the
     joint's first coordinate and how many rows were written: none for joints of one column."""

@@ -3,7 +3,7 @@
 Moving on the configuration manifold, q (+) dv: coordinates of screws add; a joint's quaternion is multiplied by exp(dv); a floating
 body's pose by exp of a body twist, so that q (+) dv is where a constant body velocity dv leads in one second."""
 
-from freeflyer.kernels.backend import inlined, kernel, load, load_int, store
+from freeflyer.kernels.backend import kernel, load, load_int, store
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate_strided, add, load3, quaternion_rotation, rotate, rotate_back, store3, strided3, subtract,
 )
@@ -12,40 +12,33 @@ from freeflyer.kernels.model.access import body_ints, like3
 from freeflyer.kernels.model.layout import BALL, FIRST_Q, FIRST_V, KIND, N_BODIES, SCREW
 
 
-@inlined
 def is_screw(kind):
     return kind == SCREW
 
 
-@inlined
 def kind_of(topology, i):
     return load_int(topology, body_ints(i) + KIND)
 
 
-@inlined
 def quaternion(q, i):
     return quaternion_rotation(load(q, i), load(q, i + 1), load(q, i + 2), load(q, i + 3))
 
 
-@inlined
 def joint_rotation(kind, q, first):
     """Rotation of the body in its resting frame; q[first] is the joint's first coordinate. Not for screws."""
     return quaternion(q, first if kind == BALL else first + 3)
 
 
-@inlined
 def translated(kind, q, first, R, r):
     """r + R t, t being the translation of the body in its resting frame. Not for screws."""
     return r if kind == BALL else add(r, rotate(R, load3(q, first)))
 
 
-@inlined
 def twist_column(kind, n):
     """Which column is unit twist n (0, 1, 2: along x, y, z; 3, 4, 5: about them), negative if there is none. Not for screws."""
     return n - 3 if kind == BALL else n
 
 
-@inlined
 def joint_twist(kind, x, first, step):
     """(linear, angular) in body axes of the coordinates x[first], x[first + step], ... of a twist. Not for screws."""
     if kind == BALL:
@@ -54,7 +47,6 @@ def joint_twist(kind, x, first, step):
     return strided3(x, first, step), strided3(x, first + 3 * step, step)
 
 
-@inlined
 def add_twist(kind, x, first, step, l, w):
     """Coordinates x[first], x[first + step], ... grow by those of (l, w) in body axes: a twist or a wrench. Not for screws."""
     if kind != BALL:
@@ -63,7 +55,6 @@ def add_twist(kind, x, first, step, l, w):
     accumulate_strided(x, first, step, w)
 
 
-@inlined
 def integrate_joint(topology, i, q, dv, out):
     kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
     j = load_int(topology, body_ints(i) + FIRST_V)
@@ -77,7 +68,6 @@ def integrate_joint(topology, i, q, dv, out):
         integrate_quaternion(q, first + 3, w, out)
 
 
-@inlined
 def joint_difference(topology, i, q0, q1, dv):
     """Writes dv of body i's joint, q0 (+) dv = q1, by the shortest turn."""
     kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)

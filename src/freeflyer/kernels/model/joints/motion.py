@@ -3,20 +3,18 @@
 Accelerations are classical ones of body origins. A motion is that of a body's origin (linear) and of its axes (angular). Or, last,
 pure dual quaternions as pairs (primary, dual): twists angular + eps linear, wrenches force + eps moment."""
 
-from freeflyer.kernels.backend import inlined, load, store
+from freeflyer.kernels.backend import load, store
 from freeflyer.kernels.math.algebra import add, add_scaled, cross, dot
 from freeflyer.kernels.model.joints.columns import body_column
 from freeflyer.kernels.model.joints.kinds import add_twist, is_screw, joint_twist
 from freeflyer.kernels.model.layout import SLIDE, TURN
 
 
-@inlined
 def cross_z(a, s):
     """x and y of a x (0, 0, s); z is zero."""
     return s * a[1], -(s * a[0])
 
 
-@inlined
 def velocity_terms(joint, parameters, v, w, dw, acc):
     """Angular velocity, angular acceleration and origin acceleration of a body whose joint does not accelerate, in its axes.
     Given those of the point of the parent at the body's origin, in the same axes, and the joint's velocity (l_J, w_J) of v: w +
@@ -34,7 +32,6 @@ def velocity_terms(joint, parameters, v, w, dw, acc):
     return add(w, spin), add(dw, cross(w, spin)), acc
 
 
-@inlined
 def acceleration_terms(joint, parameters, a, dw, acc):
     """Angular and origin acceleration of a body, in its axes, with its joint's, of the coordinates a, added; or velocities."""
     kind, at, _, j, _, _, _ = joint
@@ -46,7 +43,6 @@ def acceleration_terms(joint, parameters, a, dw, acc):
     return add(dw, angular), add(acc, linear)
 
 
-@inlined
 def add_along_column(joint, parameters, k, rate, linear, angular):
     """A motion (linear, angular) in body axes, plus `rate` times the joint's column k."""
     kind, at, _, _, _, _, _ = joint
@@ -57,7 +53,6 @@ def add_along_column(joint, parameters, k, rate, linear, angular):
     return (linear[0], linear[1], x), (angular[0], angular[1], y)
 
 
-@inlined
 def add_joint_forces(joint, parameters, force, moment, tau):
     """Entries of tau grow by the power of a wrench at the body's origin, in body axes, along the joint's columns."""
     kind, at, _, j, _, _, _ = joint
@@ -68,7 +63,6 @@ def add_joint_forces(joint, parameters, force, moment, tau):
         add_twist(kind, tau, j, 1, force, moment)
 
 
-@inlined
 def column_power(joint, parameters, k, force, moment):
     """The power of a wrench at the body's origin, in body axes, along the joint's column k."""
     kind, at, _, _, _, _, _ = joint
@@ -78,7 +72,6 @@ def column_power(joint, parameters, k, force, moment):
     return dot(l, force) + dot(w, moment)
 
 
-@inlined
 def add_cross_joint_twist(joint, parameters, v, h, rate):
     """rate + h x xi, xi being the joint's twist of the velocities v: the cross product (8) of pure dual quaternions."""
     kind, at, _, j, _, _, _ = joint

@@ -3,7 +3,7 @@
 A screw's axes follow from its parent's by an azimuth about z (zero but at branches), a twist about x and the joint's angle about z
 (see model/flatten.py): two or three plane rotations, which cost half of a full one."""
 
-from freeflyer.kernels.backend import LANES, inlined, kernel, load, load_int, load_row, number_row, row_step, store, store_row
+from freeflyer.kernels.backend import LANES, load, load_int, load_row, number_row, row_step, store, store_row
 from freeflyer.kernels.math.algebra import (
     add_scaled, column, compose, load3, load9, rotate, rotate_back, spin_z, sym_rotate, transpose,
 )
@@ -19,7 +19,6 @@ from freeflyer.kernels.model.poses import along, plus, times, turned
 COS_AZIMUTH, SIN_AZIMUTH, SIN_TWIST, COS_TWIST = ROTATION, ROTATION + 3, ROTATION + 7, ROTATION + 8
 
 
-@kernel
 def joint_angles(topology, parameters, q, work):
     """Fills the first three rows of work: coordinate, sine and cosine of every body's joint, as far as it is a screw."""
     n, row, step = load_int(topology, N_BODIES), joint_row(topology), row_step(work)
@@ -37,7 +36,6 @@ def joint_angles(topology, parameters, q, work):
     sincos_row(work, row, row, 2 * row, count)
 
 
-@inlined
 def joint_at(topology, work, i):
     """Body i's joint, for the functions that take one: (kind, record in parameters, first coordinates in q and in v; first
     coordinate itself, sine, cosine)."""
@@ -46,13 +44,11 @@ def joint_at(topology, work, i):
     return kind_of(topology, i), body_floats(i), first_q, first_v, *tuple(load(work, k * row + i) for k in range(3))
 
 
-@inlined
 def one_column_joint(topology, work, i):
     """As `joint_at`, of a joint that has one column: it is a screw."""
     return SCREW, *joint_at(topology, work, i)[1:]
 
 
-@inlined
 def relative_pose(topology, parameters, q, i, s, c):
     """Pose (rotation, offset) of body i in its parent, from its joint's sine and cosine."""
     at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
@@ -61,7 +57,6 @@ def relative_pose(topology, parameters, q, i, s, c):
     return R, origin(joint, parameters, q)
 
 
-@inlined
 def axes_of_parent(topology, parameters, q, i, s, c, X, Y, Z, d):
     """(axes of body i's parent, vector from its origin to a point) from the body's axes and the vector d from its own origin."""
     at, first, kind = body_floats(i), load_int(topology, body_ints(i) + FIRST_Q), kind_of(topology, i)
@@ -78,7 +73,6 @@ def axes_of_parent(topology, parameters, q, i, s, c, X, Y, Z, d):
     return X, Y, Z, plus(d, along(X, Y, Z, r))
 
 
-@inlined
 def relative_rows(topology, parameters, work, i):
     """As `relative_pose`, of as many bodies from i on as a row scalar holds, right where `row_pose_holds`."""
     at, row = numbers_at(topology, i), joint_row(topology)
@@ -89,13 +83,11 @@ def relative_rows(topology, parameters, work, i):
     return spin_z(R, load_row(work, row + i), load_row(work, 2 * row + i)), r
 
 
-@inlined
 def row_pose_holds(topology, i):
     """Whether `relative_rows` is right for body i; else use `relative_pose`."""
     return is_screw(kind_of(topology, i))
 
 
-@inlined
 def origin(joint, parameters, q):
     """A body's origin in its parent, in the parent's axes."""
     kind, at, first, _, coordinate, _, _ = joint
@@ -106,20 +98,17 @@ def origin(joint, parameters, q):
     return translated(kind, q, first, R, like3(coordinate, r))
 
 
-@inlined
 def full_rotation(joint, parameters, q):
     """Rotation of a body in its parent. Not for screws."""
     kind, at, first, _, _, _, _ = joint
     return compose(load9(parameters, at + ROTATION), joint_rotation(kind, q, first))
 
 
-@inlined
 def azimuth_and_twist(parameters, at):
     """Sines and cosines by which a screw's axes follow from its parent's: of the azimuth, then of the twist."""
     return tuple(load(parameters, at + k) for k in (SIN_AZIMUTH, COS_AZIMUTH, SIN_TWIST, COS_TWIST))
 
 
-@inlined
 def to_child(joint, parameters, q, vectors):
     """Vectors in the axes of a body's parent, in its own."""
     kind, at, _, _, _, s, c = joint
@@ -130,7 +119,6 @@ def to_child(joint, parameters, q, vectors):
     return tuple(about_z(-s, c, about_x(-y, x, azimuth(-sine, cosine, a))) for a in vectors)
 
 
-@inlined
 def to_parent(joint, parameters, q, vectors):
     """Vectors in a body's axes, in those of its parent."""
     kind, at, _, _, _, s, c = joint
@@ -141,7 +129,6 @@ def to_parent(joint, parameters, q, vectors):
     return tuple(azimuth(sine, cosine, about_x(y, x, about_z(s, c, a))) for a in vectors)
 
 
-@inlined
 def inertia_to_parent(joint, parameters, q, A, B, C):
     """The blocks of an articulated inertia in a body's axes, in those of its parent."""
     kind, at, _, _, _, s, c = joint

@@ -11,8 +11,8 @@ from typing import Any
 import numpy as np
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, vet
-from freeflyer.model.readers.mjcf.meshes import attach_meshes, content, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.gate import VettedFile, compile_model, parse_spec, spec_with_meshes, vet
+from freeflyer.model.readers.mjcf.meshes import content, delete, drop_shapes, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.names import CUSTOM, CUSTOM_FIELDS, body_names, joint_names
 from freeflyer.tolerances import EQUAL_BOUNDS_ROUNDING
 
@@ -41,14 +41,9 @@ def compile_xml(robot: VettedFile) -> Compiled:
     """MuJoCo's compiled model of a stripped tree; a FileError with MuJoCo's message where it refuses.
 
     Inertias that come from meshes are MuJoCo's, where the mesh files are below the folder of the robot file."""
-    spec = parse_spec(robot)
-    drives = drives_of(spec, robot)
-    needed = {mesh: f"body {body.name!r} has no <inertial> and takes its inertia from"
-              for body, geom, shaping in geoms_by_inertia(spec) if shaping and (mesh := mesh_of(geom))}
-    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
-    # muscles would have MuJoCo simulate the robot to find their range
-    for element in [*spec.actuators, *(geom for _, geom, shaping in geoms_by_inertia(spec) if not shaping)]:
-        delete(spec, element)
+    drives = drives_of(parse_spec(robot), robot)
+    spec = spec_with_meshes(robot, lambda body, _, shaping:
+        f"body {body.name!r} has no <inertial> and takes its inertia from" if shaping else "", inertial=True)
     return _compiled(spec, robot, drives)
 
 
@@ -132,14 +127,13 @@ def _cut(copy: Any, mujoco: Any) -> None:
     unread += [*copy.actuators, *(e for e in copy.equalities if e.type not in ties)]
     for element in unread:
         delete(copy, element)
-    for _, geom, shaping in geoms_by_inertia(copy):
-        if shaping:
-            geom.material = ""
-        else:
-            delete(copy, geom)
+    drop_shapes(copy)
+    needed = set[str]()
+    for _, geom, _ in geoms_by_inertia(copy):
+        geom.material = ""
+        needed.add(mesh_of(geom))
     for material in list(copy.materials):
         delete(copy, material)
-    needed = {mesh for _, geom, _ in geoms_by_inertia(copy) if (mesh := mesh_of(geom))}
     for mesh in list(copy.meshes):
         if mesh.name not in needed:
             delete(copy, mesh)

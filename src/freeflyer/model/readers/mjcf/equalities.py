@@ -42,7 +42,7 @@ def read_equalities(description: Description, compiled: Compiled, notes: list[st
 
 
 class _Found:
-    """What the equalities add to a description, one at a time."""
+    """Additions of the equalities to a description, one at a time."""
 
     def __init__(self, description: Description, compiled: Compiled, notes: list[str]) -> None:
         self.m, self.bodies, self.joint_names, self.notes = compiled.model, compiled.bodies, compiled.joints, notes

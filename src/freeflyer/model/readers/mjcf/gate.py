@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import warnings
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from freeflyer.errors import FileError
-from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, geoms_by_inertia, mesh_of
+from freeflyer.model.readers.mjcf.meshes import attach_meshes, collides, delete, drop_shapes, geoms_by_inertia, mesh_of
 from freeflyer.model.readers.mjcf.tree import Extras, expand, strip_unused
 from freeflyer.model.readers.safe_file import is_xml_text, read_xml
 from freeflyer.text import listed
@@ -34,15 +34,15 @@ class VettedFile:
     extras: Extras
 
 
-def vet(source: str | os.PathLike[str], shapes: bool = False, folder: Path | None = None, where: str = "") -> VettedFile:
+def vet(source: str | os.PathLike[str], folder: Path | None = None, where: str = "") -> VettedFile:
     """MJCF of a path or text, checked against all limits: size, depth, entities, includes, copies, numbers, elements.
 
-    shapes: geoms stay that shape no inertia. folder, where: of text that stands for a file there, and what opens messages.
+    folder, where: of text that stands for a file there, and what opens messages.
     Errors: FileError."""
     root, file = read_xml(source, "MJCF")
     where, folder = where or file, folder if is_xml_text(source) else Path(source).resolve().parent
     expand(root, folder, where)
-    notes, extras = strip_unused(root, folder, where, shapes)
+    notes, extras = strip_unused(root, folder, where)
     return VettedFile(root, where, notes, extras)
 
 
@@ -70,24 +70,37 @@ def compile_model(spec: Any, robot: VettedFile) -> Any:
     return model
 
 
+def spec_with_meshes(robot: VettedFile, use: Callable[[Any, Any, bool], str], inertial: bool = False) -> Any:
+    """MuJoCo's specification with the meshes of use, without actuators, height fields and geoms of other meshes.
+
+    use: of (body, geom, whether it shapes the body's inertia) what the geom's mesh is for, in words, "" for nothing.
+    inertial: all geoms that shape no inertia become weightless balls."""
+    import mujoco
+
+    needed = {mesh: words for body, geom, shaping in geoms_by_inertia(parse_spec(robot))
+              if (mesh := mesh_of(geom)) and (words := use(body, geom, shaping))}
+    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
+    if inertial:
+        drop_shapes(spec)
+    for body, geom, shaping in geoms_by_inertia(spec):
+        meshed = mesh_of(geom) or geom.type in (mujoco.mjtGeom.mjGEOM_MESH, mujoco.mjtGeom.mjGEOM_HFIELD)
+        if meshed and not (mesh_of(geom) and use(body, geom, shaping)):
+            delete(spec, geom)
+    for actuator in list(spec.actuators):  # MuJoCo simulates the robot to find the range of a muscle
+        delete(spec, actuator)
+    return spec
+
+
 def spec_with_shapes(source: str | os.PathLike[str]) -> tuple[Any, VettedFile]:
     """(MjSpec, what it came from): what the reader reads of a file, with its primitive shapes and the meshes that matter.
 
-    Meshes that neither collide nor shape an inertia are left out, as are height fields and muscles. Errors: FileError."""
-    import mujoco
+    Meshes that neither collide nor shape an inertia are left out. Errors: FileError."""
+    def use(body: Any, geom: Any, shaping: bool) -> str:
+        what = "shapes its inertia" if shaping else "collides" if collides(geom) else ""
+        return what and f"geom {geom.name!r} of body {body.name!r} {what} with"
 
-    robot = vet(source, shapes=True)
-    first = parse_spec(robot)
-    needed = {mesh: f"geom {geom.name!r} of body {body.name!r} {'shapes its inertia' if shaping else 'collides'} with"
-              for body, geom, shaping in geoms_by_inertia(first) if (mesh := mesh_of(geom)) and (shaping or collides(geom))}
-    spec = parse_spec(robot, attach_meshes(robot.root, robot.extras.meshes, needed, robot.where))
-    for _, geom, shaping in geoms_by_inertia(spec):
-        if geom.type == mujoco.mjtGeom.mjGEOM_HFIELD or (mesh_of(geom) and not shaping and not collides(geom)):
-            delete(spec, geom)
-    for actuator in list(spec.actuators):  # MuJoCo simulates the robot to find the range of a muscle
-        if actuator.gaintype == mujoco.mjtGain.mjGAIN_MUSCLE or actuator.biastype == mujoco.mjtBias.mjBIAS_MUSCLE:
-            delete(spec, actuator)
-    return spec, robot
+    robot = vet(source)
+    return spec_with_meshes(robot, use), robot
 
 
 @contextmanager

@@ -122,6 +122,16 @@ def geoms_by_inertia(spec: Any) -> list[tuple[Any, Any, bool]]:
     return found
 
 
+def drop_shapes(spec: Any) -> None:
+    """Makes of each geom that shapes no inertia a weightless ball; to delete one takes MuJoCo milliseconds."""
+    import mujoco
+
+    for _, geom, shaping in geoms_by_inertia(spec):
+        if not shaping:
+            geom.type, geom.meshname, geom.hfieldname = mujoco.mjtGeom.mjGEOM_SPHERE, "", ""
+            geom.size, geom.fromto, geom.mass = np.ones(3), np.full(6, np.nan), 0.0
+
+
 def collides(geom: Any) -> bool:
     return bool(geom.contype or geom.conaffinity)
 

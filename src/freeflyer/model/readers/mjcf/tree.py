@@ -77,10 +77,8 @@ def _check_depth(root: _Element, where: str) -> None:
                 raise FileError(f"{where} nests elements deeper than {MAX_DEPTH}, MuJoCo's limit")
 
 
-def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool = False) -> tuple[list[str], Extras]:
-    """Removes elements without effect on the motion; returns notes and the data read from them.
-
-    shapes: geoms that shape no inertia stay."""
+def strip_unused(root: _Element, folder: Path | None, where: str) -> tuple[list[str], Extras]:
+    """Removes elements but geoms without effect on the motion; returns notes and the data read from them."""
     notes: list[str] = []
     extras = Extras(meshes=find_meshes(root, folder))
     for element in list(root):
@@ -109,8 +107,6 @@ def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool =
             element.getparent().remove(element)
     if next(root.iter("attach"), None) is not None:
         raise FileError(f"{where} has an <attach> element: save the whole model as one file with MuJoCo first")
-    if not shapes:
-        _drop_geoms(root)
     for mesh in [m for same in extras.meshes.elements.values() for m in same]:
         _check_attributes(mesh, where)
     count = 0
@@ -127,29 +123,6 @@ def strip_unused(root: _Element, folder: Path | None, where: str, shapes: bool =
 def _format_element(element: _Element) -> str:
     name = element.get("name", element.get("prefix", element.get("plugin")))
     return f"<{element.tag}>" + (f" {name[:40]!r}" if name else "") + f" (line {element.sourceline})"
-
-
-def _drop_geoms(root: _Element) -> None:
-    """Removes the geoms of bodies that have an <inertial> or never move: they shape no inertia."""
-    if any(c.get("inertiafromgeom", "auto") == "true" for c in root.iter("compiler")):
-        return
-    for world in root.findall("worldbody"):
-        body_of = {world: world}  # the body of an element, through frames and replicates
-        parents: dict[_Element, _Element] = {}
-        tags: dict[_Element, set[str]] = {world: set()}
-        for element in world.iterdescendants():
-            above = body_of[element.getparent()]
-            tags[above].add(str(element.tag))
-            body_of[element] = element if element.tag == "body" else above
-            if element.tag == "body":
-                parents[element], tags[element] = above, set()
-        moving = {world: False}
-        for body, parent in parents.items():  # parents come first
-            moving[body] = moving[parent] or bool(tags[body] & {"joint", "freejoint"})
-        for geom in list(world.iter("geom")):
-            body = body_of[geom]
-            if not moving[body] or "inertial" in tags[body]:
-                geom.getparent().remove(geom)
 
 
 def _keep_joint_actuators(section: _Element, notes: list[str], extras: Extras) -> None:
