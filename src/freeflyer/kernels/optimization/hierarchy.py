@@ -69,7 +69,14 @@ def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
 @kernel
 def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offsets, m, n, width, T, held, made, y, low, high,
               softness, sizes, strengths, R, parts):  # fmt: skip
-    """y (width,) near the solution; holds equations and limits. The last seven: room."""
+    """y (width,) near the solution; holds equations and limits. The last attempt leaves out the levels below the last one that has
+    inequalities. The last seven: room."""
+    stage, begin = 0, 0
+    for k in range(levels):
+        for i in range(begin, load_int(ends, k)):
+            if load(lower, i) != load(upper, i):
+                stage = k
+        begin = load_int(ends, k)
     for i in range(m):
         if load(made, i) == 0.0:
             put_row(metric, W, A, weights, i, n, width, T, parts)
@@ -79,8 +86,9 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
         store(high, i, scale * (load(upper, i) - load(offsets, i)))
         store(sizes, i, sqrt(dot(T, width * i, T, width * i, width)))
         store(held, i, EQUAL if load(lower, i) == load(upper, i) else FREE)
+    last = levels + 1 if attempt < STARTS - 1 else stage + 1
     share = SHARE if attempt == 0 else SMALLER_SHARE
-    put_stages(levels, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
+    put_stages(levels, last, share, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts)
 
 
 @kernel

@@ -214,8 +214,9 @@ def least_on_line(T, y, d, low, high, begin, end, softness, sizes, width, values
 
 
 @kernel
-def put_stages(levels, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
-    """y (width,) near the solution of all levels, of least norm below them. relative: the share of the metric beside a level.
+def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y, held, softness, strengths, R, parts):
+    """y (width,) near the solution of the levels before `last`, and of the least norm if `last` is behind all of them. relative:
+    the share of the metric beside a level.
 
     held (m,): 2 for equations, 0 for others; becomes -1 and 1 for limits that hold y. low, high (m,): limits of T y, which become
     those that are kept. softness, strengths, R, parts: room."""
@@ -232,7 +233,7 @@ def put_stages(levels, relative, ends, T, low, high, sizes, m, n, width, y, held
     for k in range(m * width // row_step(T)):
         store_row(P, row_step(T) * k, load_row(T, row_step(T) * k))
     rank, begin, enough = 0, 0, LARGEST
-    for stage in range(levels + 1):
+    for stage in range(last):
         known = rank
         for i in range(begin):  # what levels above have reached
             if load(locked, i) == 0.0:
