@@ -5,8 +5,9 @@ Fast online humanoid-robot motion generation", IJRR 33(7), 2014; Dimitrov, Sheri
 potentially conflicting linear constraints in robotics", 2015). Rows that are held are equations of their level; the others must
 stay within their limits. Each round solves the held rows, goes there until a limit stops it, and holds that limit. At the
 solution of the held rows, a limit whose lexicographic multiplier has the wrong sign is released. If many limits meet in one
-point, rounds may make no step. Then the projected slope proves the optimum, or gives a step that is longer than zero
-(descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the solution (penalties.py).
+point, rounds may make no step, or release one limit again and again. Then the projected slope proves the optimum, or gives a step
+that is longer than zero (descent.py). If the equations violate many limits, or rounds go on, the method begins anew near the
+solution (penalties.py).
 
 In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x + g^T x is least norm.
 """
@@ -30,13 +31,13 @@ STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
 MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
-PATIENCE = 2  # rounds without a step, after which the steepest direction is sought
+PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
-FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 30, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
+FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 40, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
 ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
 
 
@@ -105,10 +106,10 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     offsets, values, lengths = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     e, made, own = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, m + 8)
     residuals, decided, unmet = workspace(linear, m + 8), workspace(linear, m + 8), workspace(linear, levels + 8)
-    sides = workspace(linear, m + 8)
+    sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
-    for buffer in (made, own):
+    for buffer in (made, own, releases):
         clear(buffer, 0, m)
     clear(y, 0, width)
     clear(point, 0, width)
@@ -188,12 +189,15 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     EVERY if proven else WRONG_SHARE * tolerance, direction)  # fmt: skip
                 starting = worst >= 0 and not started and rounds > 1 and begun < STARTS
                 started = True
-                if worst >= 0 and stalls >= PATIENCE:
+                if worst >= 0:
+                    store(releases, worst, load(releases, worst) + 1.0)
+                if worst >= 0 and (stalls >= PATIENCE or load(releases, worst) >= REPEATED):
                     put_sides(
                         lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
                         parts)  # fmt: skip
                     level = steepest(
                         levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+                    clear(releases, 0, m)
                     change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
                     proven = level > levels
                     if not proven:

@@ -4,9 +4,12 @@ levels above kept.
 Equations of levels above, and limits that they need, are eliminated by orthonormal rows. The inequalities follow by the dual method
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
-are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed; if more limits
-are exceeded than there are unknowns, they are squares of the level's matrix, as equations are, until the next pass. Each pass goes
-on from where the last one has ended (the proximal point method).
+are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed. Each pass goes
+on from where the last one has ended (the proximal point method); slow passes are lengthened along their line.
+
+If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
+there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
+larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
@@ -24,16 +27,17 @@ RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not chang
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
 DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
-LARGEST = 1e300
-LEVEL = 1e-9
-NEWTON, DAMPED = 9, 1e-2
-SLOPELESS, SEARCHES, FARTHEST = 1e-13, 10, 1e4  # of the terms of a slope; line searches
+LARGEST, LATER = 1e300, -1.0  # LATER: softness of limits that damped steps leave out
+STOPPED, LEVEL = 1e-9, 1e-13  # of a direction and a row, of the terms of a slope: a smaller rate or slope is none
+SEARCHES, FARTHEST = 10, 1e4  # rounds on a line; how often a pass may be repeated along its line
+DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK of a step is taken back; steps that help little
+STEPS, FIRST_STEPS = 9, 3  # damped steps of a level, at most, and those that may be short
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
 
 
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
-    """W W^T, the inverse of the matrix of a level: share and `squares` (m,) times the products of rows. The last four: room."""
+    """W W^T, the inverse of the matrix of a level: share and the products of rows times `squares` (m,). The last four: room."""
     clear(M, 0, n * width)
     for i in range(from_row, end):
         if load(squares, i) != 0.0:
@@ -49,7 +53,7 @@ def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R
 
 @kernel
 def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, W, g, h):
-    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i (T_i d - side_i)^2 of these rows. g, h: room."""
+    """y moves to the least share/2 |rest + d|^2 + 1/2 sum_i squares_i (T_i d - side_i)^2 of these rows. g, h: room."""
     clear(g, 0, width)
     add_scaled_row(g, 0, -share, rest, 0, 0, width)
     for i in range(from_row, end):
@@ -183,34 +187,29 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
 
 
 @kernel
-def further(T, y, d, low, high, begin, end, softness, sizes, width, values, rates, least, most):
-    """How many steps -d (width,) more from y, a small share of which is the step to the least violations of the rows from `begin`
-    to `end`, lead to these, as far as limits of levels above allow. values, rates: room."""
+def least_on_line(T, y, d, low, high, begin, end, softness, sizes, width, values, rates, least, most):
+    """t between `least`, below zero, and `most` for which y + t d misses the limits of rows from `begin` to `end` by least squares
+    and keeps those of levels above. values, rates (m,): room."""
     put_products(T, end, width, width, y, 0, values)
     put_products(T, end, width, width, d, 0, rates)
     t, length = 0.0, sqrt(dot(d, 0, d, 0, width))
     for i in range(begin):
-        rate = -1.0 * load(rates, i)
-        if load(softness, i) > 0.0 and abs(rate) > LEVEL * length * load(sizes, i):
-            limit = load(high, i) if rate > 0.0 else load(low, i)
-            most = min(most, max((limit - load(values, i)) / rate, 0.0))
+        rate = load(rates, i)
+        if load(softness, i) > 0.0 and abs(rate) > STOPPED * length * load(sizes, i):
+            limit = load(low, i) if rate > 0.0 else load(high, i)
+            least = max(least, min((limit - load(values, i)) / rate, 0.0))
     for _ in range(SEARCHES):
         slope, curvature, size = 0.0, 0.0, 0.0
         for i in range(begin, end):
-            rate = -1.0 * load(rates, i)
+            rate = load(rates, i)
             value = load(values, i) + t * rate
             miss = value - min(max(value, load(low, i)), load(high, i))
             if miss != 0.0:
-                slope += miss * rate
-                curvature += rate * rate
-                size += abs(miss * rate)
-        if abs(slope) <= SLOPELESS * size:
+                slope, curvature, size = slope + miss * rate, curvature + rate * rate, size + abs(miss * rate)
+        if abs(slope) <= LEVEL * size:
             break
-        if slope > 0.0:
-            most = t
-        else:
-            least = t
-        t = min(max(t - slope / curvature, least), most)
+        least, most = (least, t) if slope > 0.0 else (t, most)
+        t = min(max(t - slope / max(curvature, ROOM), least), most)
     return t
 
 
@@ -227,7 +226,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     wide = width + stride
     L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
-    values = workspace(T, m + 8)
+    values, rates = workspace(T, m + 8), workspace(T, m + 8)
     norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
@@ -273,52 +272,54 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
         passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
         falling = True
         clear(multipliers, 0, stride)
-        many, even, again, newton, eased, damping = True, False, True, False, share, DAMPED
-        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling or (newton and eased > share)):
+        many, even, again, damped, damping, steps, eased = True, False, True, False, DAMPED, STEPS, share
+        while passes < PASSES and enough < LARGEST and (passes < 2 or moved > MOVED or falling or (damped and eased > share)):
             if passes > 1 and stage < levels and not many and not even:
-                share_of = further(T, y, before, low, high, begin, end, softness, sizes, width, strengths, values, 0.0, FARTHEST)
-                add_scaled_row(y, 0, -share_of, before, 0, 0, width)
+                t = least_on_line(T, y, before, low, high, begin, end, softness, sizes, width, values, rates, -FARTHEST, 0.0)
+                add_scaled_row(y, 0, t, before, 0, 0, width)
             passes += 1
             last_gradient = gradient
             set_row(before, 0, y, 0, width)
-            outside, renewed = 0, many
+            outside, renewed = 0, many or even
             for i in range(begin, end):
                 value = dot(T, width * i, y, 0, width)
                 store(strengths, i, min(max(value, load(low, i)), load(high, i)) - value)
                 if load(softness, i) + load(squares, i) != 0.0 and load(strengths, i) != 0.0 and load(low, i) != load(high, i):
                     outside += 1
-            newton = passes <= NEWTON and (outside > n if passes < 2 else newton)
-            many = newton or outside > n
-            renewed = renewed or (even and not falling) or (again and passes > 2 and falling and not many)
+            damped = steps > 0 and (outside > n if passes < 2 else damped)
+            many = damped or outside > n
             even = again and passes > 2 and falling and not many
-            again = again and (even or passes <= 2)
-            if many or renewed:
+            again = again and (even or passes <= 2)  # once, as passes may alternate
+            if many or even or renewed:
                 for i in range(m):
-                    limit = load(softness, i) + load(squares, i) != 0.0 and load(held, i) != EQUAL
-                    if begin <= i < end and load(softness, i) + load(squares, i) != 0.0:
-                        weight = longest / (load(sizes, i) * load(sizes, i)) if even else 1.0
+                    own, weight = load(softness, i) + load(squares, i) != 0.0, 1.0
+                    limit = own and load(held, i) != EQUAL
+                    if own and begin <= i < end:
+                        if even:
+                            weight = longest / max(load(sizes, i) * load(sizes, i), share)
                         square = not limit or (many and load(strengths, i) != 0.0)
                         store(squares, i, weight if square else 0.0)
-                        store(softness, i, 0.0 if square else -1.0 if newton else 1.0 / weight)
+                        store(softness, i, 0.0 if square else LATER if damped else 1.0 / weight)
                     if limit:
                         store(held, i, FREE)
                     store(places, i, -1.0)
                 count, used = 0, width
                 clear(slots, 0, stride)
                 clear(norms, 0, m)
-                eased = max(share, damping * longest) if newton else share
+                eased = max(share, damping * longest) if damped else share
                 put_level_metric(P, begin, end, squares, eased, n, width, W, S, L, R, parts)
             put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
             count, used = keep_limits(
                 count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
                 places, multipliers, slots, norms, step, d, parts)  # fmt: skip
-            if newton:
-                add_scaled_row(before, 0, -1.0, y, 0, 0, width)
-                t = further(T, y, before, low, high, begin, end, softness, sizes, width, strengths, values, -1.0, 0.0)
-                add_scaled_row(y, 0, -t, before, 0, 0, width)
-                add_scaled_row(before, 0, t, before, 0, 0, width)
-                add_scaled_row(before, 0, 1.0, y, 0, 0, width)
-                damping = damping * DAMPED if t > -0.5 else damping
+            add_scaled_row(before, 0, -1.0, y, 0, 0, width)
+            back, far = 0.0, dot(before, 0, before, 0, width) > MOVED * MOVED * dot(y, 0, y, 0, width)
+            if damped:
+                back = least_on_line(T, y, before, low, high, begin, end, softness, sizes, width, values, rates, 0.0, 1.0)
+                add_scaled_row(y, 0, back, before, 0, 0, width)
+                damping *= DAMPED if back < BACK else 1.0
+                steps = 0 if passes > FIRST_STEPS and back > SHORT and far else steps - 1
+                passes = passes if steps > 0 else 1
             length, gradient, enough = sqrt(dot(y, 0, y, 0, width)), 0.0, LARGEST
             for i in range(end):
                 value = dot(T, width * i, y, 0, width)
@@ -329,6 +330,5 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                     if abs(miss) > MISSED * load(sizes, i) * length:
                         enough = 0.0
             enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient
-            add_scaled_row(before, 0, -1.0, y, 0, 0, width)
-            moved = sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
+            moved = (1.0 - back) * sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
         begin = end
