@@ -53,7 +53,7 @@ def test_a_run_ends_where_a_speed_is_beyond_the_bound(way, dt):
     assert "take a shorter dt" in run.failure
     assert "no inertia" not in run.failure
     for more in (0, 1, 2, 20):  # the last of the steps of one compiled call, or in its middle
-        assert len(run_of(given, dt, len(run.t) + more).t) == len(run.t)
+        assert len(run_of(given, dt, round(run.t[-1] / dt) + 1 + more).t) == len(run.t)
     if "ground" in given:
         assert any(repr(joint.name) in run.failure for joint in model.joints)
         return
@@ -66,8 +66,9 @@ def test_a_run_ends_where_a_speed_is_beyond_the_bound(way, dt):
 
 @pytest.mark.parametrize("way", WAYS)
 def test_other_robots_of_a_batch_go_on_with_the_same_bits(way):
-    given = thrown(fresh("others", way), way, lead=(11,))
-    given["v"][[3, 8]] *= 1e3
+    rng = fresh("others", way)
+    given = thrown(rng, way, lead=(11,))
+    given["v"][[3, 8]] = rng.choice([-1.0, 1.0], (2, given["model"].nv)) * rng.uniform(5e3, 2e4, (2, given["model"].nv))
     dt, count, others = 2e-3, 40, [0, 1, 2, 4, 5, 6, 7, 9, 10]
     run = run_of(given, dt, count)
     assert np.isfinite(run.q[:, others]).all()
@@ -139,8 +140,7 @@ def test_mujoco_gives_up_where_we_do():
             while steps < 100 and not warnings:
                 mujoco.mj_step(mj_model, data)
                 steps += 1
-        assert (ours.failure is None) == (dt < 0.1)
-        assert abs(len(ours.t) - 1 - steps) <= 2
+        assert (ours.failure is None) == (steps == 100) == (dt < 0.1)
 
 
 def test_constraints_and_huge_forces_name_their_robot_and_joint():
