@@ -141,7 +141,8 @@ def test_any_guess_leads_to_the_same_solution():
         guess, start = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1])), rng.standard_normal(given[0].shape[1])
         other = solve_levels(*given, guess=guess, start=start if rng.random() < 0.5 else None)
         if found.optimal and other.optimal:
-            assert sizes(levels, other.x) == pytest.approx(sizes(levels, found.x), abs=1e-6, rel=1e-6)
+            largest = [1.0 + np.linalg.norm(level.A, 2) for level in levels]  # rows, whose rounding decides small misses
+            close(sizes(levels, other.x) / np.array(largest), sizes(levels, found.x) / np.array(largest), 1e-6)
 
 
 @pytest.mark.parametrize("tasks", [False, True])
