@@ -18,8 +18,8 @@ from whole import check_tables
 def short_result():
     """All of it, briefly."""
     patch = pytest.MonkeyPatch()
-    for module, name, value in ((propositions, "STATES", 1), (regulation, "DURATION", 0.5), (regulation, "POSTURES", 3),
-            (propositions, "BLOCKS", 1), (propositions, "CALLS", 2), (regulation, "DURATION", 1.0)):  # fmt: skip
+    for module, name, value in ((propositions, "STATES", 1), (regulation, "POSTURES", 3), (propositions, "BLOCKS", 1),
+            (propositions, "BLOCK_SECONDS", 1e-3), (regulation, "DURATION", 1.0)):  # fmt: skip
         patch.setattr(module, name, value)
     made = theory.compute(lambda fraction, what: None)
     patch.undo()
