@@ -13,8 +13,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.dynamics import (
-    FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step)
+from freeflyer.dynamics import FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step
 from freeflyer.errors import InputError
 from freeflyer.model import Model, check_configuration, finite_array, finite_row, number, one_row, public, row
 from freeflyer.text import short_repr

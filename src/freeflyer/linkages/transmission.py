@@ -23,9 +23,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names, smallest_values
 from freeflyer.linkages.rows import structure
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model import (
-    Model, Partition, check_configuration, check_size, name_list, public, remembered, row,
-)
+from freeflyer.model import Model, Partition, check_configuration, check_size, name_list, public, remembered, row
 from freeflyer.tolerances import MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
 
 

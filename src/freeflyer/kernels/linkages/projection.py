@@ -12,9 +12,7 @@ from freeflyer.kernels.linkages.blocks import (
     whole_velocity, zero_vector,
 )
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
-from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT,
-)
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot
 from freeflyer.kernels.tree.kinematics import coordinate

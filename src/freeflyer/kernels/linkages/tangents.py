@@ -20,9 +20,7 @@ from freeflyer.kernels.math.spatial import (
 from freeflyer.kernels.math.trig import atan2
 from freeflyer.kernels.math.turns import matrix_quaternion, relative_rotation
 from freeflyer.kernels.model.access import body_floats
-from freeflyer.kernels.model.layout import (
-    FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COUPLINGS, N_LOOPS, SECOND_VELOCITY,
-)
+from freeflyer.kernels.model.layout import FRAME_A, FRAME_B, GRAVITY, MASS, N_BODIES, N_COUPLINGS, N_LOOPS, SECOND_VELOCITY
 from freeflyer.kernels.model.poses import position, put_spaced_rows, rotation, row3
 from freeflyer.kernels.tree.frames import frame_body
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, direction_at, inertia_from, parent_of, zeros

@@ -7,9 +7,7 @@ freely published fdlibm)."""
 
 import math
 
-from freeflyer.kernels.backend import (
-    all_below, fma, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane,
-)
+from freeflyer.kernels.backend import all_below, fma, kernel, lane, lanes, load_row, rint, row_step, store_row, turned, with_lane
 
 LIMIT = 1e5
 TWO_OVER_PI = 2.0 / math.pi

@@ -6,9 +6,7 @@ ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc w
 
 from freeflyer.kernels.backend import kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import (
-    add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract,
-)
+from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import spatial_of
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation
