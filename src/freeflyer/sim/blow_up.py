@@ -34,8 +34,7 @@ def cause(model: Model, v: np.ndarray, v_next: np.ndarray, tau: np.ndarray, h: f
 
 
 class Survivors:
-    """Robots of a batch that go on, and sentences about those that blew up. These rest where they began, and their record is NaN.
-    """
+    """Robots of a batch that go on, and sentences about those that blew up, which rest where they began; their record is NaN."""
 
     def __init__(self, q: np.ndarray) -> None:
         self.q, self.lost, self.told = q, np.zeros(q.shape[:-1], bool), list[str]()
