@@ -10,8 +10,7 @@ import numpy as np
 
 from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
 from freeflyer.analysis.checks.laws import random_states
-from freeflyer.dynamics import equations
-from freeflyer.dynamics import centroidal_momentum_matrix
+from freeflyer.dynamics import centroidal_momentum_matrix, equations
 from freeflyer.model import ORIGINS, Description, JointInfo, Model, base_kind, public, whole_number
 from freeflyer.tables import Table, html_tables
 from freeflyer.text import count, number, short_repr, visible

@@ -23,9 +23,8 @@ from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
-from freeflyer.sim.records import Recorder
+from freeflyer.sim.records import Recorder, sample_count
 from freeflyer.sim.run import Run, digest
-from freeflyer.sim.records import sample_count
 from freeflyer.sim.state import NO_FORCES, Loads
 from freeflyer.spatial._series import cross
 

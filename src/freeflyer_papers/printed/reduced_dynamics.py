@@ -12,8 +12,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.control.chains import CENTROIDAL_ROWS, kinematic_chains
 from freeflyer.control.inputs import velocity_places
-from freeflyer.dynamics import centroidal
-from freeflyer.dynamics import bias_forces, frame_pose, frame_velocity, gravity_forces, mass_matrix
+from freeflyer.dynamics import bias_forces, centroidal, frame_pose, frame_velocity, gravity_forces, mass_matrix
 from freeflyer.errors import InputError
 from freeflyer.linkages.rows import support
 from freeflyer.model import Model, one_row, public, shaped

@@ -16,7 +16,6 @@ from freeflyer.kernels.backend import (
     sqrt, store, taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
-from freeflyer.kernels.tree.factor import put_factored_mass
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate, rotate_back, scale, store3
 from freeflyer.kernels.math.spatial import accumulate_spatial
@@ -35,7 +34,7 @@ from freeflyer.kernels.sim.rows import (
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import solve, zeros_workspace
+from freeflyer.kernels.tree.factor import put_factored_mass, solve, zeros_workspace
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
