@@ -73,7 +73,7 @@ def free_flight(model: Model, q: np.ndarray | None = None, *, duration: float = 
         model: Model with a floating base.
         q: (nq,) array, closed start; by default the assembled posture.
         duration, dt: float, s.
-        spin: Of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
+        spin: Angular velocity of the base, rad/s, about an axis that is no principal one: (0.5, 0.4, -0.3) in the base's axes.
         speed: Random motor rates up to this, m/s or rad/s.
         stiffness: Stiffness of the motors' springs, N/m or N m/rad.
         seed: Seed of the motor rates.
@@ -224,7 +224,7 @@ def free_fall(model: Model, *, seed: int = 0) -> FallStudy:
     with integrator="rk4": order 4 on rotations, too.
 
     Args:
-        seed: Of the random start.
+        seed: Seed of the random start.
     Returns: FallStudy over 0.4 s, in 20 to 320 steps.
     Raises: InputError for a negative seed; FreeflyerError where the mass matrix is singular, and where the loops cannot be closed.
 

@@ -67,7 +67,7 @@ class ControlSolution:
         status: "solved", "relaxed", "stopped", "last solution" or "damping"; see docs/whole_body_control.md.
         reason: Why it is not "solved"; empty if it is.
         seconds: Time from the state to the torques.
-        iterations: Of the solver; 0 if no limit was active.
+        iterations: Rounds of the solver; 0 if no limit was active.
         formulation: "full" if the reduced one could not be taken.
         held: (m,) array or None, the next first guess: -1, 1 for rows at their lower, upper limit, 2 for equations that hold.
         q: (nq,) array or None, the configuration.
@@ -142,7 +142,7 @@ class WholeBodyProblem(ProblemData):
             formulation: "full", "reduced" or "three-step".
             solver: As in freeflyer.optimization.solve_hierarchy.
             weighted: All tasks are one level and share it by their weights, as squares of missed accelerations.
-            warm: Of the cycle before: a first guess of active limits, and what is used if the solver fails."""
+            warm: Solution of the cycle before: a first guess of active limits, and the answer if the solver fails."""
         expression(expressed)  # refuses other words
         check_way(formulation, solver, weighted)
         if warm is not None and (not isinstance(warm, ControlSolution) or len(warm.tau) != len(self.driven)):

@@ -248,7 +248,7 @@ def external_internal(model: Model, q: ArrayLike, frame: str, *, rows: Sequence[
     """External-internal decomposition (3.96): its transform, dynamically consistent inverse and mass matrices.
 
     Args:
-        rows: Of the internal twist [linear; angular], those that the joints can move apart; all six if not given.
+        rows: Rows of the internal twist [linear; angular] that the joints can move apart; all six if not given.
     Raises: InputError for rows that the joints cannot move apart: too few joints, a singular posture.
     Source: decoupling thesis, eqs. (3.90)-(3.96). The inverse of the internal Jacobian J is W J^T (J W J^T)^-1 with W =
     M_y^-1, and M_y is the mass matrix of the joints at zero momentum. Its forces do not accelerate the motions that the rows

@@ -194,7 +194,7 @@ class Singularity:
         distance: How far along it, m or rad; infinite where no singularity was met up to `searched`.
         motors, inside: Their positions there, m or rad; whether all of these are within their strokes.
         independence: Smallest singular value there, with unit columns, over the one at the start; near zero at a singularity.
-        loops: Of the blocks of J_lu that came nearest to losing rank, several where they fold together.
+        loops: Loops of the blocks of J_lu that came nearest to losing rank, several where they fold together.
         runaway: The turning passive joint that moves most for the motors' motion; empty where none turns.
         q: (nq,) array, the last closed posture."""
 

@@ -162,7 +162,7 @@ class Model:
 
     Attributes:
         nq, nv: Sizes of a configuration q and of a velocity v.
-        mass: Of the links that move, kg.
+        mass: Mass of the links that move, kg.
         joints: Moving joints, in the order of q and v: depth-first, in file order.
         frame_names: The world, if it is no link of the file, then the links, then the sites.
         actuated: Joints with motors.

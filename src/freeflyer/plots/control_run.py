@@ -32,7 +32,7 @@ def control_run(time: ArrayLike, *, errors: Mapping[str, ArrayLike] | None = Non
         torques: Torques (T,) by name of the joint, N m; drawn as shares of their limits.
         torque_limits: A positive number, or (lower, upper), for each joint of `torques`, N m.
         solve_times: (T,) array, s; drawn in ms.
-        period: Of the controller, s: the limit of solve times.
+        period: Control period, s: the limit of solve times.
         pressure: Centres of pressure (T, 2) by name of the foot, m, in the sole's frame, x forward and y left; NaN where it does
             not press.
         soles: Corners (k, 2) of the sole of each foot of `pressure`, m, in order around it.

@@ -44,7 +44,7 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
         overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
         view: Orthographic, so that equal lengths look equal wherever they are; by default from the right side, a little from the
             front and above.
-        width: Of the figure, inches; less where it would be higher than about 5.
+        width: Width of the figure, inches; less where it would be higher than about 5.
     Raises: InputError for the run of another robot, runs of batches, and bad numbers.
 
     Examples:

@@ -258,7 +258,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
     Bits are the same on one machine with the same versions; elsewhere they differ by rounding.
 
     Args:
-        model: Of the first run.
+        model: Model of the first run.
         run: The first run; its settings (dt, integrator, gravity, sensing and its seed, ...) are used again.
         inputs, constraints, events, external, ground, contacts: As in the first run (a file cannot hold them).
         progress: See simulate.
