@@ -6,6 +6,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping, Sequence
+from itertools import repeat
 from pathlib import Path
 from typing import Any
 
@@ -60,6 +61,16 @@ class Recorder:
         self.count += steps
         self.samples.append((t, q, v, tau, forces, facts))
 
+    def several(self, times: Sequence[float], q: np.ndarray, v: np.ndarray, tau: np.ndarray,
+                forces: Mapping[str, np.ndarray]) -> None:  # fmt: skip
+        """A sample at each of the `times` under the same tau; q (..., k, nq), v (..., k, nv), forces (..., k, 6)."""
+        if q.ndim == 2 and self.every == 1 and self.folder is None and not forces:
+            self.samples += zip(times, q, v, repeat(tau), repeat(forces), repeat(NO_FACTS))
+            self.count += len(times)
+            return
+        for i, t in enumerate(times):
+            self.sample(t, q[..., i, :], v[..., i, :], tau, {name: F[..., i, :] for name, F in forces.items()})
+
     def _row(self, name: str, x: np.ndarray) -> np.ndarray:
         """x, copied to its place in the array of the run."""
         if name not in self.arrays:
@@ -101,7 +112,7 @@ class Recorder:
     def _made(self, failure: str | None) -> Run:
         t, q, v, tau, forces, facts = zip(*self.samples)
         taus = np.zeros((len(t), *v[0].shape))  # takes no memory until it is written
-        if any(x.any() for x in tau):
+        if any(x.any() for x in {id(x): x for x in tau}.values()):
             taus[:] = tau if q[0].ndim == 1 else [np.broadcast_to(x, v[0].shape) for x in tau]  # which may be the same for all
         return Run(
             np.array(t), self._column("q", q), self._column("v", v), taus, self._columns(FORCE, forces), tuple(self.events),

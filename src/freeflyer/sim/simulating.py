@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, replace
 from functools import partial
 from typing import Any
@@ -30,7 +30,7 @@ from freeflyer.sim.inputs import Forces, InputLaw, Senses, Sensing, check_sensin
 from freeflyer.sim.parts import Executor, in_parts, spread
 from freeflyer.sim.records import Recorder, record_folder, sample_count, stride
 from freeflyer.sim.run import Run, check_run, digest
-from freeflyer.sim.state import NO_FORCES, Equations, EventState, Loads
+from freeflyer.sim.state import Equations, EventState, Loads
 from freeflyer.sim.stretch import Stepper, Stretch, meets_singular_posture, stepper_of
 from freeflyer.tolerances import VELOCITY_TOLERANCE
 
@@ -168,13 +168,10 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
                     k += between * len(steps)
                     progress(k / count, "simulating")
                     continue
-            n, quiet, forces = min(CHUNK, count - 1 - k) if input_law.constant else 1, [state], NO_FORCES
-            times, h = ([(k + i + 1) * dt for i in range(n)], dt) if 0 < n < count - k else ([t + last], last)
+            most, n = min(CHUNK, count - 1 - k) if input_law.constant else 1, 0
+            times, h = ([(k + i + 1) * dt for i in range(most)], dt) if 0 < most < count - k else ([t + last], last)
             if ahead and k < count and (steps := state.equations.compiled(stepper.integrator)):
-                quiet, forces, values = _quiet_states(steps, events, state, values, times, survivors.steps(h))
-            for i, state in enumerate(quiet[:-1]):
-                record.sample(state.t, state.q, state.v, state.tau, {name: F[..., i, :] for name, F in forces.items()})
-            n, state = len(quiet) - 1, quiet[-1]
+                n, state, values = _quiet_steps(record, steps, events, state, values, times, survivors.steps(h))
             if n == 0:
                 record.sample(t, state.q, state.v, state.tau, state.forces, state.facts)
                 if k == count:
@@ -192,20 +189,25 @@ def _run(record: Recorder, equations: Equations, ground: OnGround | None, input_
     return record.run()
 
 
-def _quiet_states(steps: Any, events: tuple[Event, ...], state: EventState, values: list[float] | None, times: list[float],
-                  h: float | np.ndarray) -> tuple[list[EventState], Mapping[str, np.ndarray], list[float] | None]:  # fmt: skip
-    """The state, and those at `times` after compiled steps of length h, up to the first step in which an event takes place; forces
-    where the steps begin; values of the events at the last of these states. values: those before, None where the run begins."""
+def _quiet_steps(record: Recorder, steps: Any, events: tuple[Event, ...], state: EventState, values: list[float] | None,
+                 times: list[float], h: float | np.ndarray) -> tuple[int, EventState, list[float] | None]:  # fmt: skip
+    """How many compiled steps of length h, to `times`, come before one in which an event takes place; the state behind them, and
+    values of the events there. The states before are recorded. values: those before, None where the run begins."""
     found: States | None = steps.advance(state.q, state.v, state.tau, h, len(times))
     if found is None or too_fast(found.v) or meets_singular_posture(state, found.q):  # one step in Python tells why
-        return [state], {}, values
-    found.q.flags.writeable = found.v.flags.writeable = False
-    quiet = len(times)
+        return 0, state, values
+    q, v, forces, quiet = found.q, found.v, found.forces, len(times)
+    q.flags.writeable = v.flags.writeable = False
     if events:
-        later = EventState(state.equations, np.array(times), found.q, found.v, state.law)  # type: ignore[arg-type]
+        later = EventState(state.equations, np.array(times), q, v, state.law)  # type: ignore[arg-type]
         quiet, values = quiet_steps(events, later, [event.evaluate(state) for event in events] if values is None else values)
-    states = [replace(state, t=t, q=found.q[..., i, :], v=found.v[..., i, :]) for i, t in enumerate(times[:quiet])]
-    return [state, *states], found.forces, values
+    if quiet == 0:
+        return 0, state, values
+    record.sample(state.t, state.q, state.v, state.tau, {name: F[..., 0, :] for name, F in forces.items()})
+    within = slice(quiet - 1)
+    record.several(times[within], q[..., within, :], v[..., within, :], state.tau,
+        {name: F[..., 1:quiet, :] for name, F in forces.items()})  # fmt: skip
+    return quiet, replace(state, t=times[quiet - 1], q=q[..., quiet - 1, :], v=v[..., quiet - 1, :]), values
 
 
 def _held(tau: np.ndarray, t: float, q: np.ndarray, v: np.ndarray) -> np.ndarray:

@@ -156,7 +156,7 @@ def held_frames(model: Any, count: int) -> tuple[str, ...]:
     return tuple(reversed(found))
 
 
-DT, COUNT = 1e-3, 50
+DT, COUNT = 1e-3, 1000
 INTEGRATORS = ("rk4", "semi-implicit")
 
 
