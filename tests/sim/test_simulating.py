@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import close, refused
 from freeflyer import control, sim
 from freeflyer.errors import FileError, InputError, ReplayError
 from seeds import fresh
@@ -243,3 +243,18 @@ def test_a_start_that_violates_constraints_is_refused():
     other = ff.ConstraintSet(ff.robots.quadruped(), [ff.contacts.point("front_left_foot")])
     with pytest.raises(InputError, match="another model"):
         sim.simulate(model, q, np.zeros(model.nv), dt=1e-2, duration=0.1, constraints=other)
+
+
+def test_forces_of_a_run_are_those_of_its_states():
+    """Many compiled steps of a stance, beside constrained dynamics at each recorded state."""
+    rng, model = fresh(), ff.robots.make("quadruped")
+    q = ff.robots.standing_posture(model)
+    stance = ff.ConstraintSet(model, contacts=ff.contacts.feet_by_name(model))
+    v = ff.project_velocity(model, q, 0.3 * rng.standard_normal(model.nv), constraints=stance)
+    tau = np.r_[np.zeros(6), rng.standard_normal(model.nv - 6)]
+    run = ff.sim.simulate(model, q, v, tau, dt=1e-3, duration=0.02, constraints=stance)
+    expected = ff.constrained_dynamics(model, run.q, run.v, run.tau, constraints=stance).forces
+    assert set(run.forces) == set(expected)
+    for name, force in expected.items():
+        close(run.forces[name], force, 1e-9)
+        assert np.abs(np.diff(force, axis=0)).max() > 1e-3  # one sample is not the next
