@@ -38,9 +38,14 @@ def raise_pivot(work, at, c, n, end, stride):
         for i in range(c + 1, n):
             row = at + stride * i
             x, y = load(work, pivot_row + c), load(work, row + c)
-            x, y = x * x, y * y
-            if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
-                exchange(work, pivot_row, row, start, end, x, y)
+            if all_below(y, ZERO):
+                continue
+            if all_below(x, ZERO):
+                exchange(work, pivot_row, row, start, end, 0.0, 1.0)
+            else:
+                x, y = x * x, y * y
+                if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
+                    exchange(work, pivot_row, row, start, end, x, y)
 
 
 @kernel
