@@ -8,7 +8,7 @@ from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Dimension, Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, SETS, STANDING, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
-from freeflyer.kernels.sim.layout import FACTS, GROUND, IMPULSES, SAMPLES
+from freeflyer.kernels.sim.layout import FACTS, GROUND, SAMPLES
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -139,8 +139,6 @@ SET_STEPS = entry("sim.smooth.set_steps", "qvvs", OF_STEPS[0], ("table 5", "nv")
     square=True)
 CLOSED_SET_STEPS = entry("sim.smooth.closed_set_steps", "quus", OF_STEPS[0], ("table 5", "nu"), *OF_STEPS[1:], options=("scheme",),
     table=SETS, **CLOSED)
-CONTACT_IMPULSES = entry("sim.complementarity.contact_impulses", "m", ("table 1",), ("table 1",), (3,), square=True, table=IMPULSES,
-    one_by_one=True)
 GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 7", "nq"), ("table 7", "nv"), ("table 5",),
     ("table 7", "6 table 6"), ("table 7", FACTS), square=True, table=GROUND)
 
