@@ -7,13 +7,13 @@ is symmetric to the last bit. Blocks are rows of columns q, eight at a time; wha
 from freeflyer.kernels.backend import (
     copy_entries, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
 )
+from freeflyer.kernels.derivatives.coriolis import coriolis, hamel_terms, root_floating
 from freeflyer.kernels.math.algebra import rows6, strided6
 from freeflyer.kernels.math.dense import factor_symmetric
 from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_subtract, strided_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
-from freeflyer.kernels.tree.coriolis import coriolis, hamel_terms, root_floating
 from freeflyer.kernels.tree.mass_matrix import crba
 
 BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
