@@ -11,7 +11,7 @@ from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
     whole_velocity, zero_vector,
 )
-from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
+from freeflyer.kernels.math.dense import copy_rows, factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot
@@ -23,10 +23,7 @@ def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
     _, J, inverses = linkage(topology, parameters, q)
     H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
-    stride = row_width(H, nu)
-    for i in range(load_int(topology, N_V)):
-        for j in range(nu):
-            store(G, nu * i + j, load(H, stride * i + j))
+    copy_rows(H, 0, load_int(topology, N_V), row_width(H, nu), nu, G, 0, nu)
 
 
 def projected_motion(topology, parameters, q, u, u_dot, v, a):

@@ -1,7 +1,7 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace, zero_entries,
+    LANES, copy_entries, from_entry, kernel, load, load_int, row_step, row_width, workspace, zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_vector,
@@ -69,8 +69,7 @@ def projected_force_derivatives(topology, parameters, q, tau, dq):
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, zero, zero, states)
     for i in range(n + 1):
-        for k in range(6):
-            store(states, STATE * i + FORCE + k, 0.0 * load(work, 0))
+        zero_entries(from_entry(states, STATE * i + FORCE), 6)
     totals, (tangents, _) = workspace(work, STATE * (n + 1)), tangent_rows(topology, work)
     subtree_forces(topology, parameters, work, multipliers, states, totals)
     directions, moved, out = direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv)

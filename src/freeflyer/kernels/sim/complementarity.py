@@ -13,8 +13,11 @@ small eps, and starts again from there. Then it takes turns: from nothing and th
 iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows (jams.py).
 """
 
-from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, times_zero, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, integer, load, release, row_width, store, taken, times_zero, workspace,
+)
 from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.math.dense import put_rows
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.jams import put_firm
 from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
@@ -81,13 +84,10 @@ def contact_impulses(topology, parameters, problem, y, u, facts):
     width = row_width(problem, rows)
     G, b, bounds = workspace(problem, rows * width + 8), workspace(problem, rows + 8), workspace(problem, boxes + cones + 8)
     found, left = workspace(problem, rows + 8), workspace(problem, width + 8)
-    for i in range(rows):
-        for j in range(width):
-            store(G, width * i + j, load(problem, rows * i + j) if j < rows else 0.0)
-        store(b, i, load(problem, rows * rows + i))
-        store(found, i, load(problem, rows * rows + rows + i))
-    for k in range(boxes + cones):
-        store(bounds, k, load(problem, rows * rows + 2 * rows + k))
+    put_rows(problem, rows, rows, G)
+    copy_entries(from_entry(problem, rows * rows), rows, b)
+    copy_entries(from_entry(problem, rows * rows + rows), rows, found)
+    copy_entries(from_entry(problem, rows * rows + 2 * rows), boxes + cones, bounds)
     missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY, POLISHING)
     copy_entries(found, rows, y)
     copy_entries(left, rows, u)

@@ -117,8 +117,7 @@ def _make_steps(dynamics, move, count_at):
 
 def put_sample(x, n, samples, k):
     """Sample k of samples (..., n) becomes x."""
-    for i in range(n):
-        store(samples, n * k + i, load(x, i))
+    copy_entries(x, n, from_entry(samples, n * k))
 
 
 def set_accelerations(topology, parameters, q, v, tau, a, found):
