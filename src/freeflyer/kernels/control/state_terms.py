@@ -4,12 +4,14 @@ In the independent velocities u of a closed model v = G u, a = G udot + gamma: r
 J gamma, its equations of motion G^T (M a + h). If the accelerations of all joints are unknown, rows stay those of the tree
 ("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29))."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_FORCES, N_LOOP_ROWS, N_VELOCITIES, SET_AT, TREE,
 )
-from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
+from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity
 from freeflyer.kernels.math.dense import copy_rows, put_rows
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
@@ -30,7 +32,7 @@ def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
     J, inverses = linkage_rows(topology, parameters, q, work)
     H = velocity_map(topology, J, inverses)
     x = whole_velocity(topology, work, J, inverses, u)
-    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_vector(q, nv), x)
+    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_workspace(q, nv), x)
     copy_entries(x, nv, v)
     copy_entries(y, nv, gamma)
     copy_entries(H, nv * stride, G)
