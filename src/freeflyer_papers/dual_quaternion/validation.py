@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
 
@@ -70,16 +71,9 @@ class Motion(namedtuple("Motion", "model t q v tau a")):
     """A robot's motion in the simulator, at the samples that are compared: t (n,); q, v, tau, and a, from velocities alone."""
 
 
-def by_gauss(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(M, h) with M a + h = tau by dqGP."""
-    M, C, g = methods.gauss_terms(model, q, v)
-    return M, (C @ v[..., None])[..., 0] + g
-
-
-def by_dual_quaternions(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(M, h) by dqNE."""
-    tau = methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by="dual_quaternion")
-    return methods.mass_matrix(model, q, by="dual_quaternion"), tau
+def by_quaternions(by: methods.By, model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(M, h) with M a + h = tau by a formulation in dual quaternions."""
+    return methods.mass_matrix(model, q, by=by), methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by=by)
 
 
 def by_vectors(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -89,7 +83,8 @@ def by_vectors(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarra
     return np.stack(columns, axis=-1), ff.inverse_dynamics(model, q, v, rest)
 
 
-METHODS: dict[str, Equations] = {"dqGP": by_gauss, "dqNE": by_dual_quaternions, "classic NE": by_vectors}
+METHODS: dict[str, Equations] = {
+    "dqGP": partial(by_quaternions, "gauss"), "dqNE": partial(by_quaternions, "dual_quaternion"), "classic NE": by_vectors}
 
 
 def accelerations(method: Equations, motion: Motion) -> np.ndarray:
