@@ -6,9 +6,9 @@ import pytest
 import time
 from chromium import Page, needs_chromium
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.viewer.camera import Camera
+from freeflyer.plots.camera import Camera
+from freeflyer.plots.scene import loop_lines
 from freeflyer.viewer.nodes import set_camera
-from freeflyer.viewer.scene import loop_lines
 from runs import control_run
 
 pytest.importorskip("viser")

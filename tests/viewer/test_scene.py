@@ -6,8 +6,8 @@ import pytest
 from closeness import fresh, refused
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.plots.film_scene import FORCE_SHARE
-from freeflyer.viewer import scene
+from freeflyer.plots import scene
+from freeflyer.plots.scene import FORCE_SHARE
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import move, sliders, value_of
 from freeflyer.viewer.picture import picture

@@ -20,12 +20,12 @@ from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import choice, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.scene import LAYERS, SHOWN, all_corners, floor_under, robot_pieces
 from freeflyer.text import visible
-from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
 from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
-from freeflyer.viewer.picture import default_posture, floor_under, mesh_notes, picture, png
-from freeflyer.viewer.scene import LAYERS, SHOWN, all_corners, robot_pieces
+from freeflyer.viewer.picture import default_posture, mesh_notes, picture, png
 from freeflyer.viewer.server import LOOPBACK, address_of, in_notebook, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
