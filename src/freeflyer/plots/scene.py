@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -63,13 +62,9 @@ def robot_size(model: Model) -> float:
     return max(float(np.ptp(all_corners(robot_pieces(model, model.neutral)), axis=0).max()), 1e-3)
 
 
-class Loops(namedtuple("Loops", "lines gap")):
-    """Lines (k, 2, 3) from the links to the ends of the loops and between these, m; gap (k,) of the loop of each, m or rad."""
-
-
-def loop_lines(model: Model, q: np.ndarray) -> Loops:
-    """Three lines for each loop at q (nq,): link to end, end to end, end to link. Gaps are of the independent rows: a file's
-    rounded digits leave the others open."""
+def loop_lines(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Three lines for each loop at q (nq,), (k, 2, 3), m: link to end, end to end, end to link; gap (k,) of the loop of each, m or
+    rad. Gaps are of the independent rows: a file's rounded digits leave the others open."""
     residual, names = np.abs(constraint_residual(model.tree, q)), constraint_loops(model.tree)
     links, gaps, rows = {s.name: s.link for s in model.description.sites}, dict[str, float](), independent_or_all(model.tree)
     for k in range(len(names)) if rows is None else rows:
@@ -80,7 +75,7 @@ def loop_lines(model: Model, q: np.ndarray) -> Loops:
         at, bt = (frame_pose(model, q, links.get(frame, frame))[:3, 3] for frame in (loop.frame_a, loop.frame_b))
         lines += [(at, a), (a, b), (b, bt)]
     gap = np.array([gaps.get(loop.name, 0.0) for loop in model.loops])
-    return Loops(np.array(lines).reshape(-1, 2, 3), np.repeat(gap, 3))
+    return np.array(lines).reshape(-1, 2, 3), np.repeat(gap, 3)
 
 
 def contact_force(model: Model, q: np.ndarray, foot: Contact, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
