@@ -210,18 +210,6 @@ def test_normal_forces_are_limited_along_the_normal(bilateral, more):
     refused(ff.InputError, "'contact', got", free.wrenches, "floor")
 
 
-def test_solutions_of_rolled_lines_keep_their_cones():
-    """A humanoid on the edges of its soles, leaning: forces of both ends press, within friction about the vertical."""
-    model, q = humanoid()
-    edges = [contacts.line(f"{side}_sole", [(0.1, -0.05, 0.0), (0.1, 0.05, 0.0)], friction=0.3) for side in ("left", "right")]
-    q = ff.integrate(model, q, 0.4 * np.eye(model.nv)[4])
-    problem = control.WholeBodyProblem(model, [control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.5, 0.0, 0.0])], edges)
-    solution = problem.solve(q, np.zeros(model.nv))
-    for name, w in solution.wrenches("contact").items():
-        assert w[2] > 0.0
-        assert np.hypot(*w[:2]) <= 0.3 * w[2] + 1e-6, name
-
-
 def test_active_limits_name_their_joints() -> None:
     """Of a robot with a floating base, whose velocities come before those of its motors."""
     model = ff.robots.humanoid(20)

@@ -111,14 +111,6 @@ def test_footholds_go_with_the_speeds_asked_for(name: str) -> None:
         close(X, ends[0], 1e-12)
 
 
-def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:
-    plan = planned("crawl", speed=0.06, turning=0.1)
-    dcm = control.walking_dcm(plan, 0.5)
-    for phase in plan.phases:
-        t = np.linspace(phase.begin, phase.end, 50)
-        assert signed_distance(phase.polygon, dcm.zmp(t)[:, :2]).min() > (0.05 if phase.swings else 0.0)
-
-
 def test_lifting_two_feet_is_walking_forward_on_the_spot() -> None:
     stance = stance_of(*humanoid(20), 1e-3)
     lifted = SCENARIOS["lift"](stance, RNG).footsteps.phases
@@ -144,16 +136,6 @@ def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
     tilt = np.arccos(ff.frame_pose(run.stance.model, run.run.q, run.stance.base)[:, 2, 2])
     assert np.degrees(tilt.max()) < 1.0
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02
-
-
-@pytest.mark.slow
-def test_two_feet_walk_in_a_curve() -> None:
-    run = control.run_scenario("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
-    assert not run.fell
-    assert run.lost == ()
-    X = ff.frame_pose(run.stance.model, run.run.q[-1], run.stance.base)
-    gait = control.Gait.named("walk", run.stance.height(), 2)
-    close(np.arctan2(X[1, 0], X[0, 0]), 0.3 * 1.5 * gait.period, 0.02)
 
 
 class PushedTrot(control.Scenario):

@@ -58,18 +58,6 @@ def test_pushes_are_survived_and_repeat_with_their_seed():
     assert np.abs(other.run.q[-1] - first.run.q[len(other.run.q) - 1]).max() > 1e-6
 
 
-def test_the_first_step_is_made():
-    """Weight on one foot, the other in the air: contacts come and go."""
-    run = control.run_scenario("walk", ff.robots.humanoid(20), steps=2, duration=2.4, **SLOW)
-    assert not run.fell
-    left, right = (run.run.forces[name][:, 2] for name in ("left_sole", "right_sole"))
-    weight = 9.81 * run.stance.model.mass
-    in_the_air = left < 0.01 * weight
-    assert in_the_air[600:].sum() * 2e-3 > 0.3
-    close(right[in_the_air & (np.arange(len(left)) > 600)].mean(), weight, 0.1, least=weight)
-    assert np.nanmax(np.abs(run.errors["FramePoseTask('left_sole')"])) < 0.02
-
-
 def test_a_swing_foot_with_dampers_follows():
     """Motors make up for damping without lag: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
     model = ff.robots.humanoid(20)
@@ -170,13 +158,6 @@ def test_steps_fit_the_robots_size():
     close(lengths[0], 0.2, 1e-9)
 
 
-def test_a_closed_linkage_swings_by_its_linear_motors():
-    run = control.run_scenario("swing", "kangaroo_like", duration=0.8, **SLOW)
-    assert not run.fell
-    assert run.largest_errors()["CenterOfMassTask"].m < 0.01
-    assert run.tau.shape[1] == len(run.stance.model.actuated) == 12
-
-
 ENCODERS = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=3)
 
 
@@ -223,22 +204,6 @@ def test_a_run_ends_with_the_fall():
     assert run.fell
     assert "the robot fell" in run.run.failure
     assert run.run.t[-1] < 2.0
-
-
-def test_a_scenario_of_ones_own():
-    class Sway(control.Scenario):
-        def __init__(self, stance):
-            self.stance, self.duration = stance, 0.3
-            self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
-            self.path = control.SinusoidReference(stance.center_of_mass(), [0.0, 0.02, 0.0], 0.5, 0.5)
-
-        def problem(self, t, q, v):
-            com, *rest = self.held.tasks
-            return self.held.with_tasks([com.with_target(*self.path(t)), *rest])
-
-    run = control.run_scenario(Sway, "humanoid", **SLOW)
-    assert run.scenario == "Sway"
-    assert not run.fell
 
 
 def test_errors_are_those_of_each_cycle():
