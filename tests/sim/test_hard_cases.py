@@ -133,15 +133,6 @@ def test_errors_of_your_own_functions_bring_the_run():
     assert "attribute `run`" in caught.value.__notes__[0]
 
 
-def test_fast_turns_are_no_matter_of_dt():
-    model, q, v = stone()
-    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
-    v[3:] = 3.0, 4.0, 1.0
-    fine = sim.simulate(model, q, v, dt=1e-3, duration=2.0)
-    run = sim.simulate(model, q, v, dt=1.0, duration=2.0, integrator="dop853")
-    assert np.abs(ff.difference(model, fine.q[-1], run.q[-1])).max() < 1e-6
-
-
 @pytest.mark.parametrize("integrator", ["lsoda", "radau", "dop853", "rk4"])
 def test_an_event_just_before_a_sample(integrator):
     model, q, v = stone()
