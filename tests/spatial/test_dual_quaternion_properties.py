@@ -90,6 +90,14 @@ def test_any_pose(x):
         point = np.cross(s.direction, s.moment)
         moved, least = (D.to_pose(x) @ [*point, 1.0])[:3], 10.0 + float(np.abs(point).max())
         close(moved, point + s.translation * s.direction, WITHIN, least=least)
+    # w / 2 + eps p / 2, by its definition: angle 2 acos(w) about the imaginary part, and the position
+    h, p = D.decomposed_log(x), D.to_position_quaternion(x)[0]
+    close(h[4:7], 0.5 * p, WITHIN)
+    close(D.decomposed_exp(h), x, WITHIN)
+    close(np.cos(np.linalg.norm(h[:3])), x[3], WITHIN)
+    if abs(x[3]) < 0.99:
+        axis = x[:3] / np.sin(np.arccos(x[3]))
+        close(h[:3], np.arccos(x[3]) * axis, WITHIN)
 
 
 @fast
@@ -148,6 +156,8 @@ def test_conventions_and_bad_screws():
     xi = D.from_twist([1, 2, 3, 4, 5, 6])
     assert D.to_vec6(xi).tolist() == [4, 5, 6, 1, 2, 3]
     close(D.rate_from_twist(x, xi, "world"), 0.5 * D.multiply(xi, x), 0.0)
+    close(D.decomposed_log(-ONE), np.array([0, 0, np.pi, 0, 0, 0, 0, 0]), 0.0)
+    close(D.decomposed_log(ONE), np.zeros(8), 0.0)
     refused(InputError, "direction has norm 2", D.from_screw_parameters, 1.0, 0.0, [0, 0, 2], [0, 0, 0])
     refused(InputError, r"moment \. direction", D.from_screw_parameters, 1.0, 0.0, [0, 0, 1], [0, 0, 1])
     refused(InputError, "real part of b", D.inner, np.eye(8)[0], ONE)
