@@ -13,7 +13,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    copy_entries, from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
     workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -27,10 +27,11 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
-STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
+STOPPED, KEPT = 1e-13, 1e-7  # of a direction and a row: a smaller rate is none, of any row, and of one that is at its limit
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
-MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
+MORE_TOLERANT, WIDER = 2.0, 8.0  # by how much more each time, and after a step that is none
+WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
 PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
@@ -38,6 +39,8 @@ LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how ofte
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
 FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 40, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
+RELAXED, SLACK = 1, 1e-7  # rounds after which limits are relaxed, by how much of a row's terms
+NEARLY = 1e-9  # of a row's terms: by how much limits may be missed in the end
 ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
 
 
@@ -49,14 +52,36 @@ def turn_rows(rows, m, n, width, size):
             store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
 
 
-def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
-    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
+def relax_limits(lower, upper, lengths, length, m, slack, low, high):
+    """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
+    for i in range(m):
+        least, most = load(lower, i), load(upper, i)
+        phase = GOLDEN * i
+        room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
+        store(low, i, least - room)
+        store(high, i, most + room)
+
+
+def kept(lower, upper, held, values, lengths, length, m):
+    """Whether rows that are not held are within their limits, but for a small share of what relaxed limits allowed."""
+    inside = True
+    for i in range(m):
+        if load(held, i) == FREE:
+            value = load(values, i)
+            room = NEARLY * (load(lengths, i) * length + abs(value))
+            inside = inside and load(lower, i) - room <= value <= load(upper, i) + room
+    return inside
+
+
+def first_limit(rows, m, width, held, sides, lower, upper, values, lengths, direction):
+    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none. sides (m,): not FREE for rows that
+    the direction keeps at their limits, but for rounding."""
     length = sqrt(dot(direction, 0, direction, 0, width))
     stop, at, share, steepest = -1, FREE, 1.0, 0.0
     for i in range(m):
         if load(held, i) == FREE:
             rate = dot(rows, width * i, direction, 0, width)
-            if abs(rate) > STOPPED * length * load(lengths, i):
+            if abs(rate) > (STOPPED if load(sides, i) == FREE else KEPT) * length * load(lengths, i):
                 limit = load(upper, i) if rate > 0.0 else load(lower, i)
                 part = max((limit - load(values, i)) / rate, 0.0)
                 slope = abs(rate) / load(lengths, i)
@@ -92,9 +117,9 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, attempt, most, x, held, multipliers,
+def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, start, attempt, last, x, held, multipliers,
                verdict):  # fmt: skip
-    """As `solve_hierarchy`, whose rounds may run out at `most`; rows and the start differ from attempt to attempt."""
+    """As `solve_hierarchy`, whose rounds may run out at `last`; rows and the start differ from attempt to attempt."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -109,6 +134,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
+    lower, upper, relaxed = workspace(linear, m + 8), workspace(linear, m + 8), False
+    copy_entries(least, m, lower)
+    copy_entries(most, m, upper)
     for buffer in (made, own, releases):
         clear(buffer, 0, m)
     clear(y, 0, width)
@@ -132,8 +160,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
+    ending = False
     rounds, going, exchanged = 0, 1.0, False
-    while going != 0.0 and rounds < most:
+    while going != 0.0 and rounds < last:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -153,31 +182,36 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
         change, single = m, -1
-        if started and not proven:
+        if started and not proven and not ending:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
             way = sqrt(dot(direction, 0, direction, 0, width))
             reach = way + sqrt(dot(y, 0, y, 0, width))
             if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
-                stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+                stop, at, share = first_limit(rows, m, width, held, held, lower, upper, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
             else:
                 stalls += 1
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
-        elif not proven:
+        elif ending or not proven:
             set_row(y, 0, goal, 0, width)
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
+        if rounds == 1 and attempt >= RELAXED:
+            relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
+            relaxed = True
         put_products(rows, m, width, width, point, 0, values)
-        if stop >= 0:
+        if ending and kept(lower, upper, held, values, lengths, length, m):
+            going = 0.0
+        elif stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single = stop
         else:
-            first = m
+            first, proven, ending = m, proven and not ending, False
             if not proven:
                 first = hold_violated(
                     held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
@@ -198,12 +232,15 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     level = steepest(
                         levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
                     clear(releases, 0, m)
-                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
+                    change, single, stalls, tolerance = 0, -1, 0, max(min(MORE_TOLERANT * tolerance, TOLERANT), tolerance)
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
+                        way, length = sqrt(dot(direction, 0, direction, 0, width)), sqrt(dot(y, 0, y, 0, width))
+                        if way <= STILL * length:  # the level cannot be improved
+                            tolerance *= WIDER
                         put_direction(metric, W, direction, n, width, point)
-                        stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+                        stop, at, share = first_limit(rows, m, width, held, sides, lower, upper, values, lengths, point)
                         add_scaled_row(y, 0, share, direction, 0, 0, width)
                         put_direction(metric, W, y, n, width, point)
                         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
@@ -215,6 +252,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     single = worst if change == m else -1
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
+                elif relaxed:
+                    relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
+                    relaxed, ending, change = False, True, m
                 else:
                     going = 0.0
         if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
