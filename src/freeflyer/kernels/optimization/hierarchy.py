@@ -27,36 +27,25 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
 
-STOPPED, KEPT = 1e-13, 1e-7  # of a direction and a row: a smaller rate is none, of any row, and of one that is at its limit
+STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
-MORE_TOLERANT, WIDER = 2.0, 8.0  # by how much more each time, and after a step that is none
+MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
 WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
 PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
-FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 40, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
-RELAXED, SLACK = 1, 1e-7  # rounds after which limits are relaxed, by how much of a row's terms
-NEARLY = 1e-9  # of a row's terms: by how much limits may be missed in the end
-ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
+FIRST_ROUNDS, ROUNDS, ATTEMPTS = 40, 80, 7  # rounds at first, and in as many attempts that follow
+SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much limits are relaxed in these, and by how much they may be missed then
 
 
-def turn_rows(rows, m, n, width, size):
-    """Entries of rows (m, width) change by different shares of up to `size` of their own."""
-    for i in range(m):
-        for j in range(n):
-            phase = GOLDEN * (n * i + j)
-            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
-
-
-def relax_limits(lower, upper, lengths, length, m, slack, low, high):
-    """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
+def relax_limits(lower, upper, lengths, length, m, slack, attempt, low, high):
+    """low, high (m,): limits of inequalities moved outwards by different shares of `slack` of the rows' terms."""
     for i in range(m):
         least, most = load(lower, i), load(upper, i)
-        phase = GOLDEN * i
+        phase = GOLDEN * (i + m * attempt)
         room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
         store(low, i, least - room)
         store(high, i, most + room)
@@ -73,15 +62,14 @@ def kept(lower, upper, held, values, lengths, length, m):
     return inside
 
 
-def first_limit(rows, m, width, held, sides, lower, upper, values, lengths, direction):
-    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none. sides (m,): not FREE for rows that
-    the direction keeps at their limits, but for rounding."""
+def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
+    """(row, limit, share) where a step first meets a limit; (-1, FREE, 1.0) if it meets none."""
     length = sqrt(dot(direction, 0, direction, 0, width))
     stop, at, share, steepest = -1, FREE, 1.0, 0.0
     for i in range(m):
         if load(held, i) == FREE:
             rate = dot(rows, width * i, direction, 0, width)
-            if abs(rate) > (STOPPED if load(sides, i) == FREE else KEPT) * length * load(lengths, i):
+            if abs(rate) > STOPPED * length * load(lengths, i):
                 limit = load(upper, i) if rate > 0.0 else load(lower, i)
                 part = max((limit - load(values, i)) / rate, 0.0)
                 slope = abs(rate) / load(lengths, i)
@@ -146,8 +134,6 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         clear(rows, width * i + n, width * i + width)
-    if attempt > 0:
-        turn_rows(rows, m, n, width, TURNED * attempt)
     for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
@@ -189,7 +175,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             reach = way + sqrt(dot(y, 0, y, 0, width))
             if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
-                stop, at, share = first_limit(rows, m, width, held, held, lower, upper, values, lengths, point)
+                stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
             if share * way > STILL * reach:
                 stalls = 0
             else:
@@ -201,18 +187,17 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        if rounds == 1 and attempt >= RELAXED:
-            relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
+        if rounds == 1 and attempt > 0:
+            relax_limits(least, most, lengths, length, m, SLACK, attempt, lower, upper)
             relaxed = True
         put_products(rows, m, width, width, point, 0, values)
-        if ending and kept(lower, upper, held, values, lengths, length, m):
-            going = 0.0
-        elif stop >= 0:
+        if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single = stop
         else:
-            first, proven, ending = m, proven and not ending, False
-            if not proven:
+            first, inside = m, ending and kept(lower, upper, held, values, lengths, length, m)
+            proven, ending = proven and not ending, False
+            if not proven and not inside:
                 first = hold_violated(
                     held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = first
@@ -238,9 +223,9 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
                         way, length = sqrt(dot(direction, 0, direction, 0, width)), sqrt(dot(y, 0, y, 0, width))
                         if way <= STILL * length:  # the level cannot be improved
-                            tolerance *= WIDER
+                            tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
                         put_direction(metric, W, direction, n, width, point)
-                        stop, at, share = first_limit(rows, m, width, held, sides, lower, upper, values, lengths, point)
+                        stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
                         add_scaled_row(y, 0, share, direction, 0, 0, width)
                         put_direction(metric, W, y, n, width, point)
                         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
@@ -253,7 +238,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
                 elif relaxed:
-                    relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
+                    relax_limits(least, most, lengths, length, m, 0.0, attempt, lower, upper)
                     relaxed, ending, change = False, True, m
                 else:
                     going = 0.0
@@ -287,20 +272,19 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds."""
+    If rounds run out, they begin anew from other starts, with limits that are relaxed until the end."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
     before, rounds, attempt = taken(linear), 0.0, 1
-    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FEW_ROUNDS, x, held, multipliers,
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FIRST_ROUNDS, x, held, multipliers,
                verdict)  # fmt: skip
     for j in range(n):
         store(near, j, INFINITE)
     clear(first, 0, m)
-    while attempt <= ATTEMPTS + LONG_ATTEMPTS and load(verdict, 1) != 0.0:
+    while attempt <= ATTEMPTS and load(verdict, 1) != 0.0:
         rounds += load(verdict, 0)
         release(linear, before)
-        most = FEW_ROUNDS if attempt <= ATTEMPTS else ROUNDS * n + FIRST_ROUNDS
-        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, ROUNDS, x, held, multipliers,
                    verdict)  # fmt: skip
         attempt += 1
     store(verdict, 0, rounds + load(verdict, 0))
