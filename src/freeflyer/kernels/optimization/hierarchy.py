@@ -34,18 +34,27 @@ MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each ti
 WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
 PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two limits change alike
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
+TURNED = 1e-12  # of an entry: by how much rows change if rounds run out, times the attempt
 FIRST_ROUNDS, ROUNDS, ATTEMPTS = 40, 80, 7  # rounds at first, and in as many attempts that follow
-SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much limits are relaxed in these, and by how much they may be missed then
+SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much every other attempt relaxes limits; by how much they may be missed then
 
 
-def relax_limits(lower, upper, lengths, length, m, slack, attempt, low, high):
-    """low, high (m,): limits of inequalities moved outwards by different shares of `slack` of the rows' terms."""
+def turn_rows(rows, m, n, width, size):
+    """Entries of rows (m, width) change by different shares of up to `size` of their own."""
+    for i in range(m):
+        for j in range(n):
+            phase = GOLDEN * (n * i + j)
+            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
+
+
+def relax_limits(lower, upper, lengths, length, m, slack, low, high):
+    """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
     for i in range(m):
         least, most = load(lower, i), load(upper, i)
-        phase = GOLDEN * (i + m * attempt)
+        phase = GOLDEN * i
         room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
         store(low, i, least - room)
         store(high, i, most + room)
@@ -134,6 +143,8 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         for j in range(n):
             store(rows, width * i + j, load(A, n * i + j))
         clear(rows, width * i + n, width * i + width)
+    if attempt > 0:
+        turn_rows(rows, m, n, width, TURNED * attempt)
     for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
         store(offsets, i, dot(rows, width * i, center, 0, width))
@@ -187,8 +198,8 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
-        if rounds == 1 and attempt > 0:
-            relax_limits(least, most, lengths, length, m, SLACK, attempt, lower, upper)
+        if rounds == 1 and attempt % 2 == 1:
+            relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
             relaxed = True
         put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
@@ -238,7 +249,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
                 elif relaxed:
-                    relax_limits(least, most, lengths, length, m, 0.0, attempt, lower, upper)
+                    relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
                     relaxed, ending, change = False, True, m
                 else:
                     going = 0.0
@@ -272,7 +283,9 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew from other starts, with limits that are relaxed until the end."""
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts. Every other time limits are relaxed by
+    different amounts, until a solution is found: many limits that meet in one point, as at the tip of a friction cone, are then
+    met one by one (Charnes, "Optimality and degeneracy in linear programming", Econometrica 20, 1952)."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
     before, rounds, attempt = taken(linear), 0.0, 1
