@@ -36,6 +36,7 @@ PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, a
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNED = 1e-12  # of an entry: by how much rows change if rounds run out, times the attempt
 FIRST_ROUNDS, ROUNDS, ATTEMPTS = 40, 80, 7  # rounds at first, and in as many attempts that follow
@@ -145,8 +146,12 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         clear(rows, width * i + n, width * i + width)
     if attempt > 0:
         turn_rows(rows, m, n, width, TURNED * attempt)
+    size = sqrt(dot(center, 0, center, 0, width))
     for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
+        for limit in (abs(load(least, i)), abs(load(most, i))):
+            if limit < LARGEST and load(lengths, i) > 0.0:
+                size = max(size, limit / load(lengths, i))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
@@ -157,8 +162,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
-    ending = False
-    rounds, going, exchanged = 0, 1.0, False
+    rounds, going, exchanged, ending = 0, 1.0, False, False
     while going != 0.0 and rounds < last:
         rounds += 1
         for i in range(m):
@@ -251,8 +255,10 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 elif relaxed:
                     relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
                     relaxed, ending, change = False, True, m
-                else:
+                elif length <= LONGEST * size:
                     going = 0.0
+                else:
+                    rounds = last
         if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls = 0, -1, False, 0
@@ -270,8 +276,8 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL:
                 store(held, i, FREE)
         begin = load_int(ends, k)
-    for j in range(n):
-        store(x, j, load(point, j))
+    if attempt == 0 or length <= LONGEST * size:
+        copy_entries(point, n, x)
     store(verdict, 0, 1.0 * rounds)
     store(verdict, 1, going)
 
@@ -283,8 +289,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew with rows that differ by rounding and from other starts. Every other time limits are relaxed by
-    different amounts, until a solution is found: many limits that meet in one point, as at the tip of a friction cone, are then
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts. Every other time limits are relaxed
+    by different amounts, until a solution is found: many limits that meet in one point, as at the tip of a friction cone, are then
     met one by one (Charnes, "Optimality and degeneracy in linear programming", Econometrica 20, 1952)."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
