@@ -39,7 +39,7 @@ LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how ofte
 LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
 TURNED = 1e-12  # of an entry: by how much rows change if rounds run out, times the attempt
-FIRST_ROUNDS, ROUNDS, ATTEMPTS = 40, 80, 7  # rounds at first, and in as many attempts that follow
+FIRST_ROUNDS, ROUNDS, LAST_ROUNDS, ATTEMPTS = 40, 80, 300, 4  # rounds at first, then, and in the last of so many attempts
 SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much every other attempt relaxes limits; by how much they may be missed then
 
 
@@ -303,7 +303,8 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     while attempt <= ATTEMPTS and load(verdict, 1) != 0.0:
         rounds += load(verdict, 0)
         release(linear, before)
-        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, ROUNDS, x, held, multipliers,
+        most = ROUNDS if attempt < ATTEMPTS else LAST_ROUNDS
+        put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
                    verdict)  # fmt: skip
         attempt += 1
     store(verdict, 0, rounds + load(verdict, 0))
