@@ -21,7 +21,7 @@ from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDIN
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.linkages.closure import plan_for
 from freeflyer.sim.ground import make_problem, touching_points
-from freeflyer_papers.hopping.settings import EXPERIMENTS, make_record, table_of
+from freeflyer_papers.hopping.settings import EXPERIMENTS, make_records, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 from kernel_samples import Subject, subject, takes, tree
@@ -133,7 +133,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         settings = EXPERIMENTS["revolute-V"].settings
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
-        made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
+        made.inputs[0][:] = make_records(model, settings, model.keyframes["start"][None], 0.1 * rng.standard_normal((1, 4)), 1.0)
         found.append(made)
     measured = ff.estimation.sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q

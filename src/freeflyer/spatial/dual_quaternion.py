@@ -5,7 +5,8 @@ pure one (both w zero) is a twist, angular velocity in the primary and linear ve
 primary and torque in the dual part: in both, the part that does not depend on the point of reference comes first. Numbers in
 brackets are the equations of "Dynamics of Mobile Manipulators using Dual Quaternion Algebra", which writes x_AB with A above and
 B below, and whose vec8 puts each w first: `to_vec8`, `from_vec8`. So does the library DQ Robotics, whose twists and wrenches have
-our parts in our order (its vec6 is `to_vec6`), and whose xi in x' = xi x / 2 is "world" here.
+our parts in our order (its vec6 is `to_vec6`), whose xi in x' = xi x / 2 is "world" here, and whose log and exp are
+`decomposed_log` and `decomposed_exp`.
 
 InputError: for others than unit ones (within 1e-6) and pure ones (both w zero within 1e-6, times the largest entry if that is
 above 1) where these are needed, wrong shapes, NaN and infinities."""
@@ -214,10 +215,11 @@ def assemble(primary: np.ndarray, dual: np.ndarray) -> np.ndarray:
 TABLE = product(np.eye(8)[:, None], np.eye(8)[None])  # (i, j): the product of basis elements i and j
 
 __all__ = [
-    "adjoint", "adjoint_rate", "conjugate", "cross", "dual_conjugate", "exp", "from_pose", "from_position_quaternion",
-    "from_screw_parameters", "from_twist", "from_vec6", "from_vec8", "from_wrench", "hamilton_left", "hamilton_right",
-    "inner", "log", "multiply", "norm", "normalize", "power", "rate_from_twist", "sclerp", "screw_parameters", "to_pose",
-    "to_position_quaternion", "to_twist", "to_vec6", "to_vec8"]
+    "adjoint", "adjoint_rate", "conjugate", "cross", "decomposed_exp", "decomposed_log", "dual_conjugate", "exp",
+    "from_pose", "from_position_quaternion", "from_screw_parameters", "from_twist", "from_vec6", "from_vec8",
+    "from_wrench", "hamilton_left", "hamilton_right", "inner", "log", "multiply", "norm", "normalize", "power",
+    "rate_from_twist", "sclerp", "screw_parameters", "to_pose", "to_position_quaternion", "to_twist", "to_vec6",
+    "to_vec8"]
 
 MIN_SCREW_ANGLE = 1e-100  # rad and m: less is no turn, and no shift
 ROUNDING = 16.0 * np.finfo(float).eps  # of a shift: less across the line is none
@@ -320,6 +322,25 @@ def from_screw_parameters(angle: ArrayLike, translation: ArrayLike, direction: A
     ck.vanishing("moment . direction", np.abs(dot(l, m)), scale, "0: the moment of a line is point x direction")
     t, d = t[..., None], d[..., None]
     return exp(0.5 * assemble(t * l, d * l + t * m))
+
+
+def decomposed_log(x: ArrayLike) -> np.ndarray:
+    """Half the rotation vector and half the position, w / 2 + eps p / 2, the log of DQ Robotics; (..., 8), pure.
+
+    It is no logarithm of the group, and half of it no half of the way: for that, `log` and `sclerp`. x and -x differ: the angle
+    is that of x itself, 0 to 2 pi."""
+    p, r = to_position_quaternion(x)
+    sine = np.linalg.norm(r[..., :3], axis=-1)
+    half = np.arctan2(sine, r[..., 3])
+    axis = np.where((sine > 0.0)[..., None], r[..., :3] / np.where(sine > 0.0, sine, 1.0)[..., None], [0.0, 0.0, 1.0])
+    w = half[..., None] * axis  # -1 is a whole turn about z, as in DQ Robotics
+    return assemble(w, 0.5 * p)
+
+
+def decomposed_exp(h: ArrayLike) -> np.ndarray:
+    """Pose r + eps d r of h = u + eps d, r = cos |u| + sin |u| u / |u|: the inverse of `decomposed_log`; (..., 8), unit."""
+    h = pure("h", h)
+    return from_position_quaternion(2.0 * h[..., 4:7], quaternion.exp(2.0 * h[..., :3]))
 
 
 def sclerp(x0: ArrayLike, x1: ArrayLike, t: ArrayLike) -> np.ndarray:
