@@ -188,7 +188,7 @@ def test_condition_detects_a_single_row_that_folds():
 
 @pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
 def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
-    from freeflyer.linkages.refusals import slides
+    from freeflyer.model import slides
     from freeflyer.linkages.rows import constraint_jacobian
 
     model = ff.load(models_folder / robot)

@@ -12,12 +12,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import frozen_numbers, set_fields
-from freeflyer.control.inputs import joint_coordinates, sliding_coordinates, velocity_places
+from freeflyer.control.inputs import joint_coordinates, velocity_places
 from freeflyer.control.tasks import MOTION, Piece, Task
 from freeflyer.dynamics import centroidal, difference, frame_bias_acceleration, frame_jacobian, frame_pose
 from freeflyer.errors import InputError
 from freeflyer.kernels.control.layout import CENTER, FRAME, MOMENTUM, POSTURE
-from freeflyer.model import Model, check_shape, finite_row, frozen_array
+from freeflyer.model import Model, check_shape, finite_row, frozen_array, slides
 from freeflyer.spatial import quaternion
 from freeflyer.tolerances import UNIT_TOLERANCE
 
@@ -177,7 +177,7 @@ class PostureTask(Task):
         return np.zeros(len(joint_coordinates(model)))
 
     def angles(self, model: Model) -> np.ndarray:
-        return ~sliding_coordinates(model)[joint_coordinates(model)]
+        return ~slides(model)[joint_coordinates(model)]
 
     def piece(self, model: Model, frames: Mapping[str, int], columns: np.ndarray) -> Piece:
         weights = self.row_weights(len(joint_coordinates(model)))

@@ -14,7 +14,7 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.dynamics import frame_jacobian
 from freeflyer.errors import InputError, format_value, unknown_name
 from freeflyer.linkages.closing import has_loops
-from freeflyer.model import WORLD, Model, frozen_array, name_list, number, public, real_array, remembered, row
+from freeflyer.model import WORLD, Model, frozen_array, name_list, number, public, real_array, remembered, row, slides
 from freeflyer.tolerances import NAMED_SHARE
 
 DRAG = 0.016  # N m of torque per N of thrust: a propeller of some 25 cm
@@ -197,15 +197,9 @@ def coordinate_names(model: Model, chosen: Any = slice(None)) -> tuple[str, ...]
     return tuple([names[i] for i in velocity_places(model)[chosen]])
 
 
-def sliding_coordinates(model: Model) -> np.ndarray:
-    """Which velocities (nv,) are those of lengths, m/s; others are rad/s."""
-    parts = [x for j in model.tree.joints for x in PARTS.get(j.kind, (j.kind,) * j.nv)]
-    return np.array([x == "prismatic" or x.endswith("translation") for x in parts], bool)[velocity_places(model)]
-
-
 def describe_forces(model: Model, forces: np.ndarray, least: float) -> str:
     """'base z translation 482 N, knee 12 N m': the entries of (nv,) above `least`, largest first."""
-    names, units = coordinate_names(model), np.where(sliding_coordinates(model), "N", "N m")
+    names, units = coordinate_names(model), np.where(slides(model), "N", "N m")
     order = [int(i) for i in np.argsort(-np.abs(forces)) if abs(forces[i]) > least]
     shown = [f"{names[i]} {forces[i]:.4g} {units[i]}" for i in order[: 2 * MAX_LISTED]]
     return ", ".join(shown) + (f" and {len(order) - 2 * MAX_LISTED} more" if len(order) > 2 * MAX_LISTED else "")

@@ -117,6 +117,7 @@ SET_DYNAMICS = entry("contacts.dynamics.set_dynamics", "qvv", VECTOR, *OF_SET, s
 SET_GRADIENT = entry("contacts.gradient.set_gradient", "qvv", *(MATRIX,) * 3, *(("table 1", "nv"),) * 3, ("table 3",),
     square=True, table=SETS, one_by_one=True)
 SET_IMPACT = entry("contacts.dynamics.set_impact", "qv", VECTOR, *OF_SET, square=True, table=SETS)
+SET_RESIDUAL = entry("contacts.projection.set_residual", "qs", ("table 1",), square=True, table=SETS)
 SET_PROJECTION = entry("contacts.projection.set_projection", "qvs", ("nq",), VECTOR, (1,), ("table 3",), square=True, table=SETS)
 SOLVE_SYSTEM = entry("contacts.solve.solve_system", "m", ("table 1",), ("table 2",), ("table 3",), square=True, table=SYSTEMS)
 

@@ -18,7 +18,7 @@ from freeflyer.errors import LinkageError
 from freeflyer.kernels.linkages.blocks import OPEN_GAP, REDUNDANT_GAP
 from freeflyer.kernels.math.dense import GENERAL_PIVOT
 from freeflyer.linkages.rows import constraint_loops, constraint_names, constraints, row_directions, structure
-from freeflyer.model import Model
+from freeflyer.model import Model, slides
 from freeflyer.tolerances import FACTOR_RANK_RATIO
 
 
@@ -168,15 +168,6 @@ def smallest_values(A: np.ndarray) -> np.ndarray:
         lengths = np.linalg.norm(A, axis=axis, keepdims=True)
         A = A / np.where(lengths > 0.0, lengths, 1.0)
     return np.asarray(np.linalg.svd(A, compute_uv=False)[..., -1])
-
-
-def slides(model: Model) -> np.ndarray:
-    """(nv,) bool: the velocity coordinates in m/s; the others are in rad/s."""
-    found = np.zeros(model.nv, bool)
-    counts = {"prismatic": 1, "cylindrical": 1, "planar": 2, "free": 3}
-    for joint in model.joints:
-        found[joint.iv : joint.iv + counts.get(joint.kind, 0)] = True
-    return found
 
 
 def linear_rows(model: Model) -> np.ndarray:

@@ -2,7 +2,7 @@
 
 from .build import compile_description as compile_description, recompile as recompile
 from .configuration import (
-    neutral as neutral, random_configuration as random_configuration, reference_posture as reference_posture,
+    neutral as neutral, random_configuration as random_configuration, reference_posture as reference_posture, slides as slides,
 )
 from .description import (
     Description as Description, Inertia as Inertia, JOINT_KINDS as JOINT_KINDS, Joint as Joint, Keyframe as Keyframe, Link as

@@ -17,6 +17,7 @@ from freeflyer.tolerances import MIN_QUATERNION_LENGTH, UNLIMITED_POSITION
 
 BENT = 0.3  # rad, m: of a joint, from the neutral posture
 ANGLE, STROKE = np.pi, 1.0  # rad, m: where a joint has no limits
+SLIDES = {"prismatic": 1, "cylindrical": 1, "planar": 2, "free": 3}  # how many first coordinates of a joint are lengths
 
 
 @public
@@ -57,9 +58,14 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
 def _coordinates(model: Model, joint: JointInfo) -> Iterator[tuple[int, float, float]]:
     """(place in q, lowest, highest) of each coordinate of a joint without quaternion."""
     for k in range(joint.nv):
-        slides = joint.kind == "prismatic" or (joint.kind == "cylindrical" and k == 0) or (joint.kind == "planar" and k < 2)
         limits = model.position_lower[joint.iv + k], model.position_upper[joint.iv + k]
-        yield joint.iq + k, *_range(*limits, STROKE if slides else ANGLE)
+        yield joint.iq + k, *_range(*limits, STROKE if k < SLIDES.get(joint.kind, 0) else ANGLE)
+
+
+def slides(model: Model) -> np.ndarray:
+    """(nv,) bool: the velocity coordinates of a tree, or of a closed model, in m/s; the others are in rad/s."""
+    found = np.array([k < SLIDES.get(j.kind, 0) for j in model.tree.joints for k in range(j.nv)], bool)
+    return found[model.reduction.split.independent] if model.reduction else found
 
 
 def _range(low: float, high: float, span: float) -> tuple[float, float]:

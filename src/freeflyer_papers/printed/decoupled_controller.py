@@ -16,8 +16,7 @@ from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError
 from freeflyer.model import SMALLEST, Model, instance, one_row, shaped
-
-ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
+from freeflyer.model.validate import ONE_DOF
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,10 +47,10 @@ class DecoupledController:
         instance("model", self.model, Model)
         owners = coordinate_owners(self.model)[6:]
         kinds = {j.name: j.kind for j in self.model.tree.joints}
-        wrong = [name for name in owners if kinds[name] not in ONE_COORDINATE]
+        wrong = [name for name in owners if kinds[name] not in ONE_DOF]
         if wrong:
             raise InputError(f"joint {wrong[0]!r} is {kinds[wrong[0]]}: this controller is for joints of one coordinate, "
-                f"{', '.join(ONE_COORDINATE)}", joint=wrong[0])  # fmt: skip
+                f"{', '.join(ONE_DOF)}", joint=wrong[0])  # fmt: skip
         set_numbers(self, external_bandwidth=SMALLEST, internal_bandwidth=SMALLEST)
         set_fields(self, spin=shaped("spin", self.spin, (3,)))
         q, v = self.model.neutral, self.model._zero

@@ -13,16 +13,14 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
-from freeflyer.contacts.sets.tables import Table, loops_of, make_table, surface_points
-from freeflyer.contacts.wrenches import orthogonal_pair
-from freeflyer.dynamics import difference, frame_pose, motion, velocity_map
+from freeflyer.contacts.sets.tables import Table, loops_of, make_table
+from freeflyer.dynamics import frame_pose, motion, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
-from freeflyer.linkages.rows import DIRECTIONS, constraint_names, constraint_residual
+from freeflyer.linkages.rows import DIRECTIONS, constraint_names
 from freeflyer.model import Model, finite_row, frozen_array, instance, instances, public, row, true_or_false
-from freeflyer.spatial.quaternion import rotation_vector
 from freeflyer.tolerances import MIN_AXIS_SINE
 
 
@@ -73,30 +71,6 @@ def _no_held_pose(name: str) -> InputError:
     return InputError(
         f"{name!r} is held nowhere in particular: anchor the set, constraints.anchored(q), or give the contact a pose, at=X",
         name=name)
-
-
-def _contact_residual(constraints: ConstraintSet, contact: Contact, q: np.ndarray) -> np.ndarray:
-    if contact.at is None:
-        raise _no_held_pose(contact.name)
-    X = frame_pose(constraints.model, q, contact.frame)
-    R, back, S = X[..., :3, :3], np.swapaxes(X[..., :3, :3], -1, -2), contact.at[..., :3, :3]
-    points = surface_points(constraints.model.tree, contact)
-    middle = np.zeros(3) if contact.kind == "surface" else points.mean(axis=0)
-    way = X[..., :3, 3] + R @ middle - (contact.at[..., :3, 3] + S @ middle)
-    linear = (back @ way[..., None])[..., 0]
-    if contact.kind == "point":
-        return linear
-    if contact.kind == "surface":
-        turn = rotation_vector(np.swapaxes(S, -1, -2) @ R)
-        return np.concatenate([linear, turn], axis=-1)
-    d = points[1] - points[0]
-    d = d / np.linalg.norm(d)
-    held = (back @ (S @ d)[..., None])[..., 0]  # where the line was, in the frame's axes
-    axis, cosine = np.cross(held, d), held @ d
-    sine = np.linalg.norm(axis, axis=-1)
-    angle = np.arctan2(sine, cosine)
-    turn = axis * np.where(sine > 1e-9, angle / np.where(sine > 1e-9, sine, 1.0), 1.0)[..., None]
-    return np.concatenate([linear, turn @ orthogonal_pair(d).T], axis=-1)
 
 
 ROWS = {"point": DIRECTIONS[:3], "line": (*DIRECTIONS[:3], "first turn", "second turn"), "surface": DIRECTIONS}
@@ -254,17 +228,10 @@ class ConstraintSet:
         q (..., nq). Angular rows of a surface are the rotation vector, those of a line that of the shortest turn of the line.
         Errors: InputError for contacts and locks that are held nowhere (`anchored(q)`, or `at=` a pose), and for rolling bodies,
         whose rows have no residual."""
-        model, parts = self.model, []
-        q = row(model, "q", q, "q")
         refuse_rolling(self)
-        if self.loop_names:
-            parts.append(constraint_residual(model, q)[..., loops_of(model).rows])
-        if self.locks:
-            if self.posture is None:
-                raise _no_held_pose(self.locks[0])
-            parts.append(difference(model.tree, self.posture, q)[..., list(self.coordinates)])
-        parts += [_contact_residual(self, c, q) for c in self.contacts]
-        return np.concatenate(parts, axis=-1) if parts else np.zeros((*q.shape[:-1], 0))
+        held = self.on_tree
+        left = run_set(E.SET_RESIDUAL, held, (row(self.model, "q", q, "q"), held.anchors), ("q", "anchors"))
+        return left[..., len(held.loop_names) - len(self.loop_names) :]
 
 
 def refuse_rolling(constraints: ConstraintSet) -> None:

@@ -21,7 +21,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.model.poses import position
 from freeflyer.kernels.tree.all_terms import areas_workspace
 from freeflyer.kernels.tree.frames import body_motions, frame_in_world
-from freeflyer.kernels.tree.kinematics import kinematics
+from freeflyer.kernels.tree.kinematics import kinematics, kinematics_workspace
 
 STEPS = 40
 TOLERANCE, LONGEST = 1e-10, 0.3  # m and rad: what counts as held; that a coordinate moves in one step
@@ -76,6 +76,14 @@ def put_gaps(topology, parameters, q, work, settings, gaps):
         if item_int(topology, n, ITEM_KIND) == HELD:
             put_contact_gaps(topology, parameters, work, settings, n, gaps)
     return largest_square(gaps, table_int(topology, N_SET_ROWS), 0.0)
+
+
+def set_residual(topology, parameters, q, settings, residual):
+    """residual (r,): by how far the public rows have left; zero of what rolls."""
+    rows = table_int(topology, N_SET_ROWS)
+    gaps = workspace(q, rows + 1)
+    put_gaps(topology, parameters, q, kinematics_workspace(topology, parameters, q, 0), settings, gaps)
+    copy_entries(gaps, rows, residual)
 
 
 @kernel

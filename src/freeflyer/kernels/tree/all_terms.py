@@ -6,14 +6,14 @@ once: poses, motions of bodies, inertias of subtrees and columns. Columns and fo
 from freeflyer.kernels.backend import LANES, kernel, load, load_int, store, zero_entries
 from freeflyer.kernels.math.algebra import add, cross, load3, rotate_back, scale, store3, subtract
 from freeflyer.kernels.math.spatial import (
-    accumulate_spatial, load_spatial, shift_force_back, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
+    accumulate_spatial, load_spatial, spatial_dot, spatial_subtract, store_spatial, strided_spatial,
 )
 from freeflyer.kernels.model.access import body_floats
 from freeflyer.kernels.model.joints.armature import add_armature_forces
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import position, root_position
-from freeflyer.kernels.tree.centroidal import add_momentum, com_of, total_mass, tree_offset
+from freeflyer.kernels.tree.centroidal import add_momentum, com_of, put_momentum_matrix, total_mass, tree_offset
 from freeflyer.kernels.tree.columns import column_rows, inertia_of, inertia_tiles
 from freeflyer.kernels.tree.frames import (
     BODY, MOTION_SIZE, WORLD, body_motions, expressed_motion, frame_in_world, motions_workspace, point_motion, put_pose,
@@ -74,21 +74,6 @@ def put_forces(topology, parameters, v, g, work, inertias, S, forces, both):
             store(both, j, load(both, j) + spatial_dot(s, spatial_subtract(own, weight)))
 
 
-def put_momentum_matrix(topology, parameters, work, F, centre, A, Jc):
-    """Centroidal momentum matrix, and the Jacobian of the centre of mass, its first three rows by the mass."""
-    nv, stride, share = load_int(topology, N_V), load_int(topology, COLUMN_ROW), 1.0 / total_mass(parameters)
-    zero_entries(A, 6 * nv)
-    apart = zeros(centre[0])
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        apart = tree_offset(topology, work, i, apart)
-        x = subtract(apart, centre)
-        for c in range(*column_range(topology, i)):
-            p, k = shift_force_back(strided_spatial(work, F + c, stride), x)
-            add_column(A, nv, coordinate(topology, c), p, k)
-    for k in range(3 * nv):
-        store(Jc, k, share * load(A, k))
-
-
 def put_frame(topology, parameters, work, S, k, expressed, poses, motions, jacobians):
     """Pose, velocity, bias acceleration and Jacobian of frame k of the table."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
@@ -123,7 +108,10 @@ def all_terms(topology, parameters, q, v, gravity, expressed, M, forces, A, Jc, 
     put_mass_matrix(topology, parameters, work, S, F, M)
     centre = put_centroidal(topology, parameters, work, own, centroidal)
     put_forces(topology, parameters, v, load3(gravity, 0), work, inertias, S, own, forces)
-    put_momentum_matrix(topology, parameters, work, F, centre, A, Jc)
+    put_momentum_matrix(topology, parameters, work, inertias, centre, A)
+    share = 1.0 / total_mass(parameters)
+    for k in range(3 * load_int(topology, N_V)):
+        store(Jc, k, share * load(A, k))
     count = wrench_count(topology)
     zero_entries(jacobians, 6 * load_int(topology, N_V) * count)
     for k in range(count):

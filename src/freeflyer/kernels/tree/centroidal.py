@@ -58,20 +58,17 @@ def com_of(topology, parameters, work):
     return scale(1.0 / total_mass(parameters), moment_of(topology, parameters, work))
 
 
-def momentum_matrix(topology, parameters, q, A):
-    """A (6, nv): A v is the momentum about the centre of mass."""
-    n, nv, composites = load_int(topology, N_BODIES), load_int(topology, N_V), load_int(topology, FREE_AT)
-    work = kinematics_workspace(topology, parameters, q, inertia_tiles(topology))
-    subtree_inertias(topology, parameters, work, composites)
-    c = com_of(topology, parameters, work)
+def put_momentum_matrix(topology, parameters, work, composites, centre, A):
+    """A (6, nv): A v is the momentum about the centre of mass, from inertias of subtrees."""
+    nv = load_int(topology, N_V)
     shared = load_int(topology, N_COLUMNS) != nv
     if shared:
         zero_entries(A, 6 * nv)
-    apart = zeros(c[0])
-    for i in range(1, n + 1):
+    apart = zeros(centre[0])
+    for i in range(1, load_int(topology, N_BODIES) + 1):
         m = load(parameters, body_floats(i) + SUBTREE_MASS)
         apart = tree_offset(topology, work, i, apart)
-        x = subtract(apart, c)  # the root body's origin from the CoM
+        x = subtract(apart, centre)  # the root body's origin from the centre of mass
         h, I = inertia_of(work, composites, i)
         for k in range(*column_range(topology, i)):
             F = shift_force_back(inertia_times(m, h, I, root_direction(topology, work, i, k)), x)
@@ -79,6 +76,13 @@ def momentum_matrix(topology, parameters, q, A):
                 add_column(A, nv, coordinate(topology, k), F[0], F[1])
             else:
                 put_column(A, 0, nv, k, F)
+
+
+def momentum_matrix(topology, parameters, q, A):
+    """A (6, nv): A v is the momentum about the centre of mass."""
+    composites, work = load_int(topology, FREE_AT), kinematics_workspace(topology, parameters, q, inertia_tiles(topology))
+    subtree_inertias(topology, parameters, work, composites)
+    put_momentum_matrix(topology, parameters, work, composites, com_of(topology, parameters, work), A)
 
 
 def world_inertia_times(R, I, w):

@@ -13,10 +13,10 @@ from freeflyer.model.inputs import check_configuration
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.states.matching import Matching, Places
 from freeflyer.model.states.velocities import Block
+from freeflyer.model.validate import ONE_DOF
 from freeflyer.spatial import se3
 
 ADVICE = "Load the same file in both, with the same base and the same joints locked"
-ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical")
 SEVERAL_COORDINATES = ("cylindrical", "universal", "planar")
 
 
@@ -65,7 +65,7 @@ def _check_kind(model: Model, joint: JointInfo, theirs: Any, name: str, what: st
     sizes = nq, nv = theirs.nq, theirs.nv
     known = {"planar": ("JointModelPlanar",), "spherical": ("JointModelSpherical",), "free": ("JointModelFreeFlyer",)}
     several = joint.kind in SEVERAL_COORDINATES and sizes == (joint.nq, joint.nv)
-    if joint.mimic is not None or joint.kind in ONE_COORDINATE:
+    if joint.mimic is not None or joint.kind in ONE_DOF:
         same = sizes in ((1, 1), (2, 1))
     else:
         same = what in known.get(joint.kind, ()) or (several and what in ("JointModelComposite", "JointModelUniversal"))
