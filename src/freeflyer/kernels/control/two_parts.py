@@ -83,8 +83,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
                  alpha, F):  # fmt: skip
     """alpha (n,) and F (k,): tasks (t, n) with aims and weights (t,), the last `squares` rows the last level; contacts (k, n).
     topology: the table of the split. Whether nothing was found, all levels are met, or the last one is not (NOT_SPLIT, ...)."""
-    p, u, r, d = (table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED),
-                  table_int(topology, N_FREE_ROWS))  # fmt: skip
+    p, u, r, d = tuple(table_int(topology, of) for of in (N_KEPT, N_LOOSE, N_COMPRESSED, N_FREE_ROWS))
     N, met = p + r, t - squares
     metric, sloped, fixed = workspace(linear, N * N + 8), workspace(linear, N + 8), workspace(linear, k * N + 8)
     rows, A, own = workspace(linear, t * N + 8), workspace(linear, r * u + 8), workspace(linear, u * u + 8)
