@@ -310,10 +310,6 @@ def scatter(packs, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, 0, False)
 
 
-def scatter_picked(packs, places, n, rows, first, stop):
-    return transfer(rows, n, first, stop, packs, False, places, True)
-
-
 def mirrored(U, L, n, stride, M):
     """M (n, n): on and above the diagonal from U, below it from L transposed; rows of U and L are `stride` numbers each."""
     if row_step(M) > 1:

@@ -29,7 +29,6 @@ from freeflyer.kernels.tree.rnea import rnea
 
 N_MEASURED, MEASURED = 0, 1  # measured: header, lists
 ALPHA, BETA, STEP = 0, 1, 2  # gains
-CORRECTED, RATE = 0, 1  # columns of velocities: with the corrections that close loops and follow encoders, and without
 OUT_OF_LIMITS = -0.5  # instead of a ratio of pivots: a measurement is beyond its limits
 
 

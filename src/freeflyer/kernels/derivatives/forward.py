@@ -5,7 +5,11 @@ written from beginning to end, zeros included: memory takes one stream of stores
 
 Derivatives of forward dynamics are those of inverse dynamics at the acceleration that tau gives, times -M^-1. From M(q) a + bias(q,
 v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are solved for both matrices and
-for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1."""
+for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
+
+Last, the equations of motion linearised on the group, in one piece (geometric linearisation paper): x = [eta; dv] with q (+) eta
+and v + dv. eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the derivatives of forward
+dynamics."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
@@ -18,8 +22,10 @@ from freeflyer.kernels.derivatives.inverse import (
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
+from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
 from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
@@ -181,3 +187,26 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a; wrenches are held fixed as they are expressed."""
     solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+
+
+@kernel
+def kinematic_rows(topology, v, at, A, B):
+    """The upper halves of A and B: 0 or -ad(v), 1; 0. v lies from `at` on."""
+    nv = load_int(topology, N_V)
+    width = 2 * nv
+    zero_entries(A, width * nv)
+    zero_entries(B, nv * nv)
+    for j in range(nv):
+        store(A, width * j + nv + j, 1.0)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        j = load_int(topology, body_ints(i) + FIRST_V)
+        subtract_bracket_matrix(topology, i, v, at, A, width * j + j, width)
+
+
+@kernel
+def linear_matrices(topology, parameters, table, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) about a state, from its tables."""
+    nv = load_int(topology, N_V)
+    kinematic_rows(topology, table, inverse_size(topology), A, B)
+    at = 2 * nv * nv
+    solved_matrices(topology, table, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
