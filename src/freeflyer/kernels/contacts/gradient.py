@@ -18,7 +18,9 @@ from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, areas, finish_table, more_than_kinematics, motions_and_forces, table_size,
 )
-from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
+from freeflyer.kernels.derivatives.solved_rows import (
+    add_three_rows, inward, outward, put_row, put_three_rows, solved_width, three_rows,
+)
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
@@ -112,21 +114,6 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
                 store(by_v, to, load(by_v, to) + load(V, width * i + c))
 
 
-def three_rows(matrices, at, step):
-    """Three row scalars of each matrix."""
-    return tuple(rows3(A, at, step) for A in matrices)
-
-
-def put_three_rows(matrices, at, step, x):
-    for A, a in zip(matrices, x):
-        store_rows(A, at, step, a)
-
-
-def add_three_rows(x, factors, matrices, at, step):
-    """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
-    return tuple(add_scaled(a, s, rows3(A, at, step)) for a, s, A in zip(x, factors, matrices))
-
-
 @kernel
 def put_right_sides(topology, L, X, width, given, sides, length):
     """Right sides of the equations of y_q, y_v and y_tau, in place of b_q and b_v; given: Y of q, v and tau."""
@@ -140,8 +127,8 @@ def put_right_sides(topology, L, X, width, given, sides, length):
                 k = load_int(topology, path + n)
                 s = load(L, (stride + 1) * k) * load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    x = add_three_rows(x, (s, s, -1.0 * s), given, length * k + j, step)
-            put_three_rows(sides, at, step, x)
+                    x = add_three_rows(x, (s, s, -1.0 * s), given, length * k + j)
+            put_three_rows(sides, at, x)
 
 
 @kernel
@@ -152,17 +139,17 @@ def solve_right_sides(G, rows, width, flags, sides, length):
         store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
     for j in range(0, length, 3 * step):
         for i in range(rows):
-            x = three_rows(sides, length * i + j, step)
+            x = three_rows(sides, length * i + j)
             for c in range(i):
                 s = -1.0 * load(inverses, c) * load(G, width * c + i)
-                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
-            put_three_rows(sides, length * i + j, step, x)
+                x = add_three_rows(x, (s, s, s), sides, length * c + j)
+            put_three_rows(sides, length * i + j, x)
         for i in range(rows - 1, -1, -1):
-            x, d = three_rows(sides, length * i + j, step), load(inverses, i)
+            x, d = three_rows(sides, length * i + j), load(inverses, i)
             for c in range(i + 1, rows):
                 s = -1.0 * load(G, width * i + c)
-                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
-            put_three_rows(sides, length * i + j, step, tuple(scale(d, a) for a in x))
+                x = add_three_rows(x, (s, s, s), sides, length * c + j)
+            put_three_rows(sides, length * i + j, tuple(scale(d, a) for a in x))
 
 
 @kernel
@@ -173,12 +160,12 @@ def subtract_reactions(topology, X, width, given, sides, length):
     for n in range(count):
         k = load_int(topology, path + n)
         for j in range(0, length, 3 * step):
-            x = three_rows(given, length * k + j, step)
+            x = three_rows(given, length * k + j)
             for i in range(rows):
                 s = load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    x = add_three_rows(x, (-1.0 * s, -1.0 * s, s), sides, length * i + j, step)
-            put_three_rows(given, length * k + j, step, x)
+                    x = add_three_rows(x, (-1.0 * s, -1.0 * s, s), sides, length * i + j)
+            put_three_rows(given, length * k + j, x)
 
 
 @kernel
