@@ -3,7 +3,7 @@
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
 minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
-from freeflyer.kernels.backend import LANES, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
+from freeflyer.kernels.backend import LANES, from_entry, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, store_entries, sym_apply,
 )
@@ -93,9 +93,9 @@ def kinetic_energy(topology, parameters, q, v, T):
 MOMENT_SIZE = 3  # first moment of a subtree's mass at its root body's origin
 
 
-def forces_under(topology, parameters, q, g, tau):
-    """tau (nv,) that holds the robot at rest under gravity g."""
-    n, moments = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
+def given_gravity(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
+    n, moments, g = load_int(topology, N_BODIES), load_int(topology, FREE_AT), load3(g, 0)
     work = kinematics_workspace(topology, parameters, q, MOMENT_SIZE * (load_int(topology, SINES_AT) + LANES))
     for i in range(0, n + 1, row_step(work)):
         m, c = tile_mass(topology, parameters, work, i)
@@ -115,9 +115,4 @@ def forces_under(topology, parameters, q, g, tau):
 
 def gravity(topology, parameters, q, tau):
     """tau (nv,) that holds the robot at rest."""
-    forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
-
-
-def given_gravity(topology, parameters, q, g, tau):
-    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
-    forces_under(topology, parameters, q, load3(g, 0), tau)
+    given_gravity(topology, parameters, q, from_entry(parameters, GRAVITY), tau)
