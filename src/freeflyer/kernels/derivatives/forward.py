@@ -17,7 +17,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, more_than_kinematics, motions_and_forces, put_held, put_momenta, subtree_forces,
+    finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
 )
 from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
@@ -141,7 +141,8 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     remaining_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
-    put_momenta(topology, work, table)
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        momentum_rows(topology, work, table, c)
     put_factor(topology, parameters, table, S * stride, F * stride, a, L)
     solve(topology, L, x)
     accelerations(topology, work, x, g)

@@ -187,13 +187,6 @@ def momentum_rows(topology, work, table, c):
     return loads, s
 
 
-@kernel
-def put_momenta(topology, work, table):
-    """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
-    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
-        momentum_rows(topology, work, table, c)
-
-
 def column_changes(topology, work, c, loads, s):
     """(X, Y, T, what S_j meets in dq and in dv) of columns c, c + 1, ... with these loads and motions."""
     (_, moving, _, _, forces, _), n, (m, h, I, p, K) = areas(topology), load_int(topology, N_COLUMNS), loads

@@ -3,7 +3,7 @@
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
 minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
-from freeflyer.kernels.backend import LANES, from_entry, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
+from freeflyer.kernels.backend import LANES, from_entry, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, store_entries, sym_apply,
 )
@@ -23,17 +23,9 @@ LINEAR, ANGULAR = 0, 3
 
 
 def total_moment(topology, parameters, q):
-    """First moment of mass of all moving bodies about the world's origin."""
-    moments = 3 * joint_row(topology)
-    work = workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1))
-    gather_moments(topology, parameters, q, work, moments)
-    return load3(work, moments)
-
-
-@kernel
-def gather_moments(topology, parameters, q, work, moments):
-    """Writes first moments of mass of all subtrees, at their own origins, that of the world first."""
-    n = load_int(topology, N_BODIES)
+    """First moment of mass of all moving bodies about the world's origin, from those of all subtrees at their own origins."""
+    n, moments = load_int(topology, N_BODIES), 3 * joint_row(topology)
+    work = workspace(q, moments + 3 * (n + 1))
     joint_angles(topology, parameters, q, work)
     store3(work, moments, ZERO)
     for i in range(1, n + 1):
@@ -44,6 +36,7 @@ def gather_moments(topology, parameters, q, work, moments):
         h = load3(work, moments + 3 * i)
         (h,), r = to_parent(joint, parameters, q, (h,)), origin(joint, parameters, q)
         accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
+    return load3(work, moments)
 
 
 def com(topology, parameters, q, c):
