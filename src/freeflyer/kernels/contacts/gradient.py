@@ -52,14 +52,6 @@ def subtract_item_forces(topology, parameters, work, items, forces):
             i = parent_of(topology, i)
 
 
-def put_set_table(topology, parameters, v, a, work, items, table):
-    """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
-    _, _, _, _, forces, _ = areas(topology)
-    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
-    subtract_item_forces(topology, parameters, work, items, forces)
-    finish_table(topology, parameters, v, work, table)
-
-
 @kernel
 def put_item_changes(topology, parameters, work, table, n, wrenches, numbers, by_q, by_v, width):
     """Rows of held item n, over columns: the power of its unit wrenches along derivatives of its frame's acceleration. numbers:
@@ -202,8 +194,10 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     found = workspace(q, table_int(topology, VERDICT_SIZE))
     normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
-    table = workspace(q, table_size(topology))
-    put_set_table(topology, parameters, v, a, work, items, table)
+    table, (_, _, _, _, forces, _) = workspace(q, table_size(topology)), areas(topology)
+    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
+    subtract_item_forces(topology, parameters, work, items, forces)
+    finish_table(topology, parameters, v, work, table)
     Q, V, E = tuple(workspace(q, nv * length) for _ in range(3))
     put_inverse_rows(topology, table, Q, V, length)
     inward(topology, L, Q, V, E, length)

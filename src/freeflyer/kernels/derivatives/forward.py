@@ -191,23 +191,14 @@ def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
 
 
 @kernel
-def kinematic_rows(topology, v, at, A, B):
-    """The upper halves of A and B: 0 or -ad(v), 1; 0. v lies from `at` on."""
-    nv = load_int(topology, N_V)
-    width = 2 * nv
+def linear_matrices(topology, parameters, table, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) about a state, from its tables. Their upper halves are 0 or -ad(v), 1; 0."""
+    nv, width = load_int(topology, N_V), 2 * load_int(topology, N_V)
     zero_entries(A, width * nv)
     zero_entries(B, nv * nv)
     for j in range(nv):
         store(A, width * j + nv + j, 1.0)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         j = load_int(topology, body_ints(i) + FIRST_V)
-        subtract_bracket_matrix(topology, i, v, at, A, width * j + j, width)
-
-
-@kernel
-def linear_matrices(topology, parameters, table, L, A, B):
-    """A (2 nv, 2 nv) and B (2 nv, nv) about a state, from its tables."""
-    nv = load_int(topology, N_V)
-    kinematic_rows(topology, table, inverse_size(topology), A, B)
-    at = 2 * nv * nv
-    solved_matrices(topology, table, L, A, at, A, at + nv, 2 * nv, B, nv * nv)
+        subtract_bracket_matrix(topology, i, table, inverse_size(topology), A, width * j + j, width)
+    solved_matrices(topology, table, L, A, width * nv, A, width * nv + nv, width, B, nv * nv)

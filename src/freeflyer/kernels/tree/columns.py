@@ -83,11 +83,6 @@ def inertia_of(work, to, i):
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
     root_inertias(topology, parameters, work, to)
-    gather_inertias(topology, work, to)
-
-
-def gather_inertias(topology, work, to):
-    """Inertias of bodies in tiles become those of subtrees."""
     step = row_step(work)
     for i in range(load_int(topology, N_BODIES), 0, -1):
         here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
