@@ -19,7 +19,7 @@ from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
     finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
 )
-from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
+from freeflyer.kernels.derivatives.solved_rows import inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.access import body_ints
@@ -170,9 +170,11 @@ def put_inverse_rows(topology, table, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
     put_coordinate_rows(topology, table, (Q, V), length, n == nv, load_int(topology, COLUMN_ROW))
-    if n == nv:
-        for out in (Q, V):
-            clear_behind(out, nv, row_width(table, n), length)
+    if n == nv:  # undefined values behind the rows could slow sums down
+        for i in range(nv):
+            for j in range(row_width(table, n), length, row_step(table)):
+                store_row(Q, length * i + j, 0.0)
+                store_row(V, length * i + j, 0.0)
 
 
 def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):

@@ -24,13 +24,6 @@ def strip_width(nv, step):
     return max(CACHE_NUMBERS // (3 * max(nv, 1)) // block, 1) * block
 
 
-def clear_behind(B, n, first, width):
-    """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
-    for at in range(0, n * width, width):
-        for j in range(first, width, row_step(B)):
-            store_row(B, at + j, 0.0)
-
-
 def three_rows(matrices, at):
     """Three row scalars of each matrix."""
     return tuple(rows3(A, at, row_step(A)) for A in matrices)

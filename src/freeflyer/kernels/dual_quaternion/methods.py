@@ -24,7 +24,7 @@ from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_a
 from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
-from freeflyer.kernels.tree.columns import condense, mirror
+from freeflyer.kernels.tree.columns import condense
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import body_pose
 
@@ -67,7 +67,9 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
-    mirror(inertias, n, width)
+    for i in range(n):
+        for j in range(i):
+            store(inertias, width * j + i, load(inertias, width * i + j))
     condense(topology, inertias, width, M, nv)
     condense(topology, rates, width, C, nv)
     add_armature_coriolis(topology, parameters, v, C)

@@ -54,13 +54,6 @@ def potential_energy_under(topology, parameters, q, g, U):
     store(U, 0, -dot(load3(g, 0), total_moment(topology, parameters, q)))
 
 
-def twice_kinetic(parameters, at, l, w):
-    """Of one body whose origin moves at l and that turns at w."""
-    m, h, J = load(parameters, at + MASS), load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
-    turning = (J[0] + J[3] + J[5]) * dot(w, w) - dot(w, sym_apply(J, w))
-    return m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning
-
-
 def kinetic_energy(topology, parameters, q, v, T):
     """T (1,): 1/2 v^T M v, armature included."""
     n, bodies = load_int(topology, N_BODIES), 3 * joint_row(topology)
@@ -77,7 +70,10 @@ def kinetic_energy(topology, parameters, q, v, T):
         l, w = to_child(joint, parameters, q, (l, w))
         w, l = acceleration_terms(joint, parameters, v, w, l)  # velocities add up as accelerations do
         store_entries(work, here, (*l, *w))
-        total = total + twice_kinetic(parameters, body_floats(i), l, w)
+        at = body_floats(i)
+        m, h, J = load(parameters, at + MASS), load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
+        turning = (J[0] + J[3] + J[5]) * dot(w, w) - dot(w, sym_apply(J, w))
+        total = total + (m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning)
     for j in range(load_int(topology, N_V)):
         total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
     store(T, 0, 0.5 * total)

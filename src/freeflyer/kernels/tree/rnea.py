@@ -114,15 +114,6 @@ def root_wrench(topology, parameters, work, wrenches, k, expressed):
     return wrench_from_root(topology, parameters, work, wrench_frame(topology, k), wrench, expressed)
 
 
-@kernel
-def subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, size):
-    """The forces (linear, angular) required by bodies, `size` apart from `forces` on, are reduced by the wrenches on them."""
-    for k in range(count):
-        i, F, _ = root_wrench(topology, parameters, work, wrenches, k, expressed)
-        if i > 0:
-            accumulate_spatial(work, forces + size * i, spatial_scale(-1.0, F))
-
-
 # of a body, in its axes: angular velocity and acceleration, acceleration of the origin, force and moment there; poses are
 # cheaper to compute again than to keep
 BODY_SIZE = 15
