@@ -11,7 +11,7 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4)."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
@@ -39,11 +39,10 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
     nv, n_rows, n = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(measured, N_MEASURED)
     for k in range(n):
         inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
-    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
+    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), zero_workspace(q, nv)
     constraints(topology, parameters, q, residual, J)
     for k in range(n_rows):
         store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
-    zero_entries(x, nv)
     zero_entries(v, nv)
     beta = load(gains, BETA)
     for i in range(n):
@@ -157,9 +156,7 @@ def answer_workspace(topology, tau, size, answer, quality):
     store(quality, 0, 0.0)
     fill(answer, table_int(topology, ANSWER), NAN)
     width = row_width(tau, size + 1)
-    work = workspace(tau, size * width)
-    zero_entries(work, size * width)
-    return work, width
+    return zero_workspace(tau, size * width), width
 
 
 def put_answer(topology, work, size, width, k, from_row, spread, resultant, answer, quality):

@@ -88,10 +88,7 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
     rows, n, stride = table_int(topology, N_SET_ROWS), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     direct, width, Q, V = n == load_int(topology, N_V), length, by_q, by_v
     if not direct:
-        width = stride
-        Q, V = workspace(table, rows * stride + 8), workspace(table, rows * stride + 8)
-        zero_entries(Q, rows * stride)
-        zero_entries(V, rows * stride)
+        width, Q, V = stride, zero_workspace(table, rows * stride + 8), zero_workspace(table, rows * stride + 8)
     zero_entries(by_q, rows * length)
     zero_entries(by_v, rows * length)
     numbers = workspace(table, 6 * ITEM_CHANGE)

@@ -8,7 +8,7 @@ are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace, zero_entries,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -92,8 +92,7 @@ def put_back(G, width, inverses, b, y, c, end):
 def put_least(G, rows, first, width, inverses, flags, b, y):
     """The least y in the rows from `first` on, where some of them depend on others."""
     n = rows - first
-    E, N, x = workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
-    zero_entries(E, n * n)
+    E, N, x = zero_workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
     for i in range(n):
         store(E, n * i + i, load(flags, FLAGS + first + i))
         for j in range(i + 1, n):

@@ -1,6 +1,6 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, row_width, sqrt, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, row_width, sqrt, store, zero_entries, zero_workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
@@ -35,8 +35,7 @@ def put_limits(source, at, count, i, shift, lower, upper, row):
 @kernel
 def put_turned_cone(parameters, at, count, kind, axes, item, A, N, row, column):
     """Rows C D of a cone of a point (D: the axes of the contact) or a line (D turns about the line)."""
-    width, turn = (3 if kind == OF_POINT else 5), workspace(axes, 32)
-    zero_entries(turn, width * width)
+    width, turn = (3 if kind == OF_POINT else 5), zero_workspace(axes, 32)
     normal = load3(axes, 9 * item + 6)
     if kind == OF_POINT:
         copy_entries(from_entry(axes, 9 * item), 9, turn)

@@ -13,7 +13,7 @@ dynamics."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace, zero_entries,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
@@ -134,9 +134,8 @@ def remaining_forces(topology, work, tau):
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
     """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
+    work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), zero_workspace(q, nv)
     x = workspace(q, nv)
-    zero_entries(a, nv)
     copy_entries(tau, nv, x)
     motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     remaining_forces(topology, work, x)

@@ -10,7 +10,7 @@ joint's velocity is that joint's own twist in the frame c_i, and the power of a 
 which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import (
-    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
@@ -60,11 +60,8 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
     width = row_width(q, n)
     work = workspace(q, jacobians_size(topology, q))
-    inertias, rates, weights = workspace(q, n * width), workspace(q, n * width), workspace(q, width)
+    inertias, rates, weights = zero_workspace(q, n * width), zero_workspace(q, n * width), zero_workspace(q, width)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
-    zero_entries(inertias, n * width)
-    zero_entries(rates, n * width)
-    zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
     for i in range(n):

@@ -50,8 +50,7 @@ def half_mass(topology, parameters, work, G):
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites, S, F, _, _ = areas(topology)
     column_rows(topology, parameters, work, composites, S, F)
-    products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
-    zero_entries(P, nu * pitch)
+    products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), zero_workspace(work, nu * pitch + LANES)
     step = row_step(work)
     for c in range(nc):
         end, s, j = last_column(topology, c) + 1, strided6(work, S + c, rows), coordinate(topology, c)

@@ -7,7 +7,7 @@ by factors would take longer, as each entry waits for the one before.
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row, workspace,
-    zero_entries,
+    zero_workspace,
 )
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
@@ -173,11 +173,10 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
     """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
     is returned. The last `polishing` steps polish what counts as none. A matrix serves as long as its conditions are those that y
     is next to, and residuals shrink."""
-    A, first, firm, none = workspace(G, rows * width + 8), limits + boxes, workspace(G, width + 8), workspace(G, rows + 8)
+    A, first, firm, none = workspace(G, rows * width + 8), limits + boxes, workspace(G, width + 8), zero_workspace(G, rows + 8)
     kinds, aims, places, turns = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, cones + 8)
     z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
     of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
-    zero_entries(none, rows)
     for k in range(rows):
         store(kinds, k, OPEN)
     copy_entries(y, rows, z)

@@ -42,8 +42,7 @@ def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
 def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
     """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    columns = workspace(G, nv * width + 8)
-    zero_entries(columns, nv * width)
+    columns = zero_workspace(G, nv * width + 8)
     if held > 0:
         zero_entries(G, own * width)
     for i in range(first):

@@ -147,9 +147,9 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
     record, rates, later = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1), workspace(q, 3 * points + 1)
     X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    asked, u, out, bounds = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, groups + 8)
-    sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), workspace(q, nv + 8)
-    closing, made, states = workspace(q, 8), workspace(parameters, groups + 8), pack_lanes(q)
+    asked, u, out, bounds = workspace(q, rows + 8), zero_workspace(q, rows), zero_workspace(q, rows), workspace(q, groups + 8)
+    sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), zero_workspace(q, nv + 8)
+    closing, made, states = workspace(q, 8), zero_workspace(parameters, groups + 8), pack_lanes(q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     put_factored_mass(topology, parameters, work, diagonal, L)
     put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
@@ -165,11 +165,7 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     some = put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking)
     for k in range(rows):
         store(asked, k, load(b, k) - load(asked, k))
-        store(u, k, 0.0)
-        store(out, k, 0.0)
     zero_entries(facts, FACTS)
-    zero_entries(made, groups)
-    zero_entries(w, nv)
     copy_entries(free, nv, v_next)
     store(closing, 0, like(h, 0.0 if held == 0 and all_below(some, 0.5) else 1.0))
     room = taken(q)
@@ -177,9 +173,8 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
         put_directions(topology, work, record, sides, L, roots, taking, X, made)
         for k in range(states):
             if load(as_numbers(closing), k) != 0.0:
-                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), as_numbers(X), as_numbers(b),
-                            as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
-                            as_numbers(facts))  # fmt: skip
+                arrays = settings, taking, X, b, gaps, bounds, y, u, out, facts
+                solve_state(topology, parameters, k, states, *tuple(as_numbers(x) for x in arrays))
             release(q, room)
         put_changes(topology, L, roots, X, made, y, v_next)
         for j in range(nv):
