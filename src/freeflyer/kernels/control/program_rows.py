@@ -1,6 +1,8 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, row_width, sqrt, store, zero_entries, zero_workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, put_sum, row_width, sqrt, store, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
@@ -120,8 +122,7 @@ def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, 
             else:
                 e = motor_coordinate(topology, c)
                 drift += x * load(h, e)
-                for j in range(n):
-                    store(A, at + j, load(A, at + j) + x * load(inertia, n * e + j))
+                put_sum(from_entry(A, at), x, from_entry(inertia, n * e), n, from_entry(A, at))
                 for j in range(k):
                     store(A, at + n + j, load(A, at + n + j) - x * load(mapped, nu * j + e))
         put_limits(numbers, given + count * width, count, i, drift, lower, upper, row + i)

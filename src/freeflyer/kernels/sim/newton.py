@@ -6,8 +6,8 @@ by factors would take longer, as each entry waits for the one before.
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row, workspace,
-    zero_workspace,
+    copy_entries, from_entry, integer, kernel, load, load_row, put_sum, release, row_step, store, store_row, taken, unit_row,
+    workspace, zero_workspace,
 )
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
@@ -149,8 +149,7 @@ def eliminate_two(A, width, n, c, d, starts, inverse):
 
 def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
     """y (rows,) becomes less by what the unknowns x stand for."""
-    for k in range(rows):
-        store(y, k, load(y, k) - load(x, k))
+    put_sum(y, -1.0, x, rows, y)
     for n in range(slid):
         k = integer(load(turns, n))
         e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, k), load(bounds, (k - first) // 3) * load(x, k + 2)

@@ -12,8 +12,8 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
-    sqrt, store, taken, workspace, zero_entries, zero_workspace,
+    all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, put_sum, release, row_width,
+    select_less, sqrt, store, taken, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -44,8 +44,7 @@ def put_rates(topology, parameters, q, v, tau, settings, L, rates):
     """rates (nv,): accelerations without contacts; of a floating body's origin those along axes that do not turn."""
     nv, zero = load_int(topology, N_V), zero_workspace(q, load_int(topology, N_V))
     newton_euler_recursion(topology, parameters, q, v, zero, load3(settings, GRAVITY), q, 0, 0, rates)
-    for j in range(nv):
-        store(rates, j, load(tau, j) - load(rates, j))
+    put_sum(tau, -1.0, rates, nv, rates)
     solve(topology, L, rates)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         if kind_of(topology, i) == FLOATING:
@@ -58,11 +57,9 @@ def put_free_velocity(topology, parameters, q, v, tau, settings, L, free):
     bodies to the third order of the step."""
     nv, h, rates = load_int(topology, N_V), load(settings, STEP), workspace(q, load_int(topology, N_V) + 8)
     put_rates(topology, parameters, q, v, tau, settings, L, rates)
-    for j in range(nv):
-        store(free, j, load(v, j) + 0.5 * h * load(rates, j))
+    put_sum(v, 0.5 * h, rates, nv, free)
     put_rates(topology, parameters, q, free, tau, settings, L, rates)
-    for j in range(nv):
-        store(free, j, load(v, j) + h * load(rates, j))
+    put_sum(v, h, rates, nv, free)
 
 
 def move(topology, parameters, q, step, v, q_next):
@@ -163,8 +160,7 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     put_rows(topology, parameters, q, free, settings, record, later, sides, b, y, gaps, bounds)
     copy_entries(b, rows, asked)
     some = put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking)
-    for k in range(rows):
-        store(asked, k, load(b, k) - load(asked, k))
+    put_sum(b, -1.0, asked, rows, asked)
     zero_entries(facts, FACTS)
     copy_entries(free, nv, v_next)
     store(closing, 0, like(h, 0.0 if held == 0 and all_below(some, 0.5) else 1.0))
@@ -177,8 +173,7 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
                 solve_state(topology, parameters, k, states, *tuple(as_numbers(x) for x in arrays))
             release(q, room)
         put_changes(topology, L, roots, X, made, y, v_next)
-        for j in range(nv):
-            store(v_next, j, load(free, j) + load(v_next, j))
+        put_sum(free, 1.0, v_next, nv, v_next)
         put_rates_at(topology, work, v_next, record, later)
         store(closing, 0, join_closing(topology, sides, v_next, later, asked, load(facts, ENOUGH), taking))
     if not all_below(load(facts, PENETRATION), SUNK):

@@ -8,7 +8,7 @@ External wrenches [force; torque] on frames, which the table behind the model's 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
 (world axes, about the world's origin)."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_workspace
+from freeflyer.kernels.backend import kernel, load, load_int, put_sum, workspace, zero_workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
 )
@@ -85,8 +85,7 @@ def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
         work, forces = workspace(q, 3 * joint_row(topology)), zero_workspace(q, nv)
         joint_angles(topology, parameters, q, work)
         add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
-        for j in range(nv):
-            store(tau, j, load(tau, j) + factor * load(forces, j))
+        put_sum(tau, factor, forces, nv, tau)
 
 
 def wrench_from_root(topology, parameters, work, frame, wrench, expressed):
