@@ -1,6 +1,5 @@
 """Controllers as inputs of simulations, problems from files, and computed torques in decoupled velocities."""
 
-import closed_robots
 import freeflyer as ff
 import numpy as np
 import pytest
@@ -176,18 +175,6 @@ def test_errors_decay_as_promised() -> None:
     error = ff.center_of_mass(model, found.q) - ff.center_of_mass(model, q)
     decay = (1.0 + 6.0 * found.t) * np.exp(-6.0 * found.t)
     np.testing.assert_allclose(error, error[0] * decay[:, None], atol=1e-9)
-
-
-def test_closed_robots() -> None:
-    model = ff.close_loops(closed_robots.robot("point"))
-    q = closed_robots.state(closed_robots.robot("point"), fresh(), 0.02).q
-    places = [j.iq for j in model.joints if j.nv and j.kind != "free"]
-    center = ff.center_of_mass(model, q)
-    controller = DecoupledController(model, MinimumJerkReference(center, center + 0.01, duration=0.1),
-        MinimumJerkReference(q[places], q[places], duration=0.1))  # fmt: skip
-    assert controller.tau_at(0.0, q, np.zeros(model.nv)).shape == (model.nv,)
-    found = ff.sim.simulate(model, q, np.zeros(model.nv), controller, dt=0.01, duration=0.1, hold=False)
-    assert np.abs(found.q[:, places] - q[places]).max() < 1e-6
 
 
 def test_bad_input() -> None:

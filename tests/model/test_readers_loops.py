@@ -10,7 +10,6 @@ from freeflyer.model.readers import read_loops
 from freeflyer.model.readers.loops_yaml import read_posture
 from itertools import pairwise
 from readers_samples import link_poses, zoo
-from robots_on_disk import MODELS, needs_models
 
 BARE = zoo()
 OURS = """
@@ -98,18 +97,6 @@ def test_big_and_missing_files_are_refused(tmp_path):
     refused(ff.FileError, "may have at most", read, tmp_path, "#" * 2**19)
     refused(ff.FileError, "more than 20000 entries", read, tmp_path, "actuated: [" + "a," * 30_000 + "]")
     refused(ff.FileError, "no loop file at", read_loops, tmp_path / "none.yaml", BARE)
-
-
-@needs_models
-def test_public_robots():
-    folder = MODELS / "battobot"
-    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
-    assert (model.nq, model.nv, len(model.loops), len(model.actuated)) == (54, 48, 6, 12)
-    assert {loop.mask for loop in model.loops} == {WELD}
-    folder = MODELS / "five_bar"
-    model = ff.load(folder / "robot.urdf", base="fixed", loops=folder / "robot.yaml")
-    assert (model.nq, model.nv, sorted(model.actuated)) == (5, 5, ["mot1", "mot2"])
-    assert model.loops == (Loop("closedloop3D_1B~closedloop3D_1A", "closedloop3D_1B", "closedloop3D_1A", POINT),)
 
 
 def at_link(*pairs):

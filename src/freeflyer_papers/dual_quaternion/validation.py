@@ -9,10 +9,11 @@ from functools import partial
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.formulations import constrained, methods
-from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
+from freeflyer.formulations import methods
 from freeflyer.progress import Progress
 from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
+from freeflyer_papers import constrained
+from freeflyer_papers.constrained.udwadia_kalaba import solve, weigh
 from freeflyer_papers.dual_quaternion import validation_robots as robots
 
 
