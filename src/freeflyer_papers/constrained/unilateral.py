@@ -120,7 +120,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     m and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
     lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    G, bias = _whole(model, q, v)
+    G, bias = velocity_map(model, q), velocity_map_bias(model, q, v)
     parts = []
     for joint in model.tree.joints:
         given = model.description.joint(joint.name)
@@ -162,13 +162,6 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
             along = n @ J[..., :3, :] + (np.cross(arm, n)[..., None, :] @ J[..., 3:, :])[..., 0, :]  # n . (w x arm) = (arm x n) . w
             parts.append(_row(model, lead, along, b, v, gap, name))
     return join(model, parts)
-
-
-def _whole(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """G (nv of the tree, nv) and bias: velocities of all joints are G v, their accelerations G a + bias."""
-    if not model.reduction:
-        return np.eye(model.nv), np.zeros(model.nv)
-    return velocity_map(model, q), velocity_map_bias(model, q, v)
 
 
 def _row(model: Model, lead: tuple[int, ...], A: np.ndarray, b: np.ndarray, v: np.ndarray, gap: np.ndarray, name: str) -> Rows:
