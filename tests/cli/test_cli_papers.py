@@ -159,7 +159,7 @@ def test_a_swing_takes_the_shapes_of_the_robots_own_mjcf_file(tmp_path, monkeypa
         given.append(path)
         raise ff.InputError("seen")
 
-    monkeypatch.setattr(tables, "track_all", lambda *a: SimpleNamespace(runs=None))
+    monkeypatch.setattr(estimators, "track_all", lambda *a: SimpleNamespace(runs=None))
     monkeypatch.setattr(tables, "tracking", lambda *a: Table("none", (), ()))
     monkeypatch.setattr(swing, "lateral_swing", seen)
     monkeypatch.setattr(sys.modules["freeflyer_papers.commands.estimate"], "_feet", lambda s, path, needed: given.append(path))
