@@ -154,12 +154,12 @@ def test_a_swing_takes_the_shapes_of_the_robots_own_mjcf_file(tmp_path, monkeypa
     """MuJoCo reads an MJCF file itself, and what we write of other robots."""
     file, given = tmp_path / "robot.xml", []
     model = ff.robots.kangaroo_like()
-    file.write_text(ff.to_mjcf(for_simulator(model, ff.linkages.assemble(model).q[None]).model))
+    file.write_text(ff.to_mjcf(for_simulator(model, ff.linkages.assemble(model).q[None])[0]))
     def seen(s, path, *a, **k):
         given.append(path)
         raise ff.InputError("seen")
 
-    monkeypatch.setattr(tables, "track_all", lambda *a: SimpleNamespace(runs=None))
+    monkeypatch.setattr(estimators, "track_all", lambda *a: SimpleNamespace(runs=None))
     monkeypatch.setattr(tables, "tracking", lambda *a: Table("none", (), ()))
     monkeypatch.setattr(swing, "lateral_swing", seen)
     monkeypatch.setattr(sys.modules["freeflyer_papers.commands.estimate"], "_feet", lambda s, path, needed: given.append(path))

@@ -114,7 +114,7 @@ SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:
     assert float(shown[0].split()[0]) == pytest.approx(0.4)
-    assert shown[1].startswith("3 (")
+    assert shown[1].startswith("3 [")
     assert "root_joint sideways" in shown[2]
     assert "'row 1' depends on rows before it and contradicts them by 0.5" in shown[3]
     assert "10 rows for 9 freedoms" in shown[3]

@@ -22,7 +22,7 @@ from pathlib import Path
 def robot():
     """The built-in robot's sensors, and its MJCF with a box under each foot."""
     s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_by_name(s.model)
+    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None])[0]), feet_by_name(s.model)
     links = {x.name: x.link for x in s.model.description.sites}
     for foot in feet:
         link = links[foot.frame]

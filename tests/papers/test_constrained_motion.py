@@ -139,7 +139,7 @@ def test_rank():
     one = constrained.accelerations(model, q, v, tau, constraints=(A, b))
     other = constrained.accelerations(model, q, v, tau, constraints=(scale[:, None] * A, scale * b))
     assert one.rank == other.rank == 3
-    assert one.redundant == other.redundant == ("row 3",)
+    assert [name for name, x in one.redundant.items() if x] == [name for name, x in other.redundant.items() if x] == ["row 3"]
     tolerance = doubt(ff.mass_matrix(model, q), A)
     close(other.a, one.a, tolerance)
     close(other.forces, one.forces, tolerance)
