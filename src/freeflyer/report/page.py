@@ -9,6 +9,7 @@ from importlib import resources
 from pathlib import Path
 
 from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
+from freeflyer.analysis.facts import joints_table, loops_table, tree_lines
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
@@ -17,7 +18,6 @@ from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
 from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.analysis.facts import loops_table, span, tree_lines
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
 
@@ -110,15 +110,14 @@ def _mechanisms(r: Report) -> str:
         return _omitted_section(r, "linkages", "Sub-mechanisms") if "linkages" in r.omitted else ""
     found = r.linkages.mechanisms
     t = found.table()
-    heads = [(esc(x), k in t.numeric) for k, x in enumerate(t.columns)] + [("strokes of the motors, m or rad", False)]
-    rows = [(*(esc(x) for x in row), _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
-    about = f"{esc(t.title)}. Singularity: 1 / condition of the constraint rows at the assembled posture; 0 is singular."
-    return _section("Sub-mechanisms", about, _table(heads, rows))
+    rows = [(*row, _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
+    with_strokes = Table("", (*t.columns, "strokes of the motors, m or rad"), rows, t.numeric)
+    return _section("Sub-mechanisms", f"{esc(t.title)}. {t.note}", _styled(with_strokes, [*[esc] * len(t.columns), str]))
 
 
 def _strokes(m: Mechanism) -> str:
     named = zip(m.actuated, m.strokes, strict=False) if len(m.actuated) == len(m.strokes) else []
-    return _each(f"{_code(name)} {number(a, 3)} … {number(b, 3)}" for name, (a, b) in named)
+    return "<br>".join(f"{_code(name)} {number(a, 3)}…{number(b, 3)}" for name, (a, b) in named)
 
 
 def _transmissions(r: Report) -> str:
@@ -203,21 +202,8 @@ def _timings(r: Report) -> str:
 
 
 def _joints(r: Report) -> str:
-    heads = [(x, k > 1) for k, x in enumerate(("joint", "kind", "q", "v", "position", "velocity", "effort"))]
-    rows = []
-    for j in r.overview.joints:
-        kind = esc(j.kind) + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
-        kind += "" if j.actuated or j.mimics else " <i class=soft>passive</i>"
-        ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
-        sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
-        rows.append((_code(j.name), kind, span(j.iq, j.nq) or "-", span(j.iv, j.nv) or "-", ranges, *sizes))
-    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
-
-
-def _each(values: Iterable[str]) -> str:
-    """One line per coordinate of a joint, or one for all if they are alike."""
-    listed = list(values)
-    return "<br>".join(listed[:1] if len(set(listed)) == 1 else listed)
+    t = joints_table(r.overview.joints)
+    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _styled(t, [_code, *[esc] * 10]))
 
 
 def _loops(r: Report) -> str:
