@@ -8,7 +8,7 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
+from freeflyer.analysis.checks.findings import SEVERITIES, findings_table, identities_table
 from freeflyer.analysis.facts import joints_table, loops_table, tree_lines
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
@@ -22,6 +22,7 @@ from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
 
 SHOWN_PER_CODE = 8  # sentences of one kind; the rest are counted
+TAGS = {"holds": "ok", "fails": "error"}  # colours
 MARK = '<meta name="generator" content="freeflyer report">'
 
 
@@ -79,7 +80,12 @@ def _styled(t: Table, cells: Sequence[Callable[[str], str]]) -> str:
 
 
 def _code(name: str) -> str:
-    return f"<code>{esc(name, 60)}</code>"
+    return f"<code>{esc(name, 200)}</code>"
+
+
+def _tag(word: str) -> str:
+    """A severity, or whether a law holds, in its colour."""
+    return f'<span class="tag {TAGS.get(word, word)}">{word}</span>' if word else ""
 
 
 def _facts(r: Report) -> str:
@@ -149,12 +155,8 @@ def _findings(r: Report) -> str:
     counts = ", ".join(count(r.check.count(s), s) for s in SEVERITIES)
     if not r.check.findings:
         return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
-    groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
-    rows = [(f'<span class="tag {f.severity}">{f.severity}</span>', listed(subjects, _code),
-        esc(f.sentence)) for f, subjects in groups]  # fmt: skip
-    more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
-    table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
-    return _section("Findings", f"{counts}.", table + more)
+    table = findings_table(r.check.findings, SHOWN_PER_CODE)
+    return _section("Findings", f"{counts}.", _styled(table, [_tag, _code, esc]))
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -219,8 +221,7 @@ def _identities(r: Report) -> str:
     if not r.check.identities:
         return ""
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    tags = {"holds": '<span class="tag ok">holds</span>', "fails": '<span class="tag error">fails</span>'}
-    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, tags.__getitem__]))
+    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, _tag]))
 
 
 def _footer(r: Report) -> str:
