@@ -7,11 +7,13 @@ from closeness import close, fresh
 from dataclasses import replace
 from freeflyer.plots.control_run import control_run
 from freeflyer.model.visuals.inertia_shapes import DENSITY
+from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots.controlled import run_figure, strip_times
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
+from freeflyer.plots.scene import robot_pieces
 from freeflyer.plots.style import round_below
-from freeflyer.plots.view import View, bodies
+from freeflyer.plots.view import View
 from freeflyer.sim.run import Run, digest
 from itertools import pairwise
 from matplotlib.patches import FancyArrow
@@ -158,10 +160,18 @@ def test_views_and_postures() -> None:
     assert len(postures(closed, still, 1, None, None)[0].soles) == 2
 
 
+def link_corners(model: ff.Model, q: np.ndarray) -> dict[str, np.ndarray]:
+    """Corners (k, 3) of the shapes of each link, in the world."""
+    found = {}
+    for shape, piece in zip(visuals(model).shapes, robot_pieces(model, q), strict=True):
+        found.setdefault(shape.link, []).append(piece.mesh.vertices)
+    return {link: np.vstack(parts) for link, parts in found.items()}
+
+
 @pytest.mark.parametrize("name", RUNS)
 def test_links_reach_from_joint_to_joint_and_to_the_floor(name: str) -> None:
     model, run, _ = RUNS[name]
-    shown = {x.name: x.corners for x in bodies(model, run.q[0])}
+    shown = link_corners(model, run.q[0])
     assert set(shown) == {x.name for x in model.description.links if x.inertia.mass > 0.0}
     for joint in model.description.joints[1:]:
         p = ff.frame_pose(model, run.q[0], joint.child)[:3, 3]
@@ -186,10 +196,10 @@ def test_a_light_head_far_from_its_joint_ends_near_its_mass(tmp_path) -> None:
     text = f'{head}ixz="0" iyz="0"/></inertial></link>{joint}'
     (tmp_path / "a.urdf").write_text(f'<robot name="a"><link name="torso"/>{text}</robot>')
     model = ff.load(tmp_path / "a.urdf", base="fixed")
-    (head,) = bodies(model, model.neutral)
-    radius = float(np.ptp(head.corners[:, 0])) / 2.0
-    assert head.corners[:, 2].max() == pytest.approx(0.5 + radius, rel=1e-3)
-    assert head.corners[:, 2].min() == pytest.approx(0.0, abs=1e-3)
+    (head,) = link_corners(model, model.neutral).values()
+    radius = float(np.ptp(head[:, 0])) / 2.0
+    assert head[:, 2].max() == pytest.approx(0.5 + radius, rel=1e-3)
+    assert head[:, 2].min() == pytest.approx(0.0, abs=1e-3)
     rod = np.sqrt(3.0 / (np.pi * DENSITY * 0.8))  # as heavy, and twice as long as the mass is far
     ball = np.cbrt(3.0 * 3.0 / (4.0 * np.pi * DENSITY))
     assert radius == pytest.approx(np.sqrt(rod * ball), rel=1e-2)

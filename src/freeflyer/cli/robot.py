@@ -127,7 +127,6 @@ def loops(
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.analysis.linkage import linkages
     from freeflyer.plots import linkage
-    from freeflyer.plots.view import bodies
 
     model = opt.load_robot(robot, base, loops)
     if not model.constraint_rows[0]:
@@ -141,8 +140,7 @@ def loops(
     out.print(_closure(result))
     if place is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
         found = linkages(model)
-        shapes = bodies(model.tree, found.mechanisms.q)
-        draw_all(out, place, {"robot": lambda: linkage.robot(shapes, found.links),
+        draw_all(out, place, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
             "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
 

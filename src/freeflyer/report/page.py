@@ -16,7 +16,7 @@ from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
+from freeflyer.plots.linkage import transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
@@ -101,14 +101,13 @@ def _facts(r: Report) -> str:
 
 
 def _robot(r: Report) -> str:
-    if not r.bodies:
+    if not r.picture:
         return ""
-    groups = {} if r.linkages is None else r.linkages.links
     within = "" if r.overview.loops else ", moved within the limits of joints"
-    about = f"Links at the neutral posture{within}, each as the hull of its shapes, or round and as heavy over its joints"
-    about += ", in the colour of the motors that move it." if groups else "."
+    about = f"Links at the neutral posture{within}, those without shapes round and as heavy over their joints"
+    about += "; below in the colour of the motors that move them." if r.linkages else "."
     shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
-    return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
+    return _section("Robot", about, shown + r.views.decode())
 
 
 def _mechanisms(r: Report) -> str:
