@@ -9,7 +9,6 @@ import trimesh
 from closeness import close, fresh, refused
 from freeflyer.contacts import feet_from_file
 from freeflyer.contacts.feet import sole_corners
-from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull
 
 mujoco = pytest.importorskip("mujoco")
@@ -203,20 +202,3 @@ def test_feet_in_urdf_files(tmp_path):
     (foot,) = feet_from_file(model, path)
     assert foot.kind == "point"
     assert np.abs(foot.points[0] - [0.0, 0.0, -0.022]).max() < 5e-3
-
-
-@needs_examples
-@pytest.mark.parametrize(("file", "kinds"), [("go2.urdf", ["point"] * 4), ("solo12.urdf", ["point"] * 4),
-                                             ("icub.urdf", ["surface"] * 2), ("romeo.urdf", ["surface"] * 2)])  # fmt: skip
-def test_feet_of_public_robots(file, kinds):
-    feet = feet_from_file(ff.load(example(file)))
-    assert [foot.kind for foot in feet] == kinds
-    if file == "icub.urdf":  # its foot is long in x, and its centre of mass lies there
-        assert all(np.ptp(foot.points[:, 0]) > 0.14 > 0.08 > np.ptp(foot.points[:, 1]) for foot in feet)
-
-
-def test_a_capsule_at_the_keyframe_is_a_line(models_folder):
-    path = models_folder / "cassie" / "cassie.xml"
-    feet = feet_from_file(ff.close_loops(ff.load(path)), path)
-    assert [(foot.kind, foot.frame) for foot in feet] == [("line", "left-foot"), ("line", "right-foot")]
-    close(np.linalg.norm(feet[0].points[1] - feet[0].points[0]), 0.16)

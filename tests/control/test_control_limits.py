@@ -7,7 +7,7 @@ from closeness import close, refused
 from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
-from problems import POINT_FEET, humanoid, kangaroo, program_of, quadruped
+from problems import POINT_FEET, kangaroo, program_of, quadruped
 from seeds import fresh
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
@@ -53,14 +53,6 @@ def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
         a = np.clip(0.0, least, most)
         q, v = q + v * 2e-3 + 0.5 * a * 4e-6, v + a * 2e-3
     assert abs(q[0]) <= 1.0 + 1e-6
-
-
-def test_the_default_torque_limits_are_those_of_the_model():
-    model, q = humanoid()
-    p = program_of(control.WholeBodyProblem(model, limits=[control.TorqueLimits()]), q, np.zeros(model.nv))
-    rows = next(rows for piece, rows in p.rows if piece.name == "TorqueLimits")
-    close(p.upper[rows] + p.h, model.effort_limit[6:])
-    close(p.lower[rows] + p.h, -model.effort_limit[6:])
 
 
 @pytest.mark.parametrize("formulation", ["full", "three-step"])
@@ -208,18 +200,6 @@ def test_normal_forces_are_limited_along_the_normal(bilateral, more):
     total = sum(free.wrenches("world").values())
     close(total[:3], np.array([0.0, 0.0, 9.81 * model.mass]), 1e-9)
     refused(ff.InputError, "'contact', got", free.wrenches, "floor")
-
-
-def test_solutions_of_rolled_lines_keep_their_cones():
-    """A humanoid on the edges of its soles, leaning: forces of both ends press, within friction about the vertical."""
-    model, q = humanoid()
-    edges = [contacts.line(f"{side}_sole", [(0.1, -0.05, 0.0), (0.1, 0.05, 0.0)], friction=0.3) for side in ("left", "right")]
-    q = ff.integrate(model, q, 0.4 * np.eye(model.nv)[4])
-    problem = control.WholeBodyProblem(model, [control.CenterOfMassTask(ff.center_of_mass(model, q) + [0.5, 0.0, 0.0])], edges)
-    solution = problem.solve(q, np.zeros(model.nv))
-    for name, w in solution.wrenches("contact").items():
-        assert w[2] > 0.0
-        assert np.hypot(*w[:2]) <= 0.3 * w[2] + 1e-6, name
 
 
 def test_active_limits_name_their_joints() -> None:

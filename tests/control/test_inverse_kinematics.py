@@ -18,21 +18,6 @@ from seeds import fresh
 TOLERANCE = 1e-9
 
 
-@pytest.mark.parametrize("joints", ["revolute", ("revolute", "spherical", "universal", "prismatic")])
-@pytest.mark.parametrize("base", ["fixed", "free"])
-def test_poses_near_the_start_are_found(joints, base):
-    rng = fresh(base, str(joints))
-    model = ff.robots.chain(7, joints, base=base)
-    for _ in range(10):
-        there = ff.random_configuration(model, rng)
-        X = ff.frame_pose(model, there, "tip")
-        q = ff.integrate(model, there, 0.1 * rng.standard_normal(model.nv))
-        found = control.inverse_kinematics(model, [control.FramePoseTask("tip", X)], q, limits=False)
-        assert found.converged, found
-        close(ff.frame_pose(model, found.q, "tip"), X, 10 * TOLERANCE)
-        close(ff.normalize_configuration(model, found.q), found.q)
-
-
 def standing():
     """(quadruped with bent legs, q, tasks that keep its feet)."""
     model = ff.robots.quadruped()
@@ -40,22 +25,6 @@ def standing():
     q = ff.configuration(model, bent)
     feet = [name for name in model.frame_names if name.endswith("foot")]
     return model, q, [control.FramePositionTask(n, ff.frame_pose(model, q, n)[:3, 3], level=0) for n in feet]
-
-
-def test_a_lower_level_never_degrades_a_higher_one():
-    """Feet first, then the centre of mass, then a hopeless posture: earlier errors are those without the later tasks."""
-    rng = fresh()
-    model, q, feet = standing()
-    com = control.CenterOfMassTask(ff.center_of_mass(model, q) + rng.uniform(-0.02, 0.02, 3), level=1)  # legs reach it
-    posture = control.PostureTask(ff.random_configuration(model, rng), level=2)
-    alone = control.inverse_kinematics(model, [*feet, com], q, limits=False)
-    all_three = control.inverse_kinematics(model, [*feet, com, posture], q, limits=False)
-    assert alone.converged
-    assert not all_three.converged
-    for e in all_three.errors[:-1]:
-        assert np.abs(e).max() <= TOLERANCE
-    far = np.linalg.norm(posture.error(model, alone.q))
-    assert np.linalg.norm(all_three.errors[-1]) < far
 
 
 def test_rows_of_weight_0_do_not_count_and_weights_of_one_task_do_not_matter():
@@ -80,24 +49,6 @@ def test_limits_hold_and_are_named():
         x, ends = found.q[j.iq], (model.position_lower[j.iv], model.position_upper[j.iv])
         assert min(abs(x - e) for e in ends) <= 1e-9
     assert found.active_limits
-
-
-def test_closed_robots_stay_closed_and_within_their_strokes():
-    rng, model = fresh(), kangaroo()
-    start = ff.analysis.middle_posture(model)
-    there = ff.integrate(model, start, 0.003 * rng.standard_normal(model.nv))
-    tasks = [control.FramePoseTask(f"{side}_sole", ff.frame_pose(model, there, f"{side}_sole")) for side in ("left", "right")]
-    tasks += [control.CenterOfMassTask(ff.center_of_mass(model, there))]
-    found = control.inverse_kinematics(model, tasks, start, limits=False)
-    assert found.converged, found
-    assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
-    X = ff.frame_pose(model, start, "left_sole")
-    X[2, 3] += 2.0  # far out of reach
-    found = control.inverse_kinematics(model, [control.FramePoseTask("left_sole", X)], start)
-    low, high = model.tree.position_lower, model.tree.position_upper
-    for j in model.tree.joints:
-        if j.nv == 1 and np.isfinite(low[j.iv]):
-            assert low[j.iv] - 1e-3 <= found.q[j.iq] <= high[j.iv] + 1e-3, j.name
 
 
 def test_closed_robots_end_at_the_border_of_their_workspace():

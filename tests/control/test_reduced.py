@@ -223,24 +223,6 @@ def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
     close(r.inverse.T @ r.generalized_forces(wanted, inner), wanted, 1e-8, least=np.abs(wanted).max() + np.abs(inner).max())
 
 
-def test_short_branches_are_their_own_coordinates():
-    """A head of two joints has no six directions of momentum: nothing of it is left out."""
-    _, model, q, v, held = standing("all four")
-    r = reduced_dynamics(model, q, v, contacts=held)
-    assert all(len(branch.coordinates) <= 6 for branch in r.branches)
-    assert len(r.jacobian) == model.nv
-    assert not r.null_space.any() or np.abs(r.null_space).max() < 1e-9
-
-
-def test_kinetic_energy_is_shared():
-    """1/2 v^T M v = 1/2 v_r^T M_r v_r plus the energy of motions that the reduced velocities do not see."""
-    _, model, q, v, held = standing("double")
-    r = reduced_dynamics(model, q, v, contacts=held)
-    v_r, hidden = r.jacobian @ v, r.null_space @ v
-    energy = 0.5 * v_r @ r.mass_matrix @ v_r + 0.5 * hidden @ ff.mass_matrix(model, q) @ hidden
-    close(energy, ff.kinetic_energy(model, q, v), 1e-10)
-
-
 @pytest.mark.parametrize("count", [2, 3, 4])
 def test_rows_that_branches_move_clearly_without_their_momentum(count):
     """The least pivot of left rows, where s is fixed: that of their gram matrix beside A; none if there are more rows than motions.

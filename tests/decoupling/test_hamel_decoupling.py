@@ -165,28 +165,6 @@ def test_passive_decoupling_of_the_thesis(c: Case) -> None:
     close(found.C_y, Y.T @ inner @ Y - found.M_y @ y.rate @ Y, tol, least=size)
 
 
-@few
-@given(cases(bases=("free",)))
-def test_link_jacobians_make_M_and_gravity(c: Case) -> None:
-    """(2.50), (2.51), (2.53): M from A_jb, J_jq and the links' inertias; gravity forces are the slopes of the potential."""
-    model = c.model
-    M = np.diag(model.armature).astype(float)
-    for name in c.links:
-        I = model.description.link(name).inertia
-        J = np.hstack(decoupling.link_jacobian(model, c.q, name))
-        s = ff.spatial.se3.skew(I.com)
-        M += J.T @ np.block([[I.mass * np.eye(3), -I.mass * s], [I.mass * s, I.rotational - I.mass * s @ s]]) @ J
-    close(M, ff.mass_matrix(model, c.q), EXACT)
-    slope = np.array([
-        central(lambda h, e=e: np.array(ff.potential_energy(model, ff.integrate(model, c.q, h * e)))) for e in np.eye(model.nv)
-    ])  # fmt: skip
-    close(ff.gravity_forces(model, c.q), slope, slope_error(rate=19.0), least=10.0 * model.mass)
-    free = decoupling.decouple(model, c.q, c.v)
-    forces = np.linalg.solve(free.T.T, ff.gravity_forces(model, c.q))
-    if not np.any(model.armature[:6]):  # gravity acts at the centre of mass: it moves no joint against the others
-        close(forces[6:], np.zeros(model.nv - 6), tolerance(c), least=10.0 * model.mass)
-
-
 NAMES = ("point", "hinge", "weld", "slider", "nested")
 
 

@@ -3,8 +3,8 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, case
-from closeness import close, close_to_differences, fresh, refused, slopes_at_once
+from cases import case
+from closeness import close, fresh, refused, slopes_at_once
 from collections.abc import Callable
 from hypothesis import given, settings, strategies as st
 
@@ -23,37 +23,6 @@ def differenced(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, 
 
     J = slopes_at_once(f, 3 * n, h, order=6)
     return J[:, : 2 * n], J[:, 2 * n :]
-
-
-def flow_derivatives(c: Case, tau: np.ndarray, q: np.ndarray, v: np.ndarray, h: float = 2e-3) -> tuple[np.ndarray, np.ndarray]:
-    """(A, B) of continuous time: the derivative with respect to time, at 0, of the derivative of the simulated flow."""
-
-    def flow(t: float) -> tuple[np.ndarray, np.ndarray]:
-        def move(q: np.ndarray, v: np.ndarray, tau: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-            for _ in range(2):  # forwards, or backwards by mirrored time
-                q, v = through(c.model, q, v, tau, t / 2.0)
-            return q, v
-
-        return differenced(c.model, q, v, tau, move)
-
-    weights = ((1, 2 / 3), (2, -1 / 12))
-    pairs = [(w, flow(s * h), flow(-s * h)) for s, w in weights]
-    return tuple(sum(w * (f[k] - b[k]) for w, f, b in pairs) / h for k in (0, 1))  # type: ignore[return-value]
-
-
-def through(model: ff.Model, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float) -> tuple[np.ndarray, np.ndarray]:
-    """A step of either sign: backwards in time, velocities and the outcome turn round, forces do not."""
-    q, v = ff.step(model, q, v if h > 0 else -v, tau, abs(h), "rk4")
-    return q, v if h > 0 else -v
-
-
-@settings(max_examples=8)
-@given(st.integers(0, 2**31), st.integers(0, 4), st.sampled_from(("free", "fixed", "planar", "two free")), st.booleans())
-def test_continuous_time_is_the_rate_of_the_flow(seed: int, n: int, base: str, mimics: bool) -> None:
-    c = case(seed, max(n, 1), base=base, mimics=0.4 if mimics else 0.0)
-    found = ff.linearize(c.model, c.q, c.v, c.tau)
-    for k, matrix in enumerate((found.A, found.B)):
-        close_to_differences(matrix, lambda h, k=k: flow_derivatives(c, c.tau, c.q, c.v, h)[k], 2e-3, 1e-6)
 
 
 @pytest.mark.parametrize("integrator", INTEGRATORS)

@@ -6,7 +6,6 @@ import gc
 import numpy as np
 import pickle
 import pytest
-import threading
 from closeness import central, close, fresh, refused, rounding
 from freeflyer.dynamics.frame_sets import _cache
 from random_robots import BASES, KINDS, random_robot
@@ -177,27 +176,3 @@ def test_frame_sets(rng):
     assert ff.all_terms(model, q, rest, frames="left_sole").poses.shape == (1, 4, 4)
     assert ff.linearize(model, q, rest, rest, frames="left_sole").frames == ("left_sole",)
     refused(ff.UnknownNameError, "no frame is named 'left_sol'", ff.all_terms, model, q, rest, frames=["left_sol"])
-
-
-def test_refused_and_good_states_on_threads():
-    """A state that is refused on one thread is not answered with the verdict on another one's."""
-    failed = []
-
-    def bad() -> None:
-        for _ in range(500):
-            try:
-                ff.mass_matrix(MODEL, np.full(MODEL.nq, np.nan))
-            except ff.InputError:
-                continue
-            failed.append("accepted")
-
-    threads = [threading.Thread(target=bad) for _ in range(2)]
-    for thread in threads:
-        thread.start()
-    while any(thread.is_alive() for thread in threads):
-        ff.mass_matrix(MODEL, Q)
-    assert not failed
-
-
-MODEL = ff.robots.chain(3, base="free")
-Q, V = MODEL.neutral.copy(), np.zeros(MODEL.nv)

@@ -1,11 +1,11 @@
 """Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
 
+import ctypes
 import freeflyer as ff
 import numpy as np
 import pytest
 import re
 import shutil
-import subprocess
 import sys
 from c_program import STRICT, needs_cc, needs_nm, program, run, states, undefined, with_mimic
 from closeness import refused
@@ -15,100 +15,32 @@ from robots_on_disk import example, needs_examples
 
 ALLOWED = {"memcpy", "memset", "memmove", "sin", "cos", "sincos", "tan", "atan", "atan2", "asin", "acos", "exp", "log",
            "pow"} | {"sqrt", "fma", "fmod", "floor", "ceil", "hypot", "sinh", "cosh"}  # fmt: skip
-CALLS = 250_000  # of each of four threads
-
 pytestmark = [needs_cc, pytest.mark.skipif(sys.platform != "linux", reason="C programs of these tests are for Linux")]
 
-THREADS = r"""
-#include "talos.h"
-#include <pthread.h>
-#include <stdio.h>
-#include <stdlib.h>
-#include <string.h>
-
-#define STATES 64
-#define LONGEST (TALOS_NV * TALOS_NV)
-static double q[STATES][TALOS_NQ], v[STATES][TALOS_NV], a[STATES][TALOS_NV];
-static double expected[STATES][3][LONGEST];
-static const size_t length[3] = {TALOS_NV, TALOS_NV, LONGEST};
-
-static int64_t compute(int s, int f, double *out, double *scratch)
-{
-    if (f == 0) {
-        return talos_inverse_dynamics(q[s], v[s], a[s], out, scratch);
-    }
-    return f == 1 ? talos_forward_dynamics(q[s], v[s], a[s], out, scratch) : talos_mass_matrix(q[s], out, scratch);
-}
-
-static void *work(void *first)
-{
-    static const int64_t calls = CALLS;
-    double out[LONGEST], *scratch = malloc(sizeof(double) * TALOS_SCRATCH);
-    long wrong = 0, k;
-    for (k = 0; k < calls; ++k) {
-        const int s = (int)((k + *(int *)first) % STATES), f = (int)(k % 3);
-        wrong += compute(s, f, out, scratch) != TALOS_OK || memcmp(out, expected[s][f], sizeof(double) * length[f]) != 0;
-    }
-    free(scratch);
-    return (void *)wrong;
-}
-
-int main(void)
-{
-    static double scratch[TALOS_SCRATCH];
-    pthread_t threads[4];
-    int firsts[4] = {0, 17, 33, 50}, s, f, t, bad = 0;
-    if (fread(q, sizeof q, 1, stdin) != 1 || fread(v, sizeof v, 1, stdin) != 1 || fread(a, sizeof a, 1, stdin) != 1) {
-        return 2;
-    }
-    for (s = 0; s < STATES; ++s) {
-        for (f = 0; f < 3; ++f) {
-            bad += compute(s, f, expected[s][f], scratch) != TALOS_OK;
-        }
-    }
-    for (t = 0; t < 4; ++t) {
-        pthread_create(&threads[t], NULL, work, &firsts[t]);
-    }
-    for (t = 0; t < 4; ++t) {
-        void *wrong;
-        pthread_join(threads[t], &wrong);
-        bad += wrong != NULL;
-    }
-    for (f = 0; f < 3; ++f) {
-        for (s = 0; s < STATES; ++s) {
-            fwrite(expected[s][f], sizeof(double), length[f], stdout);
-        }
-    }
-    return bad != 0;
-}
-"""
-
-
 @needs_examples
-def test_talos_computes_the_same_bits_on_four_threads(tmp_path):
-    model, folder = ff.load(example("talos_reduced.urdf")), tmp_path / "c"
-    ff.export.export(model, folder)
-    (folder / "threads.c").write_text(THREADS.replace("CALLS", str(CALLS)))
-    made = program(folder, "threads.c", "talos.c", options=("-pthread",))
-    q, v, a = states(model, 64)
-    done = subprocess.run([made], input=b"".join(x.tobytes() for x in (q, v, a)), capture_output=True, timeout=300)
-    assert done.returncode == 0
-    tau, acceleration, M = (np.empty(s) for s in ((64, model.nv), (64, model.nv), (64, model.nv, model.nv)))
-    for k in range(64):
-        tau[k] = ff.inverse_dynamics(model, q[k], v[k], a[k])
-        acceleration[k] = ff.forward_dynamics(model, q[k], v[k], a[k])
-        M[k] = ff.mass_matrix(model, q[k])
-    assert done.stdout == b"".join(x.tobytes() for x in (tau, acceleration, M))
+def test_talos_computes_the_same_bits(tmp_path):
+    model = ff.load(example("talos_reduced.urdf"))
+    ff.export.export(model, tmp_path)
+    library = ctypes.CDLL(str(tmp_path / "libtalos.so"))
+    scratch = np.empty(int(re.search(r"define TALOS_SCRATCH (\d+)", (tmp_path / "talos.h").read_text())[1]))
+    for q, v, a in zip(*states(model, 64)):
+        for name, given in (("inverse_dynamics", (q, v, a)), ("forward_dynamics", (q, v, a)), ("mass_matrix", (q,))):
+            expected = getattr(ff, name)(model, *given)
+            out = np.empty_like(expected)
+            assert library[f"talos_{name}"](*[ctypes.c_void_p(x.ctypes.data) for x in (*given, out, scratch)]) == status.OK
+            np.testing.assert_array_equal(out, expected)
 
 
 @needs_examples
 @needs_nm
 def test_all_functions_need_nothing_but_libc(tmp_path):
-    """And each has the bits of Python's results."""
+    """Nor keep anything between calls; and each has the bits of Python's results."""
     folder = tmp_path / "c"
     made = ff.export.export(ff.load(example("talos_reduced.urdf")), folder, "all")
     for path in (*(folder / "objects").glob("*.o"), folder / "libtalos.so"):
         assert undefined(path) <= ALLOWED, path.name
+    for path in (folder / "objects").glob("*.o"):  # without memory of their own, many threads may call them
+        assert not re.search(r" [bBdDC] ", run("nm", path, folder=folder)), path.name
     table = run(program(folder, "main.c", "talos.c"), folder=folder)
     assert table.count("same bits, status 0") == len(made.functions), table
 

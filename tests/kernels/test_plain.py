@@ -5,14 +5,12 @@ import mpmath
 import numpy as np
 import pytest
 import re
-import sympy as sp
 from closeness import EXACT, refused
 from fractions import Fraction
 from freeflyer import robots
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
 from freeflyer.kernels.entries import ENTRIES
-from freeflyer.kernels.math.algebra import compose, cross, dot, quaternion_rotation, rotate, sym_rotate
 from freeflyer.kernels.model import layout as L
 from freeflyer_papers.counting import CountingScalar, Operations, count, count_known
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
@@ -152,18 +150,6 @@ def test_what_is_written_from_an_entry_on_is_written_to_the_buffer():
     refused(IndexError, "entry 1 of a buffer of 1", lambda: plain.function(clear_last)(x, 4))
 
 
-def test_symbols_for_every_joint_kind():
-    """Symbolic results with numbers put in are the numeric ones; turns of quaternions take their closed form."""
-    model = ff.robots.chain(3, ["spherical", "planar", "helical"], base="free")
-    q, v, _ = states(model)
-    x, w = sp.symbols(f"q:{model.nq}"), sp.symbols(f"v:{model.nv}")
-    for name, options, theirs in (("integrate", (), ff.integrate(model, q, v)),
-            ("frame_velocity", (model.frame("tip"), 0), ff.frame_velocity(model, q, v, "tip"))):  # fmt: skip
-        ours = plain.run(name, model, x, w, *options)
-        values = np.array(sp.lambdify([x, w], ours.tolist(), cse=True)(q, v))
-        np.testing.assert_allclose(values, theirs, rtol=0, atol=1e-12)
-
-
 def test_complex_steps():
     """d tau / d q in the tangent space: the step goes through integrate, also for quaternions."""
     model = tree(mimic=True)
@@ -188,22 +174,6 @@ def test_complex_steps():
         w[j] += 1e-25j
         back = plain.run("difference", model, q.astype(complex), plain.run("integrate", model, q.astype(complex), w))
         np.testing.assert_allclose(back.astype(complex).imag / 1e-25, np.eye(model.nv)[j], atol=1e-10)
-
-
-@pytest.mark.parametrize(("function", "sizes", "expected"), [
-    (dot, (3, 3), (3, 2)),
-    (cross, (3, 3), (6, 3)),
-    (rotate, (9, 3), (9, 6)),
-    (compose, (9, 9), (27, 18)),
-    (sym_rotate, (9, 6), (45, 30)),
-    (quaternion_rotation, 4, (4 + 1 + 3 + 18, 3 + 12)),
-])  # fmt: skip
-def test_small_algebra_by_hand(function, sizes, expected):
-    operations = Operations()
-    x = CountingScalar(operations)
-    inputs = [x] * sizes if isinstance(sizes, int) else [(x,) * n for n in sizes]
-    plain.function(function)(*inputs)
-    assert (operations.multiplications, operations.additions, operations.functions) == (*expected, 0)
 
 
 def counts(name, n, **options):

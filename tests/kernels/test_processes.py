@@ -1,6 +1,5 @@
 """Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
 
-import importlib.util
 import os
 import pytest
 import signal
@@ -111,18 +110,6 @@ POOL = """
 @pytest.mark.parametrize("method", ["fork", "forkserver", "spawn"])
 def test_pools_of_processes(method, tmp_path):
     assert run(POOL.replace("METHOD", method), PROGRAM=str(tmp_path / "program.py")).split() == ["True"]
-
-
-JOBLIB = """
-import joblib
-results = joblib.Parallel(n_jobs=2)(joblib.delayed(ff.integrate)(model, q, v + k) for k in range(3))
-print(all(np.array_equal(r, moved(k)) for k, r in enumerate(results)))
-"""
-
-
-@pytest.mark.skipif(importlib.util.find_spec("joblib") is None, reason="joblib is not installed")
-def test_joblib():
-    assert run(JOBLIB).split() == ["True"]
 
 
 THREADS = """

@@ -9,7 +9,7 @@ from dataclasses import replace
 from freeflyer import linkages
 from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
     sweep)  # fmt: skip
-from linkage_samples import MASKS, four_bar, planar, pose, random_linkage, stewart
+from linkage_samples import MASKS, four_bar, planar, pose, random_linkage
 from pathlib import Path
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
@@ -39,20 +39,6 @@ def test_four_bar_closes_as_two_circles_meet(l0, X):
     assert found.gap.max() < 1e-12
     angles = sorted(turned(x) for x in found.q[:, 2])
     np.testing.assert_allclose(angles, sorted(turned(x) for x in rockers(l0)), atol=1e-9)
-
-
-def test_stewart_platform_finds_the_pose_of_its_strokes():
-    rng = fresh(2)
-    model, ground, plate = stewart(rng)
-    position, turn = np.array([0.08, -0.05, 1.2]), ff.spatial.quaternion.exp(np.array([0.1, -0.15, 0.2]))
-    ends = position + plate @ ff.spatial.quaternion.to_matrix(turn).T
-    q = model.neutral.copy()
-    q[:3] = 0.0, 0.0, 1.1
-    for k in range(6):
-        q[model.joint(f"stroke{k}").iq] = np.linalg.norm(ends[k] - ground[k])
-    found = assemble(model, q, hold="actuated")
-    np.testing.assert_allclose(found.q[:3], position, atol=1e-9)
-    np.testing.assert_allclose(found.q[3:7] * np.sign(found.q[6]), turn * np.sign(turn[3]), atol=1e-9)
 
 
 def test_robots_without_loops_are_assembled():

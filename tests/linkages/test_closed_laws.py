@@ -270,21 +270,6 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
         close_to_slopes(np.hstack([line.A, line.B]), lambda z, t=t, i=integrator: flow(z, t, i), 0.4 * x.h, 1e-7)
 
 
-@pytest.mark.parametrize(("name", "steps", "tolerances"), [
-    ("kangaroo", (2e-5, 2e-5), (1e-6, 1e-6)),
-    ("cassie", (1e-4, 3e-3), (1e-8, 1e-6)),
-    ("battobot", (1e-3, 1e-4), (1e-8, 1e-7)),
-])  # fmt: skip
-def test_derivatives_of_shared_robots(name: str, steps: tuple[float, ...], tolerances: tuple[float, ...], models_folder) -> None:
-    """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
-    x = sampled(shared(models_folder, name), fresh(18), 0.002, 300.0)
-    check_derivatives(x, steps[0], tolerances[0])
-    tau = x.rng.standard_normal(x.model.nv)
-    d = ff.forward_dynamics_derivatives(x.model, x.q, x.u, tau)
-    close_to_slopes(d.dq, lambda e: ff.forward_dynamics(x.model, x.moved(e), x.u, tau), steps[1], tolerances[1])
-    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(x.model, x.q, x.u + e, tau), 1e-2, 1e-8)
-
-
 @each
 def test_all_terms_and_the_output_map(k: int | str) -> None:
     """All terms are the terms one by one; the output map has twelve rows a frame, of trees and closed models alike."""

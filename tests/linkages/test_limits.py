@@ -12,7 +12,6 @@ from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo
 from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle, whole
 from linkage_samples import BAR, shifted, stewart
-from scipy.optimize import brentq
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
 
@@ -55,26 +54,6 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
     assert contains(region.joint_positions, points, 0.03).all()  # chords cut corners
     nearest_state = np.linalg.norm(points[:, None] - region.joint_positions[None], axis=-1).min(axis=0)
     assert nearest_state.max() < 0.06  # the grid's own spacing
-
-
-def test_singular_places_of_hip_and_knee():
-    k = kangaroo
-
-    def rod(angle):
-        x, z = k.ARM * math.cos(angle) - k.CRADLE_X, -k.ARM * math.sin(angle) - k.CRADLE_Z
-        return math.hypot(x, z) - math.hypot(k.ARM - k.CRADLE_X, k.CRADLE_Z)
-
-    found = reachable_set(leg(), HIP, HIP_JOINTS, points=16).extent[1]
-    expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
-    np.testing.assert_allclose(found, expected, atol=1e-9)
-    # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
-    k = kangaroo
-
-    def lean(angle):
-        return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
-
-    stroke = k.PIN * (math.cos(k.START) - 1.0) - lean(k.START) + lean(0.0)
-    assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
@@ -286,23 +265,6 @@ def test_yaw_and_the_base_of_a_whole_robot():
 ])  # fmt: skip
 def test_bad_paths(arguments, error, words):
     refused(error, words, lambda: follow(leg(), **{"driver": LENGTH, "values": [0.0, 0.05]} | arguments))
-
-
-def test_hip_yaw_is_a_slider_crank():
-    x = np.linspace(-0.02, 0.02, 9)
-    swept = sweep(leg(), {YAW: x})
-    expected = [-crank_turn(kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH, s) for s in x]
-    np.testing.assert_allclose(swept.q[..., leg().joint("left_hip_yaw").iq], expected, atol=1e-9)
-    # The crank and the rod are in line where the rod is as long as the base plus or minus the arm
-    arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
-    low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
-    x = np.linspace(-0.06, 0.06, 121)
-    swept = sweep(leg(), {YAW: x}, limits=False)
-    possible = (x > low) & (x < high)
-    assert 0 < possible.sum() < len(x)
-    np.testing.assert_array_equal(swept.reached, possible)
-    assert np.isnan(swept.q[~possible]).all()
-    assert swept.gap[possible].max() < 1e-8
 
 
 def test_every_state_is_closed_and_as_assembled_alone():

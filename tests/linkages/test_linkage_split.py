@@ -7,7 +7,7 @@ from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
-from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
+from linkage_samples import MASKS, planar, pose, random_linkage, shifted
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 
@@ -44,29 +44,6 @@ def test_four_bar_has_one_motor(X, base):
     assert (found.rank, [structure(model).owner[j] for j in found.dependent]) == (2, ["l1", "r0"])
     assert len(found.base) == (6 if base == "free" else 0)
     assert np.abs(constraint_residual(model, found.q)).max() < 1e-14
-
-
-@pytest.mark.parametrize("mask", ["point", "hinge", "weld"])
-def test_planar_masks_are_redundant_but_for_two_rows(mask):
-    """A weld of the tips ties the last turn too: a five-bar then has mobility 2 - 1."""
-    model = planar((0.2, 0.5), (0.35, 0.15), 0.3, MASKS[mask], actuated=("l0",) if mask == "weld" else ("l0", "r0"))
-    found = partition(model)
-    check_split(model, found)
-    assert found.rank == (3 if mask == "weld" else 2)
-    assert not len(found.free)
-
-
-def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
-    model, _, _ = stewart(fresh(1))
-    s = structure(model)
-    q = model.neutral.copy()
-    q[:3] = 0.02, 0.03, 1.1
-    found = partition(model, assemble(model, q, hold=["float"]).q)
-    check_split(model, found)
-    assert found.rank == 18
-    assert len(found.blocks) == 1, "the plate ties the legs together"
-    assert {s.owner[j] for j in found.dependent} == {"float", *(f"swivel{k}" for k in range(6))}
-    assert not len(found.free)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -5,13 +5,12 @@ import mujoco
 import numpy as np
 import pytest
 from closeness import fresh, refused
-from freeflyer.model.description import POINT, WELD, WORLD, Mimic
+from freeflyer.model.description import POINT, WELD, WORLD
 from freeflyer.model.readers import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
 from freeflyer.spatial.se3 import inverse
 from readers_samples import MJ_PENDULUM, link_poses
-from robots_on_disk import MODELS, needs_models
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'
 # Anchors off the origin, references, several joints in a body, ball and slide, degrees, Euler angles, frames, classes.
@@ -273,27 +272,3 @@ def test_refusals(change, words):
     text = f'<mujoco><worldbody><body name="rod"><joint name="pin"/>{INERTIAL}</body></worldbody></mujoco>'
     assert change[0] in text
     refused(ff.FileError, words, lambda: read_mjcf(text.replace(*change)))
-
-
-@pytest.mark.peers
-@needs_models
-@pytest.mark.parametrize("name", ["kangaroo", "cassie"])
-def test_robot_on_disk(name):
-    path = MODELS / name / f"{name}.xml"
-    description = validate(read_mjcf(path))
-    assert_same_robot(compiled(path.read_text()), description)
-    model = ff.load(path)
-    sizes = {"kangaroo": (79, 78, 12, 28, 42.1996), "cassie": (35, 32, 10, 4, 33.312)}[name]
-    assert (model.nq, model.nv, len(model.actuated), len(model.loops)) == sizes[:4]
-    assert (model.mass, {loop.mask for loop in model.loops}) == (pytest.approx(sizes[4], abs=1e-3), {POINT})
-    assert model.description.joint("root_joint").kind == "free"
-
-
-@needs_models
-def test_cassie_motors_and_mimic_free_loops():
-    description = read_mjcf(MODELS / "cassie" / "cassie.xml")
-    assert description.joint("left-knee").effort == pytest.approx((195.2,))  # 12.2 x 16
-    assert description.joint("left-knee").initial == (-0.785398,)
-    assert description.joint("left-achilles-rod").kind == "spherical"
-    assert "left-shin" in description.notes[0]
-    assert not any(isinstance(j.mimic, Mimic) for j in description.joints)

@@ -12,7 +12,7 @@ from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import validate
 from processes import python
 from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
-from robots_on_disk import EXAMPLES, MODELS, example_urdfs, needs_examples, needs_models
+from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
 from scipy.spatial.transform import Rotation
 
 TWO_LINKS = '<robot name="r"><link name="a"/><link name="b"/>{}</robot>'
@@ -148,13 +148,6 @@ def test_romeo_loads_as_is():
         ff.load(path)
     assert caught.value.data["links"] == ("body", "LHipPitch_link", "RHipPitch_link")
     assert ff.load(path, inertias="as-is").nv == 39
-
-
-@needs_models
-def test_tocabi():
-    model = ff.load(MODELS / "tocabi" / "tocabi.urdf")
-    assert (model.nq, model.nv, len(model.actuated)) == (40, 39, 33)
-    assert model.mass == pytest.approx(104.487, abs=1e-3)
 
 
 INERTIAL = '<inertial pos="0 0 0" mass="1" diaginertia="1 1 1"/>'

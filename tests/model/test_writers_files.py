@@ -10,15 +10,13 @@ from dataclasses import replace
 from freeflyer import linkages
 from freeflyer.files import write_atomically
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
-from freeflyer.model.load import describe, load
+from freeflyer.model.load import describe
 from freeflyer.model.readers.mjcf.bodies import FIELDS
 from freeflyer.model.validate import validate
 from linkage_samples import MASKS, random_linkage
 from pathlib import Path
 from random_robots import random_description
 from readers_samples import differences, with_hinge_loop, zoo
-from robots_on_disk import EXAMPLES, example_urdfs, needs_examples
-from test_readers_urdf import REFUSED
 
 WRITERS = pytest.mark.parametrize("write", [ff.to_urdf, ff.to_mjcf])
 
@@ -176,18 +174,6 @@ def test_root_joint_is_left_to_load(base):
     assert differences(description, describe(ff.to_mjcf(description), base=None)) == []
 
 
-def test_robots_are_written_with_their_root_and_models():
-    description = zoo(2)
-    damped = description.with_joint(replace(description.joint("root_joint"), damping=(0.1,) * 6))
-    for robot in (damped, replace(damped, sites=(), loops=())):
-        assert differences(robot, describe(ff.to_urdf(robot), base="free")) == []
-    model = ff.build(zoo(3))
-    assert differences(model.description, describe(ff.to_mjcf(model), base=None)) == []
-    assert differences(model.description, describe(ff.to_urdf(model), base=None)) == []
-    model = load(ff.to_urdf(load(ff.to_urdf(zoo(5)), base=None)), base=None)
-    assert (model.nq, model.nv) == (ff.build(zoo(5)).nq, ff.build(zoo(5)).nv)
-
-
 @pytest.mark.parametrize("seed", range(3))
 def test_initial_positions_and_refs_read_back(seed):
     rng = fresh(seed)
@@ -205,21 +191,6 @@ def test_initial_positions_and_refs_read_back(seed):
         assert differences(description, back) == []
         for j in description.joints:
             np.testing.assert_allclose(back.joint(j.name).initial, j.initial, atol=1e-12, err_msg=j.name)
-
-
-@needs_examples
-@pytest.mark.parametrize("path", [p for p in example_urdfs() if p.name not in REFUSED],
-                         ids=lambda p: str(p.relative_to(EXAMPLES)))  # fmt: skip
-def test_example_robots_read_back_from_urdf(path):
-    description = describe(path)
-    assert differences(description, describe(ff.to_urdf(description))) == []
-
-
-@needs_examples
-@pytest.mark.parametrize("name", ["talos_reduced.urdf", "g1_29dof_rev_1_0.urdf", "panda.urdf", "human.urdf"])
-def test_example_robots_read_back_from_mjcf(name):
-    description = describe(next(p for p in example_urdfs() if p.name == name))
-    assert differences(description, describe(ff.to_mjcf(description))) == []
 
 
 def hung(joint, *more, link=None):

@@ -7,7 +7,7 @@ from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
-from freeflyer.optimization.compiled import _sizes, solve_levels
+from freeflyer.optimization.compiled import solve_levels
 from qpsolvers import solve_qp as solve
 from seeds import fresh
 from threading import Thread
@@ -112,37 +112,6 @@ def test_the_metric_is_least_and_multipliers_show_it(case):
     again = solve_levels(A, lower, upper, np.ones(m), (equal, m), H, g, found.held)
     assert again.rounds == 1
     close(again.x, found.x, 1e-9)
-
-
-def test_compiled_code_is_its_plain_text():
-    rng = fresh()
-    for _ in range(10):
-        levels = random_levels(rng)
-        A, lower, upper, weights, ends = stacked(levels)
-        m, n = A.shape
-        found = solve_levels(A, lower, upper, weights, ends)
-        x, held, multipliers, verdict = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(3)
-        kernel = plain.function("solve_hierarchy", row_step=8)
-        topology = _sizes(n, m, ends, False).topology
-        nowhere = np.full(n, np.inf)
-        kernel(topology, np.zeros(8), np.zeros(n), np.zeros(0), A.ravel(), lower, upper, weights, np.zeros(m), nowhere, x,
-               held, multipliers, verdict)  # fmt: skip
-        if found.optimal and not verdict[1]:
-            assert sizes(levels, x) == pytest.approx(sizes(levels, found.x), abs=1e-7)
-
-
-def test_any_guess_leads_to_the_same_solution():
-    """Guesses of rows that are no equations, that have no such limit, and numbers that mean nothing."""
-    rng = fresh()
-    for _ in range(100):
-        levels = random_levels(rng)
-        given = stacked(levels)
-        found = solve_levels(*given)
-        guess, start = rng.choice([-1.0, 0.0, 1.0, 2.0, 7.5], len(given[1])), rng.standard_normal(given[0].shape[1])
-        other = solve_levels(*given, guess=guess, start=start if rng.random() < 0.5 else None)
-        if found.optimal and other.optimal:
-            largest = [1.0 + np.linalg.norm(level.A, 2) for level in levels]  # rows, whose rounding decides small misses
-            close(sizes(levels, other.x) / np.array(largest), sizes(levels, found.x) / np.array(largest), 1e-6)
 
 
 @pytest.mark.parametrize("tasks", [False, True])

@@ -6,19 +6,8 @@ from closeness import refused
 from freeflyer.errors import InputError
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, solve_hierarchy
-from scipy.optimize import minimize, nnls
+from scipy.optimize import minimize
 from seeds import fresh
-
-
-def equalities(levels, n):
-    """Lexicographic least squares of equalities by projections into null spaces (Siciliano and Slotine 1991)."""
-    x, P = np.zeros(n), np.eye(n)
-    for A, b in levels:
-        U, s, V = np.linalg.svd(A @ P)
-        rank = int((s > 1e-9).sum())  # absolute: where nothing is left free, A P is rounding
-        x = x + V[:rank].T @ ((U[:, :rank].T @ (b - A @ x)) / s[:rank])
-        P = P - V[:rank].T @ V[:rank]
-    return x
 
 
 def cost(level: Level, x: np.ndarray) -> float:
@@ -66,22 +55,6 @@ def random_levels(rng: np.random.Generator, n: int) -> list[Level]:
     return levels
 
 
-def test_equalities_as_by_projections():
-    rng = fresh()
-    for _ in range(50):
-        n = int(rng.integers(2, 12))
-        levels = []
-        for _ in range(3):
-            A = rng.normal(size=(int(rng.integers(1, n)), n))
-            if levels and rng.random() < 0.5:
-                A[0] = levels[0][0][0]
-            levels.append((A, rng.normal(size=len(A))))
-        h = solve_hierarchy([(A, b, b) for A, b in levels])
-        np.testing.assert_allclose(h.x, equalities(levels, n), atol=1e-7)
-        ranks = [np.linalg.matrix_rank(np.concatenate([A for A, _ in levels[: k + 1]])) for k in range(3)]
-        assert h.free == tuple(n - r for r in ranks)
-
-
 def test_no_level_can_be_better():
     """By another solver, from the answer: no x that keeps the levels above has a lower cost. Met levels have none."""
     rng = fresh()
@@ -95,45 +68,6 @@ def test_no_level_can_be_better():
             v = level.A @ h.x
             np.testing.assert_allclose(h.violations[k], v - np.clip(v, level.lower, level.upper), atol=1e-12)
             assert h.met[k] == (np.abs(h.violations[k]).max() < 1e-6), (case, k)
-
-
-def contradicted(rng: np.random.Generator, n: int) -> Level:
-    """Inequalities in pairs, A x >= b and A x <= b - gap, some of which cannot be met together, and rows that can."""
-    m = int(rng.integers(1, n))
-    A, b, none = rng.normal(size=(m, n)), rng.normal(size=m), np.full(m, np.inf)
-    gap = rng.uniform(-0.5, 1.0, m)
-    gap[0] = 0.5
-    return Level(np.concatenate([A, A]), np.concatenate([b, -none]), np.concatenate([none, b - gap]), rng.uniform(0.5, 2.0, 2 * m))
-
-
-@pytest.mark.parametrize("solver", ["active-set", "daqp"])
-def test_violations_of_contradicted_inequalities_stay_at_their_optimum(solver):
-    """Of the first level as least squares with signs have them, of all levels whatever follows below them."""
-    rng = fresh()
-    for _ in range(15):
-        n = int(rng.integers(2, 9))
-        levels = [contradicted(rng, n), *random_levels(rng, n), contradicted(rng, n)]
-        A, lower, upper, weights = levels[0]
-        side, root = np.where(np.isfinite(upper), 1.0, -1.0), np.sqrt(weights)[:, None]
-        C, d = side[:, None] * A, np.where(np.isfinite(upper), upper, -lower)
-        found, _ = nnls(root * np.hstack([C, -C, np.eye(len(A))]), root[:, 0] * d)  # C x + room = d, x of two signs
-        best = C @ (found[:n] - found[n : 2 * n]) - d + found[2 * n :]
-        whole = solve_hierarchy(levels, solver=solver)
-        np.testing.assert_allclose(whole.violations[0], side * best, atol=1e-9)
-        assert not whole.met[0]
-        for k in range(1, len(levels)):
-            for part, v in zip(solve_hierarchy(levels[:k], solver=solver).violations, whole.violations):
-                np.testing.assert_allclose(v, part, atol=1e-9)
-
-
-def test_what_levels_leave_free_is_least_by_either_way():
-    """Few rows in many variables: the active set and programs level by level end at the same x of least norm."""
-    rng = fresh()
-    for _ in range(15):
-        levels = [contradicted(rng, 4), *random_levels(rng, 3)[:1]]
-        levels = [Level(np.hstack([x.A, rng.normal(size=(len(x.A), 12 - x.A.shape[1]))]), *x[1:]) for x in levels]
-        x, other = solve_hierarchy(levels).x, solve_hierarchy(levels, solver="daqp").x
-        np.testing.assert_allclose(other, x, atol=1e-9 * (1.0 + np.abs(x).max()))
 
 
 def test_levels_that_cannot_be_met_are_distinguished():

@@ -8,7 +8,7 @@ from freeflyer.analysis.timing import algorithms
 from freeflyer_papers import kangaroo
 from freeflyer_papers.estimation import estimators
 from freeflyer_papers.estimation.swing import Sway
-from freeflyer_papers.kangaroo import (comparison, inverse_dynamics, inverse_dynamics as part, mechanisms, robots, squat, swing,
+from freeflyer_papers.kangaroo import (comparison, inverse_dynamics, mechanisms, robots, squat, swing,
     tracking, transmissions, workspace)  # fmt: skip
 from freeflyer_papers.kangaroo.comparison import angular_momentum, cartesian_inertia
 from freeflyer_papers.kangaroo.inverse_dynamics import equations
@@ -196,26 +196,6 @@ def test_projected_equations_are_those_of_the_closed_model(path):
     J = np.vstack([ff.frame_jacobian(closed, q, foot.frame, expressed="body") for foot in robot.feet])[:, order]
     close(e.joint_space_torques(a, F), tau - J[:, 6:].T @ F, EXACT, least=float(np.abs(tau).max() + 1000.0))
     close(e.base_residual(a, F), M[:6] @ a + h[:6] - J[:, :6].T @ F, EXACT, least=1000.0)
-
-
-def test_motors_carry_the_weight_by_the_ratio_of_the_leg():
-    """At rest the three steps' forces are those that virtual work gives: motor forces times rates equal weights times rates."""
-    robot = robots.kangaroo()
-    closed = ff.close_loops(robot.model)
-    q = robots.home_posture(robot, 0.04, ankle=0.0)
-    rest = np.zeros(closed.nv)
-    problem = part.base_problem(robot, q)
-    solution = problem.solve(q, rest, formulation="three-step")
-    v = ff.project_velocity(closed, q, fresh().standard_normal(closed.nv), constraints=problem.constraints)
-    motors = [closed.tree.joint(n).iv for n in closed.actuated]
-    power = solution.tau @ (ff.velocity_map(closed, q) @ v)[motors]
-    lifted = 9.81 * closed.mass * (ff.center_of_mass_jacobian(closed, q) @ v)[2]
-    close(power, lifted, 1e-9, least=float(np.abs(solution.tau).max() * np.abs(v).max()))
-    found = (part.inverse_dynamics(robots.kangaroo()),)
-    programs, agreement, base, forces = part.tables(found)
-    assert [row[0] for row in programs.rows] == ["paper", "", found[0].robot, ""]
-    assert ({row[-1] for row in agreement.rows}, base.columns[2:4]) == ({"yes"}, ("asked", "realised"))
-    assert len(forces.columns) == 1 + len(part.LENGTHS)
 
 
 SOLE, LENGTH = "left_sole", "left_length_motor"

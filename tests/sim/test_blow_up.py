@@ -3,11 +3,9 @@
 from concurrent.futures import ThreadPoolExecutor
 
 import freeflyer as ff
-import mujoco
 import numpy as np
 import pytest
 from freeflyer import sim
-from freeflyer.model.readers.mjcf.gate import collected_warnings
 from seeds import fresh
 from sim_batches import check_equal
 
@@ -87,19 +85,6 @@ def test_other_robots_of_a_batch_go_on_with_the_same_bits(way):
     assert "of robots 0 to 7: robot 3: at " in spread.failure
 
 
-def test_a_push_on_one_robot_leaves_the_steps_of_the_others():
-    """Also at times whose differences are not dt, by rounding."""
-    model, rng, dt = ff.robots.chain(3), fresh("push"), 2e-3
-    q, v, tau = 0.1 * rng.standard_normal((5, 3)), rng.standard_normal((5, 3)), np.zeros((2, 5, 3))
-    for k in range(3, 12):
-        tau[1, 2, 1] = 1e20
-        times = np.array([0.0, k * dt])
-        run = sim.simulate(model, q, v, (times, tau), dt=dt, duration=20 * dt)
-        assert f"robot 2: at {k * dt:.6g} s: the motion blows up" in run.failure
-        others = [0, 1, 3, 4]
-        check_equal_robots(run, sim.simulate(model, q[others], v[others], (times, tau[:, others]), dt=dt, duration=20 * dt), others)
-
-
 def check_equal_robots(run, other, places):
     assert np.array_equal(run.t, other.t)
     for name in ("q", "v", "tau"):
@@ -121,26 +106,6 @@ def test_a_batch_ends_with_its_last_robot(tmp_path):
     recorded = run_of(given | {"record": tmp_path / "run"}, 2e-3, 200)
     assert recorded.failure == run.failure
     check_equal(sim.load(tmp_path / "run"), run)
-
-
-def test_mujoco_gives_up_where_we_do():
-    """Its Euler method is our semi-implicit one; it warns beyond 1e10, and begins anew."""
-    model, rng = ff.robots.chain(2), fresh("MuJoCo")
-    plant = sim.mujoco_plant(model, model.neutral, motors=model.actuated)
-    mj_model, data = plant.mj_model, plant.data
-    mj_model.opt.integrator = mujoco.mjtIntegrator.mjINT_EULER
-    for dt in (1e-3, 0.5):
-        v = rng.uniform(20.0, 40.0, 2) * rng.choice([-1, 1], 2)
-        ours = sim.simulate(model, model.neutral, v, dt=dt, duration=100 * dt, integrator="semi-implicit")
-        mj_model.opt.timestep = dt
-        mujoco.mj_resetData(mj_model, data)
-        data.qvel[:] = v
-        steps = 0
-        with collected_warnings() as warnings:
-            while steps < 100 and not warnings:
-                mujoco.mj_step(mj_model, data)
-                steps += 1
-        assert (ours.failure is None) == (steps == 100) == (dt < 0.1)
 
 
 def test_constraints_and_huge_forces_name_their_robot_and_joint():

@@ -83,28 +83,6 @@ def test_parts_are_recorded_in_folders_of_their_own(tmp_path):
         sim.simulate(model, q, np.zeros((5, 2)), record=tmp_path / "robots", **given)
 
 
-def test_events_keep_the_numbers_of_their_robots():
-    model = ff.robots.chain(2)
-    given = {"dt": 0.01, "duration": 0.3, "events": sim.Event("turn", end_value, terminal=True)}
-    q = fresh("event executor").uniform(0.2, 0.9, (20, 2))
-    with ThreadPoolExecutor(2) as executor:
-        run = sim.simulate(model, q, np.zeros((20, 2)), executor=executor, **given)
-    check_equal(run, sim.simulate(model, q, np.zeros((20, 2)), **given))
-    assert {e.robot[0] for e in run.events} > {1, 18}
-
-
-def test_a_batch_that_fails_ends_where_the_first_robot_does():
-    model = ff.robots.chain(1)
-    law = lambda t, q, v: np.where(np.abs(v) > 2.0, np.nan, 0.0)
-    q = np.linspace(0.0, 1.2, 16)[:, None]
-    with ThreadPoolExecutor(2) as executor:
-        run = sim.simulate(model, q, np.zeros((16, 1)), law, dt=0.01, duration=0.1, hold=True, executor=executor)
-    whole = sim.simulate(model, q, np.zeros((16, 1)), law, dt=0.01, duration=0.1, hold=True)
-    assert whole.failure is not None
-    assert run.failure is not None
-    assert np.array_equal(run.q, whole.q)
-
-
 def test_bad_executors_are_sentences():
     given = many()
     refused(ff.InputError, "executor must be", sim.simulate, **given, executor=3)
@@ -250,18 +228,6 @@ def test_a_batch_is_the_same_however_it_is_split(kind):
     assert (kind == "sensing") == isinstance(nested["sensing"], PartSensing)
 
 
-def test_closed_robots_do_not_depend_on_their_neighbours():
-    """Loops are closed by as many rounds as each robot needs."""
-    model, rng = ff.close_loops(ff.robots.kangaroo_like()), fresh("closed neighbours")
-    q, v = np.tile(ff.control.stand_on_feet(model).q, (9, 1)), rng.normal(0.0, 0.02, (9, model.nv)) * np.arange(9)[:, None]
-    for integrator in ("rk4", "semi-implicit"):
-        options = {"dt": 2e-3, "duration": 0.03, "integrator": integrator}
-        run = sim.simulate(model, q, v, **options)
-        assert run.failure is None
-        for part in (slice(0, 1), slice(1, 7), slice(5, 9)):
-            assert np.array_equal(sim.simulate(model, q[part], v[part], **options).q, run.q[:, part])
-
-
 def test_each_robot_has_its_own_friction_restitution_height_and_gravity():
     """Spheres that slide, bounce, and rest, by closed forms."""
     link = ff.Link("body", ff.Inertia(1.0, rotational=np.diag([1e9] * 3)))  # it does not begin to turn
@@ -324,21 +290,6 @@ def test_events_and_integrators_of_each_robot(how, tmp_path):
     check_equal(loaded, run)
     options = {name: options[name] for name in ("events",) if name in options}
     check_equal(sim.replay(model, loaded, **options), run)
-
-
-def test_ctrl_c_keeps_the_robots_that_are_done():
-    model, calls = ff.robots.chain(1), []
-
-    def value(state):
-        calls.append(state.t)
-        if len(calls) > 45:
-            raise KeyboardInterrupt
-        return state.q[0] + 5.0
-
-    run = sim.simulate(model, np.full((4, 1), 0.5), np.zeros((4, 1)), dt=0.01, duration=0.1, events=sim.Event("never", value))
-    assert run.failure.startswith("robot 2: ")
-    assert np.isfinite(run.q[:, :2]).all()
-    assert np.isnan(run.q[:, 3]).all()
 
 
 def test_bad_numbers_of_a_batch_are_sentences():

@@ -8,8 +8,6 @@ from closeness import refused
 from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
-from freeflyer.sim.floor_contacts import foot_points, put_on_floor
-from seeds import fresh
 from test_events import G, stone
 
 
@@ -84,24 +82,6 @@ def test_two_events_close_together_both_take_place(apart):
     assert sorted(e.name for e in run.events) == ["a", "b"]
 
 
-def test_values_of_many_states_give_the_same_events():
-    """Several events in a step, the last of which turns the velocity; looked at one by one, and together."""
-    model, q, v = stone()
-    heights, runs = 0.5 - np.sort(fresh("heights").uniform(0.0, 0.05, 4)), []
-
-    def bounce(s):
-        return sim.Change(v=-0.5 * s.v)
-
-    for leading in (False, True):
-        events = [sim.Event(f"{k}", lambda s, z=z: s.q[..., 2] - z, -1, leading=leading, action=bounce if k == 3 else None)
-                  for k, z in enumerate(heights)]  # fmt: skip
-        runs.append(sim.simulate(model, q, v, dt=0.02, duration=0.6, events=events))
-    one, many = runs
-    assert [e.name for e in one.events] == [e.name for e in many.events] == ["0", "1", "2", "3"]
-    assert np.abs(np.subtract([e.t for e in one.events], [e.t for e in many.events])).max() < 1e-12
-    assert np.abs(one.q - many.q).max() < 1e-10
-
-
 def test_arrays_may_be_used_again():
     """A controller that returns the same array each time, and writes to what it is shown."""
     model, q, v = stone()
@@ -131,15 +111,6 @@ def test_errors_of_your_own_functions_bring_the_run():
         sim.simulate(model, q, v, breaks, dt=0.1, duration=0.5, hold=True)
     assert len(caught.value.run.t) == 3
     assert "attribute `run`" in caught.value.__notes__[0]
-
-
-def test_fast_turns_are_no_matter_of_dt():
-    model, q, v = stone()
-    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
-    v[3:] = 3.0, 4.0, 1.0
-    fine = sim.simulate(model, q, v, dt=1e-3, duration=2.0)
-    run = sim.simulate(model, q, v, dt=1.0, duration=2.0, integrator="dop853")
-    assert np.abs(ff.difference(model, fine.q[-1], run.q[-1])).max() < 1e-6
 
 
 @pytest.mark.parametrize("integrator", ["lsoda", "radau", "dop853", "rk4"])
@@ -222,16 +193,6 @@ def test_replays_of_what_was_not_simulated_here():
     for settings in ({}, {"nose": 1}, dict(run.settings) | {"sensing": {"nose": 1}}, dict(run.settings) | {"simulator": "MuJoCo"}):
         refused(InputError, "", sim.replay, model, replace(run, settings=settings))
     refused(FreeflyerError, "", sim.replay, model, 3)
-
-
-def test_a_tilted_robot_is_put_on_its_lowest_point():
-    rng = fresh()
-    model = ff.robots.humanoid(20)
-    feet = ff.contacts.feet_by_name(model)
-    q = ff.integrate(model, ff.robots.standing_posture(model), 0.2 * rng.standard_normal(model.nv))
-    heights = foot_points(model, put_on_floor(model, q, feet), feet)[:, 2]
-    assert abs(heights.min()) < 1e-12 < 1e-3 < heights.max()
-    assert abs(foot_points(model, put_on_floor(model, q, feet, np.mean), feet)[:, 2].mean()) < 1e-12
 
 
 @pytest.mark.parametrize("inputs", [None, lambda t, q, v: 0.0 * v])

@@ -2,19 +2,46 @@
 
 import numpy as np
 import pytest
-from freeflyer.kernels.entries import CONTACT_IMPULSES
-from freeflyer.kernels.sim.layout import IMPULSES
+from freeflyer.kernels.backend import load, row_width, store, workspace
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
 from freeflyer.optimization.compiled import call, sizes_table
 from seeds import fresh
 
 CORNERS = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+IMPULSES, ROWS, LIMITS, DRY, CONES = 20, 1, 2, 3, 4  # a kind of table, of its own, and the places of its numbers
+
+
+def impulses(topology, parameters, problem, y, u, facts):
+    """y and u (rows,) of G (rows, rows), b, a guess of y, bounds of dry friction and coefficients, one after the other."""
+    rows, limits, dry, cones = tuple(table_int(topology, k) for k in (ROWS, LIMITS, DRY, CONES))
+    width = row_width(problem, rows)
+    G, b, bounds = workspace(problem, rows * width + 8), workspace(problem, rows + 8), workspace(problem, dry + cones + 8)
+    found, left = workspace(problem, rows + 8), workspace(problem, width + 8)
+    for i in range(rows):
+        for j in range(width):
+            store(G, width * i + j, load(problem, rows * i + j) if j < rows else 0.0)
+        store(b, i, load(problem, rows * rows + i))
+        store(found, i, load(problem, rows * rows + rows + i))
+    for k in range(dry + cones):
+        store(bounds, k, load(problem, rows * rows + 2 * rows + k))
+    missing, enough, count = solve_impulses(G, width, rows, limits, dry, cones, bounds, b, found, left, ACCURACY, POLISHING)
+    for i in range(rows):
+        store(y, i, load(found, i))
+        store(u, i, load(left, i))
+    for k, x in enumerate((missing, enough, 1.0 * count)):
+        store(facts, k, x)
+
+
+ENTRY = Entry("impulses", impulses, "m", (("table 1",), ("table 1",), (3,)), square=True, table=IMPULSES, one_by_one=True)
 
 
 def solve(G, b, guess, bounds, limits, dry, cones):
     """(impulses, velocities, facts)."""
     rows = len(b)
     table = sizes_table(IMPULSES, [rows * rows + 2 * rows + dry + cones, rows, limits, dry, cones], rows + 8)
-    return call(CONTACT_IMPULSES, table, np.concatenate([G.ravel(), b, guess, bounds]))
+    return call(ENTRY, table, np.concatenate([G.ravel(), b, guess, bounds]))
 
 
 def soles(rng, count):
@@ -78,29 +105,3 @@ def test_a_foot_that_jams_is_stopped(speed):
         assert left <= enough
         np.testing.assert_allclose(y, -np.linalg.solve(G, b), rtol=1e-6)
         check(G, b, y, mu, 1, 0, 1e-7 * (1.0 + np.abs(y).max()))
-
-
-def test_one_foot_jams_and_another_opens():
-    """Impulses that stop all rows pull at the second foot."""
-    G = np.zeros((7, 7))
-    G[np.triu_indices(7)] = [
-        77.3378, -2.9103, -14.7633, -8.1489, -0.0057, -0.0048, 0.0602, 1.1066, 0.6377, 0.9279, 0.0062, -0.0039, -0.0004,
-        4.4568, 1.6731, -0.0008, -0.0008, -0.0069, 1.2963, -0.0002, 0.003, 0.0078, 1.98, 1.8998, 0.5388, 4.3367, -0.2992,
-        0.6068]  # fmt: skip
-    G, b = G + np.triu(G, 1).T, np.array([-0.06037, 3.30665, 0.20421, -0.02975, 4.82008, 1.44521, 0.02167])
-    y, _, (left, enough, _) = solve(G, b, np.zeros(7), np.full(2, 0.7), 1, 0, 2)
-    assert left <= enough
-    np.testing.assert_allclose(y, np.r_[-np.linalg.solve(G[:4, :4], b[:4]), np.zeros(3)], rtol=1e-6, atol=1e-12)
-    check(G, b, y, np.full(2, 0.7), 1, 0, 1e-6)
-
-
-def test_gaps_that_do_not_fit_leave_a_corner_open():
-    """Four corners of a sliding sole, one a little lower: all of them cannot hold, so three do."""
-    rng = fresh()
-    J, M = soles(rng, 1)[:, :6], np.eye(6)
-    for _ in range(20):
-        b = J @ np.linalg.lstsq(J, np.tile((1.0, 0.4, -0.5), 4), rcond=None)[0]
-        b[2::3] += rng.uniform(-1e-5, 1e-5, 4)
-        y, _, (left, enough, _) = solve(J @ M @ J.T, b, np.zeros(12), np.full(4, 0.3), 0, 0, 4)
-        assert left <= enough
-        check(J @ M @ J.T, b, y, np.full(4, 0.3), 0, 0, 1e-8 * (1.0 + np.abs(y).max()))

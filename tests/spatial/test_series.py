@@ -2,13 +2,12 @@
 
 import mpmath as mp
 import numpy as np
-import pinocchio as pin
 import pytest
 from closeness import EPS, refused
 from freeflyer.errors import InputError
 from freeflyer.spatial import _series as series, quaternion, se2, se3
 from freeflyer.tolerances import SERIES_SWITCH
-from spatial_samples import ALL_ANGLES, ROUNDING, TO_PI, close, exact_sum, random_pose, random_twist, rng, twists_at
+from spatial_samples import ALL_ANGLES, TO_PI, close, exact_sum, random_pose, random_twist, rng, twists_at
 
 X = np.unique(np.concatenate([np.square(ALL_ANGLES), SERIES_SWITCH * (1.0 + np.array([-1e-15, 0.0, 1e-15]))]))
 
@@ -139,26 +138,6 @@ def test_hats_positions_and_adjoints():
     for f in (se3.left_jacobian_inverse, se3.right_jacobian_inverse):
         refused(InputError, "multiple of 2 pi", f, [0.1, 0.2, 0.3, 0.0, 2 * np.pi, 0.0])
         close(f(np.zeros(6)), np.eye(6), 0.0)
-
-
-@pytest.mark.peers
-def test_against_pinocchio():
-    for X, Y, xi in zip(random_pose((5,)), random_pose((5,), 9), random_twist((5,))):
-        M, N = pin.SE3(X), pin.SE3(Y)
-        close(X @ Y, (M * N).homogeneous)
-        close(se3.inverse(X), M.inverse().homogeneous)
-        close(se3.adjoint(X), M.toActionMatrix())
-        close(se3.coadjoint(X), M.toDualActionMatrix())
-        close(se3.ad(xi), pin.Motion(xi).action)
-        close(se3.exp(xi), pin.exp6(pin.Motion(xi)).homogeneous)
-        lost, of_both = (  # by Pinocchio's logarithm, near half a turn
-            ROUNDING / min(0.2, np.pi - np.linalg.norm(se3.log(Z)[3:])) ** 2 for Z in (X, se3.inverse(X) @ Y)
-        )
-        close(se3.log(X), pin.log6(M).vector, lost)
-        close(se3.right_jacobian(xi), pin.Jexp6(pin.Motion(xi)))
-        close(se3.right_jacobian_inverse(se3.log(X)), pin.Jlog6(M), lost)
-        close(se3.interpolate(X, Y, 0.3), pin.SE3.Interpolate(M, N, 0.3).homogeneous, of_both)
-        close(se3.from_position_quaternion(X[:3, 3], pin.SE3ToXYZQUAT(M)[3:]), X)
 
 
 @pytest.mark.parametrize("angle", ALL_ANGLES)

@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots import scene
 from freeflyer.plots.scene import FORCE_SHARE
 from freeflyer.viewer.motions import motion
@@ -17,24 +16,6 @@ from runs import control_run, quadruped
 
 def weight(model: ff.Model) -> float:
     return model.mass * float(np.linalg.norm(model.gravity))
-
-
-def test_arrows_of_point_feet_stand_on_the_feet_and_show_the_forces():
-    run = quadruped()
-    model, m = run.model, motion(run)
-    assert [foot.kind for foot in m.feet] == ["point"] * 4
-    k = len(run.t) - 1
-    q, forces = m.at(k, [0])
-    arrows = scene.force_arrows(model, q[0], forces[0], m.feet, 2.0)
-    assert len(arrows) == 4
-    scale = FORCE_SHARE * 2.0 / weight(model)
-    for (begin, end), foot in zip(arrows, m.feet):
-        X = ff.frame_pose(model, run.q[k], foot.frame)
-        assert begin == pytest.approx(X[:3, 3], abs=1e-12)
-        assert end - begin == pytest.approx(scale * X[:3, :3] @ run.forces[foot.name][k, :3])
-    total = (arrows[:, 1] - arrows[:, 0]).sum(axis=0) / scale
-    a = np.gradient(run.v, run.t, axis=0)[k - 2]
-    assert total[2] == pytest.approx(weight(model), rel=0.2), a
 
 
 def test_arrows_of_soles_stand_in_the_centre_of_pressure():
@@ -209,14 +190,3 @@ def test_a_linkage_stops_before_its_singular_posture_and_says_so():
         if abs(end) == abs(slider.low) and np.hypot(tip[0] - ground, tip[1]) > 1.0:
             assert np.hypot(tip[0] - ground, tip[1]) == pytest.approx(coupler + follower, abs=5e-3)
         assert residual(model, found.q) < 1e-8
-
-
-def test_kangaroos_motors_stop_at_named_limits(models_folder):
-    model = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
-    slider = {s.name: s for s in sliders(model)}["leg_left_length_motor"]
-    found = move(model, model.neutral, slider, slider.high)
-    joint = model.tree.joint("leg_left_4_joint")
-    assert "leg_left_4_joint is at its limit" in found.reason
-    assert found.q[joint.iq] == pytest.approx(model.tree.position_upper[joint.iv], abs=2e-3)
-    assert found.q[joint.iq] <= model.tree.position_upper[joint.iv] + 1e-9
-    assert len(visuals(model).shapes) > 50

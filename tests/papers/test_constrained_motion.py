@@ -7,8 +7,7 @@ from closed_robots import robot
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import BASES, moving_robot, random_set
 from freeflyer import contacts
-from freeflyer.formulations import constrained
-from scipy.linalg import sqrtm
+from freeflyer_papers import constrained
 
 WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
 
@@ -24,28 +23,6 @@ def doubt(M: np.ndarray, A: np.ndarray) -> float:
     s = np.linalg.svd(D, compute_uv=False)
     s = s[s > 1e-9 * s[0]]
     return rounding(450, np.linalg.cond(M) * (s[0] / s[-1]) ** 2)
-
-
-@pytest.mark.parametrize("base", BASES)
-def test_the_printed_equations(base):
-    """(62) and (63) as they stand, with the symmetric root of M and Moore and Penrose's inverse."""
-    rng = fresh()
-    model = moving_robot(rng, 6, least=4, base=base)
-    q, v, tau = state(rng, model)
-    A, b = rng.standard_normal((3, model.nv)), rng.standard_normal(3)
-    M, h = ff.mass_matrix(model, q), ff.bias_forces(model, q, v)
-    root = np.real(sqrtm(M))
-    pseudo = np.linalg.pinv(A @ np.linalg.inv(root))
-    found = constrained.accelerations(model, q, v, tau, constraints=(A, b))
-    tolerance = doubt(M, A)
-    forces = root @ pseudo @ (b - A @ np.linalg.solve(M, tau - h))
-    close(found.forces, forces, tolerance * np.linalg.cond(root))
-    Omega = np.eye(model.nv) - root @ pseudo @ A @ np.linalg.inv(M)
-    size = np.linalg.cond(root) * max(1.0, np.abs(M @ found.a).max())
-    close(M @ found.a + Omega @ h - root @ pseudo @ b, Omega @ tau, tolerance * size)
-    close(A.T @ found.multipliers, found.forces, tolerance)
-    close(A @ found.a, b, tolerance * max(1.0, np.abs(found.a).max()))
-    assert (found.rank, found.redundant, found.names) == (3, (), ("row 0", "row 1", "row 2"))
 
 
 @pytest.mark.parametrize("base", BASES)
