@@ -10,7 +10,6 @@ from freeflyer.analysis import conditioning, free_fall, free_flight, middle_post
 from freeflyer.analysis.checks.findings import loop_gaps
 from freeflyer.plots import linkage
 from freeflyer.plots.linkage import VIEWS, robot
-from freeflyer.plots.view import bodies
 from freeflyer_papers.dual_quaternion.validation import multiple_correlation
 from scipy.spatial.transform import Rotation
 
@@ -160,7 +159,7 @@ def test_sub_mechanisms_and_their_pictures():
     refused(ff.InputError, "no loops", lambda: ff.analysis.linkages(ff.robots.chain(2)))
     for samples in (1, 2.5, "many"):
         refused(ff.InputError, "samples", ff.analysis.linkages, MODEL, samples=samples)
-    figure = robot(bodies(MODEL, MODEL.neutral), FOUND.links)
+    figure = robot(MODEL, MODEL.neutral, FOUND.links)
     figure.draw_without_rendering()
     scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes]
     heights = [axes.transData.get_matrix()[1, 1] for axes in figure.axes]
