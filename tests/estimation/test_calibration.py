@@ -51,31 +51,6 @@ def shown(s, q):
     return {name: float(q[s.model.joint(name).iq]) for name in encoders_of(s.model)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
-def test_offsets_are_found_from_many_starts_inside_the_limits(name, models_folder):
-    s = sensed(name, models_folder)
-    postures = random_postures(s, 41, fresh(4))
-    truth, steps = postures[0], []
-    readings = np.linspace(-0.01, 0.02, len(s.names))
-    for begin in postures[1:]:
-        c = calibrate(s.model, shown(s, truth), readings, begin, tolerance=1e-5)  # offsets err a few times as much
-        np.testing.assert_allclose(readings + c.offsets, truth[s.positions], atol=1e-4)
-        assert c.errors[-1] == pytest.approx(np.hypot(c.closure, c.misread), rel=1e-9)
-        assert c.errors[-1] < 1e-5 < c.errors[0]
-        steps.append(c.iterations)
-    assert max(steps) <= 8
-    assert np.median(steps) <= 4
-
-
-def test_newton_s_steps_square_the_error(models_folder):
-    s = sensed("kangaroo_like")
-    truth, begin = random_postures(s, 2, fresh(5))
-    e = calibrate(s.model, shown(s, truth), q=begin, tolerance=1e-10).errors
-    assert e[-1] < 1e-10
-    assert e[-1] < 20.0 * e[-2] ** 2 + 1e-12  # curvatures are those of cranks of 5 cm and more
-
-
 def test_more_encoders_than_motors_average_their_noise():
     s = sensed("kangaroo_like")
     (truth,) = random_postures(s, 1, fresh(6))
