@@ -126,16 +126,6 @@ def test_spins_that_are_coupled_or_driven_are_not_left_out(models_folder) -> Non
     refused(ff.InputError, r"cannot steady the robot.*base", control.lqr, free, free.neutral)
 
 
-def test_the_attitude_of_a_base_is_no_spin() -> None:
-    """A satellite pushed along three axes through its mass centre: its attitude is out of reach, and is asked for."""
-    ball = ff.Link("ball", ff.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3)))
-    base = ff.Joint("root_joint", "free", "world", "ball", np.eye(4))
-    sites = tuple(ff.Site(f"push_{k}", "ball", np.eye(4)) for k in range(3))
-    model = ff.build(ff.Description("satellite", (ball,), (base,), sites=sites, gravity=(0.0, 0.0, 0.0)))
-    pushes = control.thruster_inputs(model, {f"push_{k}": np.eye(6)[k] for k in range(3)})
-    refused(ff.InputError, "base rotation about x", control.lqr, model, model.neutral, pushes)
-
-
 def test_drones_carry_their_weight_and_level_themselves() -> None:
     model, inputs, q = aerial()
     found = control.equilibrium(model, q, inputs)
