@@ -4,7 +4,6 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused, slopes
-from dataclasses import replace
 from freeflyer import control, robots
 from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
@@ -67,16 +66,6 @@ def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     cost = np.ones(2 * model.nv)
     cost[0] = 0.0  # no cost on the satellite's position along x
     refused(ff.InputError, "state_cost", control.lqr, model, q, inputs, state_cost=cost)
-
-
-def test_followers_have_no_motor() -> None:
-    description = robots.chain(3).description
-    *joints, leader, last = description.joints
-    last = replace(last, mimic=ff.Mimic(leader.name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=(*joints, leader, last), actuated=()))
-    refused(ff.InputError, "follows", control.joint_inputs, model, [last.name])
-    found = control.lqr(model, ff.neutral(model))  # its leader's motor moves both
-    assert np.all(found.poles.real < 0.0)
 
 
 RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right"))

@@ -190,15 +190,6 @@ BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
 
 
 @needs_cc
-def test_with_a_compiler_that_fails_the_rest_is_there(tmp_path, monkeypatch):
-    monkeypatch.setenv("CC", "cc --no-such-option")
-    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
-    assert set(made.files) == BESIDES
-    assert "no-such-option" in made.notes[0]
-    assert "CMakeLists.txt" in made.notes[0]
-
-
-@needs_cc
 def test_without_an_archiver_there_is_a_shared_library(tmp_path, monkeypatch):
     monkeypatch.setenv("AR", "/no/such/ar")
     made = exporting.export(ff.robots.make("chain"), tmp_path, "mass_matrix,gravity_forces", prefix="x")
