@@ -13,11 +13,11 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.linkages import Keep, extract_limb, follow
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.viewer.camera import camera_around
+from freeflyer.plots.camera import camera_around
+from freeflyer.plots.raster import render
+from freeflyer.plots.scene import overlay, robot_pieces
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.picture import png
-from freeflyer.viewer.raster import render
-from freeflyer.viewer.scene import overlay, robot_pieces
 
 HEIGHT = 520  # pixels
 TIMES = (0.05, 1.1, 1.5)  # s, of the squat

@@ -5,10 +5,10 @@ from collections.abc import Callable
 from importlib import import_module
 from typing import Any
 
-ROOMS = ("", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations", "formulations.constrained",
-    "linkages", "optimization", "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia",
+ROOMS = ("", "analysis", "contacts", "control", "decoupling", "estimation", "export", "formulations", "linkages",
+    "optimization", "report", "robots", "sim", "spatial.consistency", "spatial.dual_quaternion", "spatial.inertia",
     "spatial.quaternion", "spatial.se2", "spatial.se3", "spatial.twist", "spatial.wrench", "symbolic", "viewer")  # fmt: skip
-PAPERS = ("freeflyer_papers", "freeflyer_papers.hopping", "freeflyer_papers.planar")
+PAPERS = ("freeflyer_papers", "freeflyer_papers.constrained", "freeflyer_papers.hopping", "freeflyer_papers.planar")
 
 
 def public_functions(first: str = "") -> dict[str, Callable[..., Any]]:

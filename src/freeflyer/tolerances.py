@@ -93,8 +93,6 @@ DEFAULT_STROKE = 1.0  # rad or m: the stroke given to a joint without limits
 ENCODER_MARGIN = 0.02  # of a stroke: how far beyond its limits an encoder may read
 MIN_COUPLING = 1e-9  # rad or m a rad or m: coupling ratio below which a joint is decoupled
 LEVEL_TOLERANCE = 0.02  # m: the points of all soles lie within this of one level plane, or the robot does not stand
-BASE_STEP = 0.01  # m: the base moves by no more at once, so that loops stay in their assembly mode
-STANCE_POSE_TOLERANCE = 1e-9  # m and rad: by how much base and soles may miss their places
 
 # other formulations
 CONSTRAINT_RANK_RATIO = 1e-9  # of rows of unit length in the kinetic metric: what depends on others

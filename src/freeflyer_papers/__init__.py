@@ -4,7 +4,8 @@
 
     result = freeflyer_papers.reproduce("linearization", progress=print)
 
-`hopping` has the hopping experiments of the decoupling thesis, `planar` its planar robots in closed form."""
+`hopping` has the hopping experiments of the decoupling thesis, `planar` its planar robots in closed form. `constrained` has motion
+under constraints by the equations of Udwadia and Kalaba, as the dual quaternion paper has them."""
 
 from freeflyer.lazy import attach_stub
 

@@ -9,9 +9,9 @@ import signal
 import subprocess
 import sys
 from command import arm, printed, refusal, written
+from freeflyer.plots.scene import SHOWN
 from freeflyer.viewer.motions import floor_of, motion
 from freeflyer.viewer.picture import picture
-from freeflyer.viewer.scene import SHOWN
 from PIL import Image
 from urllib.request import urlopen
 

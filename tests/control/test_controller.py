@@ -109,11 +109,11 @@ def test_a_file_makes_the_problem_that_it_says(tmp_path):
 
 
 @pytest.mark.parametrize(("text", "words"), [
-    ("tasks: 3", "tasks must be a list"), ("tasks:\n - com: {}", "no task is named 'com'"),
+    ("tasks: 3", "tasks: expected a list"), ("tasks:\n - com: {}", "no task is named 'com'"),
     ("tasks:\n - frame_pose: {frame: nose}", "no frame is named 'nose'"), ("limits: {torques: -1}", "positive number"),
-    ("strength: 3", "no key is named 'strength'"), ("tasks:\n - posture: {level: -1}", "whole number"), ("- 3", "keys with values"),
+    ("strength: 3", "no key is named 'strength'"), ("tasks:\n - posture: {level: -1}", "whole number"),
     ("tasks:\n - posture: {speed: 1}", "task 'posture': got an unexpected key 'speed'"), ("friction: -1", "friction must be"),
-    ("limits: {joints: {}}", "limit 'joints': missing 1 key: 'dt'"),
+    ("limits: {joints: {}}", "limit 'joints': missing 1 key: 'dt'"), ("- 3", "a mapping with keys"),
 ])  # fmt: skip
 def test_bad_files_are_refused(tmp_path, text, words):
     (tmp_path / "a.yaml").write_text(text)

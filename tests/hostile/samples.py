@@ -6,8 +6,8 @@ import numpy as np
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from freeflyer import contacts, control, estimation, linkages, optimization, sim
-from freeflyer.formulations import constrained
 from freeflyer.spatial import dual_quaternion, inertia, quaternion, se2, se3
+from freeflyer_papers import constrained
 from freeflyer_papers.estimation import estimators
 from linkage_samples import four_bar
 from public_names import public_functions

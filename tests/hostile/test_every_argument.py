@@ -29,8 +29,8 @@ OTHER_WORDS = {  # that name the argument as well
 }  # fmt: skip
 MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of constraint sets; bounds that are none; lists
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
-    ("formulations.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
-    ("formulations.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
+    ("freeflyer_papers.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
+    ("freeflyer_papers.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
     for y in ("lower", "upper")), ("nearest", "lower"), ("nearest", "upper"), ("SinusoidReference", "end"),
     ("AccelerationLimits", "bound"), ("Ground", "height"), ("linkages.force_curve", "force"),
 }  # fmt: skip

@@ -18,11 +18,10 @@ from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.entries import ENTRIES as LIBRARY
 from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
-from freeflyer.kernels.sim.layout import IMPULSES, SAMPLES
+from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.linkages.closure import plan_for
-from freeflyer.optimization.compiled import sizes_table
 from freeflyer.sim.ground import make_problem, touching_points
-from freeflyer_papers.hopping.settings import EXPERIMENTS, make_record, table_of
+from freeflyer_papers.hopping.settings import EXPERIMENTS, make_records, table_of
 from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 from kernel_samples import Subject, subject, takes, tree
@@ -129,19 +128,12 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             made = subject(ENTRIES["ground_step"], model, rng, problem.handle, q, label=f"ground below {model.name}")
             made.inputs[-1][:] = np.r_[1e-3, 0.0, 0.0, -9.81, 1.0, np.zeros(problem.settings - 5)]
             found.append(made)
-    for limits, dry, cones in ((0, 0, 1), (2, 1, 4)):
-        rows = limits + dry + 3 * cones
-        A = rng.standard_normal((rows, rows + 2))
-        handle = sizes_table(IMPULSES, [rows * rows + 2 * rows + dry + cones, rows, limits, dry, cones], rows + 8).handle
-        made = subject(ENTRIES["contact_impulses"], tree(), rng, handle, label=f"{rows} impulses")
-        made.inputs[0][:] = np.concatenate([(A @ A.T).ravel(), rng.standard_normal(rows), np.zeros(rows), np.ones(dry + cones)])
-        found.append(made)
     model = ff.robots.revolute_hopper()
     for tries, traced in ((3, True), (2, False)):
         settings = EXPERIMENTS["revolute-V"].settings
         hopper = table_handle(model.topology, model.parameters, HOPPERS, table_of(model, settings, tries, traced))
         made = subject(HOP_STEPS, model, rng, hopper, label=f"{tries} tries")
-        made.inputs[0][:] = make_record(model, settings, np.array(model.keyframes["start"]), 0.1 * rng.standard_normal(4), 1.0)
+        made.inputs[0][:] = make_records(model, settings, model.keyframes["start"][None], 0.1 * rng.standard_normal((1, 4)), 1.0)
         found.append(made)
     measured = ff.estimation.sensors(robot("point"))
     q = state(robot("point"), rng, 0.02).q

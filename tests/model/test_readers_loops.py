@@ -55,7 +55,7 @@ def test_both_formats(tmp_path):
 
 WRONG = {"empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mapping"),
          "a word": ("loops", "expected a mapping"),
-         "unknown key": ("closed_loops: []", "has the key 'closed_loops'; known keys: loops"),
+         "unknown key": ("closed_loops: []", "no key is named 'closed_loops'"),
          "mixed formats": ("loops: []\nname_mot: []", "mixes two formats"),
          "key twice": ("loops: []\nloops: []", "the key 'loops' is written twice"),
          "loops not a list": ("loops: {a: 1}", "expected a list"),
@@ -69,7 +69,7 @@ WRONG = {"empty": ("\n \n", "is empty"), "a list": ("[1, 2]", "expected a mappin
          "short mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [1, 1]}]", "six of 0 and 1"),
          "zero mask": ("loops: [{frame_a: tip, frame_b: leader, mask: [0,0,0,0,0,0]}]", "not all 0"),
          "mask of words": ("loops: [{frame_a: tip, frame_b: leader, mask: xyz}]", "expected a list"),
-         "extra key": ("loops: [{frame_a: tip, frame_b: leader, type: weld, k: 1}]", "has the key 'k'"),
+         "extra key": ("loops: [{frame_a: tip, frame_b: leader, type: weld, k: 1}]", "no key is named 'k'"),
          "unknown motor": ("actuated: [moto]", "no joint is named 'moto'"),
          "motors not a list": ("actuated: joint_leader", "expected a list"),
          "loop of three": ("closed_loop: [[tip, trunk, leader]]", "expected two frames"),

@@ -41,7 +41,7 @@ def test_table_2_and_figure_3(result):
     least, most, middle = result.waveforms
     assert (least.cmc, most.cmc, middle.cmc) == (drive.minimum, drive.maximum, float(np.median(drive.each)))
     for w in result.waveforms:
-        assert multiple_correlation([w.simulated, w.computed]) == pytest.approx(w.cmc, abs=1e-12)
+        assert multiple_correlation(np.array([w.simulated, w.computed])) == pytest.approx(w.cmc, abs=1e-12)
     assert [(x.motion, x.drift_control) for x in result.integrations] == [("coasts", "none"), ("coasts", "none"),
         ("coasts", "0.1 s"), ("driven", "none")]  # fmt: skip
     assert all(x.violation < 1e-9 for x in result.integrations)

@@ -93,10 +93,10 @@ def result():
 def test_the_program(program):
     assert (tuple(program.outputs), len(program.tests)) == (PRINTED, 3)
     assert all(program.tests.values())
-    e = planar.equations(program.robot)
-    for name, x in {"Mb": e.mass_matrix, "MbI": e.inverse_mass_matrix, "Cbp": e.coriolis_matrix, "Gb": e.gravity_forces,
-                    "E_pot": e.potential_energy, "o_ic": e.center_of_mass}.items():  # fmt: skip
-        assert ff.symbolic.is_zero(program.outputs[name] - x), name
+    for name, formula in {"Mb": planar.mass_matrix, "MbI": planar.inverse_mass_matrix, "Cbp": planar.coriolis_matrix,
+                          "Gb": planar.gravity_forces, "E_pot": planar.potential_energy,
+                          "o_ic": planar.center_of_mass}.items():  # fmt: skip
+        assert ff.symbolic.is_zero(program.outputs[name] - formula(program.robot)), name
     function = ff.symbolic.make_function(appendix.output_routine(program), "hopper")
     q, v = fresh("sample").uniform(-2.5, 2.5, (2, 20, 4))
     ours, theirs = appendix.numbers(program, function, q, v), kernel_numbers(MODEL, q, v)

@@ -156,7 +156,7 @@ def test_tables_5_to_8(point):
     by_velocity = geometric.derivative_by_base_velocity(e)
     assert np.abs(inertial - body).max() > 1.0
     close(geometric.pose_derivative_with_inertial_twist(body, by_velocity, v), inertial, EXACT)
-    close(geometric.pose_derivative_with_body_twist(inertial, by_velocity, v), body, EXACT)
+    close(geometric.pose_derivative_with_inertial_twist(inertial, -by_velocity, v), body, EXACT)
     # In inertial quantities; the cross products of the code are the same matrices
     e = point.passed
     R, o = e.X[0][:3, :3], point.pose[:3, 3]

@@ -5,6 +5,8 @@ import numpy as np
 import pytest
 import sys
 from closeness import close, fresh, refused
+from freeflyer.control.support import middle_of
+from freeflyer.model import possible
 from freeflyer.optimization import qpsolvers_solver
 from freeflyer_papers import reduced_wbc
 from freeflyer_papers.reduced_wbc import cycles, robot, two_programs
@@ -87,13 +89,12 @@ def test_the_result(result):
 def test_other_robots(tmp_path):
     R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
     given = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, 0.3]) @ R.T)
-    np.testing.assert_allclose(np.linalg.eigvalsh(robot.possible(given).rotational), [0.01, 0.02, 0.03], atol=1e-12)
+    np.testing.assert_allclose(np.linalg.eigvalsh(possible(given).rotational), [0.01, 0.02, 0.03], atol=1e-12)
     sphere = ff.Inertia(2.0, np.zeros(3), 0.1 * np.eye(3))
-    assert robot.possible(sphere) is sphere
+    assert possible(sphere) is sphere
     path = tmp_path / "chain.urdf"
     path.write_text(ff.to_urdf(ff.robots.chain(2)))
-    refused(ff.InputError, "not TOCABI", robot.robot, path)
-    refused(ff.InputError, "knee", robot.standing_tocabi, path, knee=3.0)
+    refused(ff.UnknownNameError, "L_HipPitch_Joint", robot.robot, path)
     st = robot.stance(robot.robot(), "double")
     v = np.zeros(st.problem.model.nv)
     right = cycles.reduced(st.problem, st.q, v, cycles.WAYS[1])
@@ -147,25 +148,23 @@ def test_without_osqp_its_rows_say_so(monkeypatch):
 
 @needs_models
 def test_tocabi(models_folder):
-    model, q = robot.standing_tocabi(TOCABI)
-    for foot, y in zip(ff.contacts.anchored_feet(model, q), (0.1025, -0.1025)):
-        X = np.eye(4)
-        X[1, 3] = y
-        np.testing.assert_allclose(foot.at, X, atol=1e-7)
-    np.testing.assert_allclose(ff.center_of_mass(model, q)[:2], 0.0, atol=1e-7)
-    assert q[model.joint("L_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
-    assert q[model.joint("R_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
-    run = ff.control.run_scenario("squat", model, q=q, duration=0.02)
-    assert run.statuses == {"solved": 21}
-    one = robot.on_one_foot(robot.robot(TOCABI))
-    np.testing.assert_allclose(ff.center_of_mass(model, one)[:2], [0.0, 0.1025], atol=1e-7)
-    assert ff.frame_pose(model, one, "right_sole")[2, 3] == pytest.approx(robot.LIFT, abs=1e-7)
     r = robot.robot(TOCABI)
+    for foot, y in zip(r.feet, (0.1025, -0.1025)):
+        np.testing.assert_allclose(middle_of(foot) - np.mean([middle_of(f) for f in r.feet], axis=0), [0.0, y, 0.0], atol=1e-7)
+    np.testing.assert_allclose(ff.center_of_mass(r.model, r.q)[:2], np.mean([middle_of(f) for f in r.feet], axis=0)[:2], atol=1e-7)
+    for side in "LR":
+        assert r.q[r.model.joint(f"{side}_Knee_Joint").iq] == pytest.approx(robot.KNEE, abs=0.1)
+    run = ff.control.run_scenario("squat", r.model, q=r.q, feet=r.feet, duration=0.02)
+    assert run.statuses == {"solved": 21}
+    one = robot.on_one_foot(r)
+    np.testing.assert_allclose(ff.center_of_mass(r.model, one)[:2], middle_of(r.feet[0])[:2], atol=1e-7)
+    lifted = ff.frame_pose(r.model, one, r.feet[1].frame)[2, 3] - r.feet[1].at[2, 3]
+    assert lifted == pytest.approx(robot.LIFT, abs=1e-7)
     check_counts([c for support in robot.SUPPORTS for c in two_programs.counts(robot.stance(r, support))])
     from lxml import etree
-    for link in robot.SOLE_LINKS.values():
-        shape = etree.parse(TOCABI).find(f"link[@name='{link}']/collision")
+    for foot in r.feet:
+        shape = etree.parse(TOCABI).find(f"link[@name='{foot.frame}']/collision")
         center = np.array(shape.find("origin").get("xyz").split(), float)
         size = np.array(shape.find("geometry/box").get("size").split(), float)
-        np.testing.assert_allclose(center - [0.0, 0.0, 0.5 * size[2]], robot.SOLE_CENTER, atol=1e-12)
-        np.testing.assert_allclose(size[:2], [robot.SOLE_LENGTH, robot.SOLE_WIDTH])
+        np.testing.assert_allclose(foot.points.mean(axis=0), center - [0.0, 0.0, 0.5 * size[2]], atol=1e-12)
+        np.testing.assert_allclose(np.ptp(foot.points, axis=0)[:2], size[:2])

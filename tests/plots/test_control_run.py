@@ -12,6 +12,7 @@ from freeflyer.plots.film_scene import postures
 from freeflyer.plots.style import round_below
 from freeflyer.plots.view import View, bodies
 from freeflyer.sim.run import Run, digest
+from itertools import pairwise
 from matplotlib.patches import FancyArrow
 from scipy.spatial import ConvexHull
 
@@ -129,8 +130,8 @@ RUNS = {"humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_by_name(H
 
 
 def arrows(figure) -> list[float]:
-    """Lengths of all arrows, m, the longest distance of two of their corners being that from tail to tip."""
-    found = [x.get_xy() for x in figure.axes[0].patches if isinstance(x, FancyArrow)]
+    """Lengths of all arrows, pixels, the longest distance of two of their corners being that from tail to tip; the scale's last."""
+    found = [x.get_xy() for axes in (*figure.axes[1:], figure.axes[0]) for x in axes.patches if isinstance(x, FancyArrow)]
     return [float(np.linalg.norm(x[:, None] - x[None], axis=-1).max()) for x in found]
 
 
@@ -144,14 +145,16 @@ def test_views_and_postures() -> None:
     close(View(-90.0, 0.0).project(np.array([[1.0, 2.0, 3.0]])), np.array([[1.0, 3.0]]))
     model, run, _ = RUNS["humanoid"]
     axes = film_strip(model, run, count=3, overlaid=True, view=View(-90.0, 10.0)).axes[0]
-    marks = [line.get_xdata()[0] for line in axes.lines if line.get_marker() == "x"]
-    close(np.diff(marks), np.array([0.0, 1.0]), 1e-9)
+    still, same, ahead = (line.get_xydata()[0] for line in axes.lines if line.get_marker() == "x")
+    close(same, still)
+    close(ahead[1], still[1], 1e-9)  # 1 m to the right
+    assert ahead[0] - still[0] > 0.2 * np.ptp(axes.get_ylim())
     model, run, _ = RUNS["quadruped"]
-    found = postures(model, run, 2, None, None, View())
+    found = postures(model, run, 2, None, None)
     assert [p.soles for p in found] == [[], []]
     closed = ff.close_loops(ff.robots.kangaroo_like())
     still = Run(np.zeros(1), closed.neutral[None], np.zeros((1, closed.nv)), np.zeros((1, closed.nv)), digest=digest(closed))
-    assert len(postures(closed, still, 1, None, None, View())[0].soles) == 2
+    assert len(postures(closed, still, 1, None, None)[0].soles) == 2
 
 
 @pytest.mark.parametrize("name", RUNS)
@@ -190,12 +193,11 @@ def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:
 
 def test_forces_of_feet() -> None:
     model, run, _ = RUNS["humanoid"]
-    shifted = np.tile([0.0, 0.0, 100.0, 2.0, -5.0, 0.0], (3, 1))  # 0.05 m forward, 0.02 m to the left
-    view = View()
-    found = postures(model, replace(run, forces={"left_sole": shifted}), 1, None, None, view)[0].forces
-    X = ff.frame_pose(model, run.q[0], "left_sole")
-    assert len(found) == 1
-    close(found[0].at, view.project((X @ [0.05, 0.02, 0.0, 1.0])[:3]))
+    shifted = np.outer([1.0, 2.0, 3.0], [0.0, 0.0, 100.0, 2.0, -5.0, 0.0])  # 0.05 m forward, 0.02 m to the left
+    ((at, force),) = postures(model, replace(run, forces={"left_sole": shifted}), 1, [1.0], None)[0].forces
+    X = ff.frame_pose(model, run.q[2], "left_sole")
+    close(at, (X @ [0.05, 0.02, 0.0, 1.0])[:3])
+    close(force, X[:3, 2] * 300.0)
     forces = {"left_sole": np.tile([0.0, 0.0, 0.1, 0.0, 0.0, 0.0], (3, 1)), "right_sole": np.full((3, 6), np.nan)}
     figure = film_strip(model, replace(run, forces=forces), count=2)
     assert arrows(figure) == []
@@ -204,17 +206,32 @@ def test_forces_of_feet() -> None:
     assert len(arrows(film_strip(model, run, count=2))) == 2 * len(POINT_FEET) + 1
     downwards = {name: -wrench for name, wrench in run.forces.items()}
     for forces in (run.forces, downwards):
-        found = postures(model, replace(run, forces=forces), 1, None, None, View())[0].forces
-        expected = [View().project(ff.frame_pose(model, run.q[0], name)[:3, 3]) for name in forces]
-        close(np.array([x.at for x in found]), np.array(expected))
+        found = postures(model, replace(run, forces=forces), 1, None, None)[0].forces
+        expected = [ff.frame_pose(model, run.q[0], name)[:3, 3] for name in forces]
+        close(np.array([at for at, _ in found]), np.array(expected))
 
 
 @pytest.mark.slow
 def test_postures_side_by_side_do_not_overlap() -> None:
     model, run, _ = RUNS["humanoid"]
-    figure = film_strip(model, run, times=[0.0, 0.5, 0.52])
-    texts = [x for x in figure.axes[0].texts if x.get_text().endswith(" s")]
-    assert [x.get_text() for x in texts] == ["0.00 s", "0.50 s", "0.50 s"]
-    shown = postures(model, run, 3, None, None, View())
-    size = max(float(np.ptp(p.corners[:, 0])) for p in shown)
-    assert np.diff([x.xy[0] for x in texts]).min() > size
+    figure = film_strip(model, run, times=[0.0, 0.52, 1.0])
+    texts = [x.get_text() for axes in figure.axes for x in axes.texts]
+    assert texts == ["0.00 s", "50 N", "0.50 s", "1.00 s"]
+    ends = [(x.get_position().x0, x.get_position().x1) for x in figure.axes]
+    assert all(end < begin for (_, end), (begin, _) in pairwise(ends))
+    pictures = [axes.images[0].get_array() for axes in figure.axes]
+    for picture in (x[: len(x) // 2] for x in pictures):  # above the floor
+        assert (picture[:, [0, -1]] == 255).all(), "the robot is within its picture"
+        assert (np.abs(picture - pictures[0][: len(picture)].astype(int)) > 2).mean() < 1e-3, "the last one walked on"
+
+
+def test_earlier_postures_are_paler_and_behind() -> None:
+    """A posture later at the same place hides them."""
+    model, run, _ = RUNS["humanoid"]
+    picture = film_strip(model, run, count=3, overlaid=True, view=View(-90.0, 10.0)).axes[0].images[0].get_array().astype(int)
+    dark = picture.min(axis=(0, 2))  # of each column
+    early, late = dark[: len(dark) // 2].min(), dark[len(dark) // 2 :].min()
+    assert early - late > 20
+    moved = replace(run, q=run.q[[0, 0, 0]])
+    pictures = [film_strip(model, moved, count=3, overlaid=x).axes[0].images[0].get_array().astype(int) for x in (True, False)]
+    assert pictures[0].min() == pictures[1].min()

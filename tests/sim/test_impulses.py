@@ -2,19 +2,46 @@
 
 import numpy as np
 import pytest
-from freeflyer.kernels.entries import CONTACT_IMPULSES
-from freeflyer.kernels.sim.layout import IMPULSES
+from freeflyer.kernels.backend import load, row_width, store, workspace
+from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.entry import Entry
+from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
 from freeflyer.optimization.compiled import call, sizes_table
 from seeds import fresh
 
 CORNERS = np.array([(x, y, 0.0) for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
+IMPULSES, ROWS, LIMITS, DRY, CONES = 20, 1, 2, 3, 4  # a kind of table, of its own, and the places of its numbers
+
+
+def impulses(topology, parameters, problem, y, u, facts):
+    """y and u (rows,) of G (rows, rows), b, a guess of y, bounds of dry friction and coefficients, one after the other."""
+    rows, limits, dry, cones = tuple(table_int(topology, k) for k in (ROWS, LIMITS, DRY, CONES))
+    width = row_width(problem, rows)
+    G, b, bounds = workspace(problem, rows * width + 8), workspace(problem, rows + 8), workspace(problem, dry + cones + 8)
+    found, left = workspace(problem, rows + 8), workspace(problem, width + 8)
+    for i in range(rows):
+        for j in range(width):
+            store(G, width * i + j, load(problem, rows * i + j) if j < rows else 0.0)
+        store(b, i, load(problem, rows * rows + i))
+        store(found, i, load(problem, rows * rows + rows + i))
+    for k in range(dry + cones):
+        store(bounds, k, load(problem, rows * rows + 2 * rows + k))
+    missing, enough, count = solve_impulses(G, width, rows, limits, dry, cones, bounds, b, found, left, ACCURACY, POLISHING)
+    for i in range(rows):
+        store(y, i, load(found, i))
+        store(u, i, load(left, i))
+    for k, x in enumerate((missing, enough, 1.0 * count)):
+        store(facts, k, x)
+
+
+ENTRY = Entry("impulses", impulses, "m", (("table 1",), ("table 1",), (3,)), square=True, table=IMPULSES, one_by_one=True)
 
 
 def solve(G, b, guess, bounds, limits, dry, cones):
     """(impulses, velocities, facts)."""
     rows = len(b)
     table = sizes_table(IMPULSES, [rows * rows + 2 * rows + dry + cones, rows, limits, dry, cones], rows + 8)
-    return call(CONTACT_IMPULSES, table, np.concatenate([G.ravel(), b, guess, bounds]))
+    return call(ENTRY, table, np.concatenate([G.ravel(), b, guess, bounds]))
 
 
 def soles(rng, count):

@@ -46,9 +46,10 @@ def in_three_languages(made: ff.symbolic.Routine, name: str, folder):
 def everything(name: str):
     """Routine of the whole set of equations of a hopper, its case, and the order of its constants."""
     case = hopper_case(name)
-    e, state = planar.equations(case.robot), case.robot.variables
-    outputs = {"M": e.mass_matrix, "Minv": e.inverse_mass_matrix, "C": e.coriolis_matrix, "G": e.gravity_forces,
-               "T": e.kinetic_energy, "U": e.potential_energy, "com": e.center_of_mass, "h": e.momentum}  # fmt: skip
+    state, names = case.robot.variables, {
+        "M": "mass_matrix", "Minv": "inverse_mass_matrix", "C": "coriolis_matrix", "G": "gravity_forces", "T": "kinetic_energy",
+        "U": "potential_energy", "com": "center_of_mass", "h": "momentum"}  # fmt: skip
+    outputs = {letter: getattr(planar, name)(case.robot) for letter, name in names.items()}
     constants = sorted(case.values, key=str)
     return routine(outputs, {"q": state.position, "v": state.velocity, **{str(s): s for s in constants}}), case, constants
 

@@ -6,9 +6,9 @@ import pytest
 import time
 from chromium import Page, needs_chromium
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.viewer.camera import Camera
+from freeflyer.plots.camera import Camera
+from freeflyer.plots.scene import loop_lines
 from freeflyer.viewer.nodes import set_camera
-from freeflyer.viewer.scene import loop_lines
 from runs import control_run
 
 pytest.importorskip("viser")
@@ -138,7 +138,7 @@ def test_a_motor_of_kangaroo_moves_the_closed_leg(browser, models_folder):
             assert page.move("leg_left_length_motor", value) == ""
             residual = constraint_residual(model.tree, page.q)
             gap = max(gap, float(np.abs(residual).max()))
-            ends = loop_lines(model, page.q).lines[1::3]
+            ends = loop_lines(model, page.q)[0][1::3]
             tied = [k for k, loop in enumerate(model.loops) if all(loop.mask[:3])]
             gap = max(gap, float(np.linalg.norm(ends[tied, 1] - ends[tied, 0], axis=1).max()))
         assert gap < 1e-6

@@ -5,9 +5,9 @@ import numpy as np
 import pytest
 from closeness import refused
 from freeflyer.model.visuals.triangles import Mesh, box, ellipsoid
-from freeflyer.viewer import raster
-from freeflyer.viewer.camera import Camera, camera_around
-from freeflyer.viewer.raster import Piece, Triangles, fragments, render
+from freeflyer.plots import raster
+from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.raster import Piece, Triangles, fragments, render
 from seeds import fresh
 
 RED, GREEN = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0)

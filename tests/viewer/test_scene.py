@@ -5,8 +5,8 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.linkages.rows import constraint_residual
-from freeflyer.plots.film_scene import FORCE_SHARE
-from freeflyer.viewer import scene
+from freeflyer.plots import scene
+from freeflyer.plots.scene import FORCE_SHARE
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import move, sliders, value_of
 from freeflyer.viewer.picture import picture
@@ -52,17 +52,16 @@ def test_loops_are_lines_whose_gap_is_that_of_the_residual():
     model, rng = ff.robots.kangaroo_like(), fresh("loops")
     closed = ff.close_loops(model)
     q = ff.random_configuration(closed, rng)
-    found = scene.loop_lines(closed, q)
-    assert found.lines.shape == (3 * len(model.loops), 2, 3)
-    assert found.gap.max() < 1e-8
-    between = found.lines[1::3]
-    for loop, (a, b) in zip(model.loops, between):
+    lines, gap = scene.loop_lines(closed, q)
+    assert lines.shape == (3 * len(model.loops), 2, 3)
+    assert gap.max() < 1e-8
+    for loop, (a, b) in zip(model.loops, lines[1::3]):
         if all(loop.mask[:3]):
             assert np.linalg.norm(b - a) < 1e-6
     name = model.actuated[1]
     opened = q.copy()
     opened[model.joint(name).iq] += 0.01
-    gap = scene.loop_lines(model, opened).gap
+    gap = scene.loop_lines(model, opened)[1]
     residual = np.abs(ff.linkages.constraint_residual(model, opened))
     assert gap.max() == pytest.approx(residual.max())
     assert gap.max() > scene.OPEN

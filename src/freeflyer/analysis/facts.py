@@ -9,7 +9,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
-from freeflyer.analysis.checks.laws import random_states
+from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
 from freeflyer.dynamics import centroidal_momentum_matrix, equations
 from freeflyer.model import ORIGINS, Description, JointInfo, Model, base_kind, public, whole_number
 from freeflyer.tables import Table, html_tables
@@ -277,8 +277,7 @@ def conditioning(model: Model, *, count: int = 256, seed: int = 0) -> Conditioni
     """
     count = min(whole_number("count", count, 1), max(8, LARGEST // max(1, model.nv**2)))
     M = equations.mass_matrix(model, random_states(model, count, seed).q)
-    d = np.sqrt(np.maximum(np.diagonal(M, axis1=-2, axis2=-1), np.finfo(float).tiny))
-    return Conditioning(_condition(M), _condition(M / (d[:, :, None] * d[:, None, :])))
+    return Conditioning(_condition(M), _condition(scale_to_unit_diagonal(M)))
 
 
 def _condition(M: np.ndarray) -> np.ndarray:

@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from freeflyer.analysis.checks.laws import scale_to_unit_diagonal
 from freeflyer.contacts.constrained_derivatives import linearize
 from freeflyer.control.equilibria import Controllability, Equilibrium, controllability, echelon, equilibrium
 from freeflyer.control.inputs import Inputs, coordinate_names, describe_direction, describe_forces
@@ -61,11 +62,10 @@ def study(model: Model, q: np.ndarray, inputs: Inputs, *, search: bool = True, b
         regulator = lqr(model, at.q, inputs, bandwidth=bandwidth)
     except FreeflyerError as error:
         refusal = str(error)
-    d = np.sqrt(np.diagonal(M))
     return LinearStudy(model.name, at.q, coordinate_names(model), inputs.names, at.u, at.missing, at.moved, at.sentence,
         _describe_holding(model, at), A, B, _pairs(values), modes_of(model, As, values, vectors), steering.states,
         steering.rank, steering.uncontrollable, steering.unstabilizable, _distance(As, Bs, values, steering),
-        _condition(M / np.outer(d, d)), _condition(vectors), bandwidth,
+        _condition(scale_to_unit_diagonal(M)), _condition(vectors), bandwidth,
         np.zeros((0, 2)) if regulator is None else _pairs(regulator.poles), refusal, _notes(model, at.q, regulator))  # fmt: skip
 
 

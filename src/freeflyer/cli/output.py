@@ -130,17 +130,19 @@ QUIET = 10.0  # s from line to line in logs and pipes, the first of them after a
 
 @contextmanager
 def status(first: str = "starting") -> Iterator[ProgressFunction]:
-    """Gives the function progress(fraction, what) that changes the line: from the first fraction above 0 on there is a bar with the
-    time that is left.
+    """Gives the function progress(fraction, what) that changes the line: from the first fraction above 0 on its bar fills, and the
+    time that is left is shown.
 
     The line vanishes at the end. If stderr is no terminal, there is a new line every QUIET seconds instead."""
     out = console(stderr=True)
     if not out.is_terminal:
         yield _lines(out)
         return
-    from rich.progress import Progress
+    from rich.progress import BarColumn, Progress, SpinnerColumn, TaskProgressColumn, TextColumn, TimeRemainingColumn
 
-    with Progress(*_columns(), console=out, transient=True) as line:
+    columns = (SpinnerColumn(), TextColumn("{task.description}", markup=False), BarColumn(bar_width=24), TaskProgressColumn(),
+        TimeRemainingColumn(compact=True))  # fmt: skip
+    with Progress(*columns, console=out, transient=True) as line:
         task = line.add_task(visible(first), total=None)
 
         def change(fraction: float, what: str) -> None:
@@ -164,25 +166,6 @@ def _lines(out: Console) -> ProgressFunction:
             out.print(visible(what) + (f": {fraction:.0%}" if fraction > 0.0 else ""), soft_wrap=True)
 
     return change
-
-
-def _columns() -> list[Any]:
-    """Spinner, text; then bar, per cent and time left, which are shown from the first fraction on."""
-    from rich.progress import BarColumn, ProgressColumn, SpinnerColumn, Task, TextColumn, TimeRemainingColumn
-    from rich.text import Text
-
-    class KnownTotalColumn(ProgressColumn):
-        """A column that is empty while the total is not known."""
-
-        def __init__(self, column: ProgressColumn) -> None:
-            super().__init__()
-            self.column = column
-
-        def render(self, task: Task) -> Any:
-            return Text("") if task.total is None else self.column.render(task)
-
-    measured = BarColumn(bar_width=24), TextColumn("{task.percentage:>3.0f} %", markup=False), TimeRemainingColumn(compact=True)
-    return [SpinnerColumn(), TextColumn("{task.description}", markup=False), *map(KnownTotalColumn, measured)]
 
 
 @contextmanager

@@ -71,9 +71,10 @@ def run_bench(
     for shown in result.tables():
         print_table(out, shown)
     if plot is not None:
-        from freeflyer.plots.bench import save
+        from freeflyer.plots.bench import draw
+        from freeflyer.plots.files import save_png
 
-        save(result, plot)
+        save_png(draw(result), plot)
         out.print(f"drew {plot}")
     write_json(json, "bench", result)
 

@@ -17,8 +17,8 @@ from freeflyer.control.limits import AccelerationLimits, JointLimits, Limit, Tor
 from freeflyer.control.problem import WholeBodyProblem
 from freeflyer.control.tasks import Task
 from freeflyer.dynamics import center_of_mass, frame_pose
-from freeflyer.errors import FileError, FreeflyerError, unknown_name
-from freeflyer.model import Model, one_row, parse_yaml, public, read_bytes
+from freeflyer.errors import FileError, FreeflyerError
+from freeflyer.model import Model, one_row, parse_yaml, public, read_bytes, yaml_list, yaml_mapping
 
 MAX_BYTES = 2**20
 TASKS: dict[str, Callable[..., Task]] = {
@@ -50,15 +50,15 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> W
         WholeBodyProblem('humanoid_20', 1 tasks, 2 contacts, 0 limits)
     """
     q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
-    content = _mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where)
-    _known(content, KEYS, "key", where)
-    made = [_made(TASKS, "task", x, where, model, q) for x in _list(content.get("tasks"), where, "tasks")]
-    contacts = [_made(CONTACTS, "contact", x, where) for x in _list(content.get("contacts"), where, "contacts")]
-    limits = [_made(LIMITS, "limit", {name: x}, where) for name, x in _mapping(content.get("limits") or {}, where).items()]
+    content = yaml_mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where, KEYS)
+    entries, contacts, bilateral = (yaml_list(content.get(x, []), f"{where}, {x}") for x in ("tasks", "contacts", "bilateral"))
+    limits = yaml_mapping(content.get("limits") or {}, f"{where}, limits", LIMITS, "limit")
+    made = [
+        [_made(TASKS, "task", x, where, model, q) for x in entries], [_made(CONTACTS, "contact", x, where) for x in contacts],
+        [_made(LIMITS, "limit", {name: x}, where) for name, x in limits.items()]]
     numbers = {name: _value(content[name]) for name in NUMBERS if name in content}
     try:
-        return WholeBodyProblem(model, made, contacts, limits, bilateral=_list(content.get("bilateral"), where, "bilateral"),
-            **numbers)
+        return WholeBodyProblem(model, *made, bilateral=bilateral, **numbers)
     except FreeflyerError as error:
         raise FileError(f"{where}: {error}") from error
 
@@ -67,11 +67,10 @@ def _made(kinds: dict[str, Callable[..., Any]], what: str, entry: Any, where: st
     """A task, contact or limit of an entry 'kind: arguments'; a single argument stands alone."""
     if isinstance(entry, str):
         entry = {entry: {}}
-    entry = _mapping(entry, where)
+    entry = yaml_mapping(entry, where, kinds, what)
     if len(entry) != 1:
         raise FileError(f"{where}: a {what} is one of {', '.join(kinds)} with its arguments, got {entry}")
     ((kind, arguments),) = entry.items()
-    _known(entry, tuple(kinds), what, where)
     try:
         if isinstance(arguments, dict):
             return kinds[kind](*given, **{name: _value(x) for name, x in arguments.items()})
@@ -91,23 +90,3 @@ def _value(x: Any) -> Any:
         with suppress(TypeError, ValueError):
             return kind(x)
     return x
-
-
-def _mapping(x: Any, where: str) -> dict[str, Any]:
-    if not isinstance(x, dict):
-        raise FileError(f"{where}: expected keys with values, got {str(x)[:80]!r}")
-    return x
-
-
-def _list(x: Any, where: str, key: str) -> list[Any]:
-    if x is None:
-        return []
-    if not isinstance(x, list):
-        raise FileError(f"{where}: {key} must be a list, got {str(x)[:80]!r}")
-    return x
-
-
-def _known(given: dict[str, Any], known: tuple[str, ...], what: str, where: str) -> None:
-    for name in given:
-        if name not in known:
-            raise FileError(f"{where}: {unknown_name(what, name, known)}")

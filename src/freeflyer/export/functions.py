@@ -230,10 +230,6 @@ class Call:
         """The inputs that the C function has."""
         return tuple(x for x in self.inputs if x.name not in self.function.zero)
 
-    @property
-    def options(self) -> tuple[str, ...]:
-        return self.entry.options
-
     @cached_property
     def scratch(self) -> int:
         """Numbers of scratch that the entry needs."""

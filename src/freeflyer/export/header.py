@@ -6,7 +6,6 @@ from __future__ import annotations
 import re
 import struct
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -157,7 +156,7 @@ def function_comment(call: Call) -> list[str]:
     """The comment above a function."""
     each = "For each state: " if call.batch else ""
     rows = [_row(call, x, "in ") for x in call.parameters]
-    rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.options]
+    rows += [f" *   in  {x}: {call.function.meaning(x)}, enum {call.prefix}_{x}" for x in call.entry.options]
     rows += [_row(call, x, "out") for x in call.outputs]
     return [
         f"/* {each}{call.function.summary}. Kernel: {call.entry.name}.", *rows, f" *   scratch[{call.scratch_name}] */"]
@@ -176,7 +175,7 @@ def prototype(call: Call) -> str:
 
     parts = ["int64_t states"] if call.batch else []
     parts += [array(x, "const ") for x in call.parameters]
-    parts += [f"int64_t {x}" for x in call.options]
+    parts += [f"int64_t {x}" for x in call.entry.options]
     parts += [array(x, "") for x in call.outputs]
     parts += ["double *scratch", *(["int64_t *refused"] if call.batch else [])]
     return f"int64_t {call.name}({', '.join(parts)})"
@@ -220,10 +219,10 @@ def body(call: Call) -> str:
         prototype(call), "{",
         f"    const int64_t inputs[] = {{{', '.join(map(_address, addresses))}}};",
         f"    const int64_t outputs[] = {{{', '.join(_address(x.name) for x in call.outputs)}}};",
-        *([f"    const int64_t options[] = {{{', '.join(call.options)}}};"] if call.options else []),
+        *([f"    const int64_t options[] = {{{', '.join(call.entry.options)}}};"] if call.entry.options else []),
         f"    const int64_t sizes[] = {{{', '.join([call.scratch_name, states, *lengths])}}};",
         f"    int64_t where[{WHERE}] = {{{', '.join(['-1'] * WHERE)}}};"]  # fmt: skip
-    options = "options" if call.options else "NULL"
+    options = "options" if call.entry.options else "NULL"
     called = f"{call.kernel}(topology, parameters, inputs, {options}, outputs, sizes, scratch, where)"
     if call.batch:
         lines += [
@@ -243,35 +242,26 @@ HASH_START, HASH_FACTOR = 14695981039346656037, 1099511628211  # FNV-1a, of 64-b
 EXPRESSED = 1  # mixed
 
 
-@dataclass(frozen=True)
-class Expected:
-    """Result of Python's call: status, sum of absolute values of all results, hash of their bits."""
-
-    status: int
-    total: float
-    bits: int
-
-
-def expected_results(library: Library, call: Call, given: dict[str, np.ndarray]) -> Expected:
-    """The function's results in Python, at the example's state."""
+def expected_results(library: Library, call: Call, given: dict[str, np.ndarray]) -> tuple[int, float, int]:
+    """Of Python's call at the example's state: status, sum of absolute values of all results, hash of their bits."""
     inputs = [np.zeros(x.size) if x.name in call.function.zero else given[x.name] for x in call.inputs]
     shapes = call.entry.shapes(library.model.topology)[call.entry.input_count :]
     outputs = [np.zeros(shape) for shape in shapes]
     status, _ = state(call.entry, library.model.handle, *inputs, *options(library, call), *outputs)
     if status != OK:
-        return Expected(status, 0.0, 0)
+        return status, 0.0, 0
     numbers = [float(x) for y in outputs for x in y.ravel()]
     total, bits = 0.0, HASH_START
     for x in numbers:  # one after the other, as in C
         total += abs(x)
         bits = ((bits ^ struct.unpack("<Q", struct.pack("<d", x))[0]) * HASH_FACTOR) % 2**64
-    return Expected(status, total, bits)
+    return status, total, bits
 
 
 def options(library: Library, call: Call) -> tuple[int, ...]:
     """The last frame, in mixed expression."""
     chosen = {"frame": len(library.model.frame_names) - 1, "expressed": EXPRESSED}
-    return tuple(chosen[x] for x in call.options)
+    return tuple(chosen[x] for x in call.entry.options)
 
 
 def main_c(library: Library) -> str:
@@ -283,10 +273,10 @@ def main_c(library: Library) -> str:
     rows, functions = [], []
     for k, call in enumerate(library.calls):
         functions.append(_function(library, call, k))
-        r = results[f"{call.prefix}_{call.function.name}"]
+        status, total, bits = results[f"{call.prefix}_{call.function.name}"]
         length = sum(x.size for x in call.outputs)
         count = STATES if call.batch else 1
-        rows.append(f'    {{"{call.short_name}", call_{k}, {count}, {length}, {r.status}, {r.total!r}, UINT64_C({r.bits})}}')
+        rows.append(f'    {{"{call.short_name}", call_{k}, {count}, {length}, {status}, {total!r}, UINT64_C({bits})}}')
     copies = [f"        memcpy({name} + s * {x.size}, example_{name}, sizeof example_{name});" for name, x in given.items()]
     return filled("main.c.txt", {
         "PREFIX": library.prefix, "UPPER": library.upper, "STATES": str(states), "ROOM": str(states * room),

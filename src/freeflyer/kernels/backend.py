@@ -142,6 +142,13 @@ def zero_entries(buffer, n):
         store(buffer, k, 0.0)
 
 
+def zero_workspace(like, n):
+    """n zeros (at least one)."""
+    made = workspace(like, n + 1)
+    zero_entries(made, n + 1)
+    return made
+
+
 def copy_entries(buffer, n, to):
     """The first n entries go to another buffer."""
     for k in range(n):

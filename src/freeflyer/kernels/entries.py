@@ -8,7 +8,7 @@ from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
 from freeflyer.kernels.entry import Dimension, Entry, Stages
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, SETS, STANDING, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
-from freeflyer.kernels.sim.layout import FACTS, GROUND, IMPULSES, SAMPLES
+from freeflyer.kernels.sim.layout import FACTS, GROUND, SAMPLES
 
 VECTOR, MATRIX, REDUCED = ("nv",), ("nv", "nv"), ("nu", "nu")
 FRAME = ("frame", "expressed")
@@ -27,10 +27,10 @@ SHARED_FORWARD_DYNAMICS = entry("tree.factor.shared_forward_dynamics", "qvv", VE
 CRBA = entry("tree.mass_matrix.crba", "q", MATRIX, square=True)
 GRAVITY = entry("tree.energies.gravity", "q", VECTOR)
 MINV = entry("tree.mass_matrix.minv", "q", MATRIX, square=True)
-CORIOLIS = entry("tree.coriolis.coriolis", "qv", MATRIX, square=True)
-HAMEL = entry("tree.coriolis.hamel_coriolis", "qv", MATRIX, name="hamel", square=True)
-DECOUPLED_PASSIVE = entry("tree.decoupling.decoupled_passive", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
-DECOUPLED_HAMEL = entry("tree.decoupling.decoupled_hamel", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
+CORIOLIS = entry("derivatives.coriolis.coriolis", "qv", MATRIX, square=True)
+HAMEL = entry("derivatives.coriolis.hamel_coriolis", "qv", MATRIX, name="hamel", square=True)
+DECOUPLED_PASSIVE = entry("derivatives.decoupling.decoupled_passive", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
+DECOUPLED_HAMEL = entry("derivatives.decoupling.decoupled_hamel", "qv", MATRIX, MATRIX, (6, "nv"), (6, "nv"), square=True)
 FRAME_POSE = entry("tree.frames.frame_pose", "q", (4, 4), options=("frame",))
 FRAME_JACOBIAN = entry("tree.frames.frame_jacobian", "q", (6, "nv"), options=FRAME)
 FRAME_VELOCITY = entry("derivatives.frames.frame_velocity", "qv", (6,), options=FRAME)
@@ -139,8 +139,6 @@ SET_STEPS = entry("sim.smooth.set_steps", "qvvs", OF_STEPS[0], ("table 5", "nv")
     square=True)
 CLOSED_SET_STEPS = entry("sim.smooth.closed_set_steps", "quus", OF_STEPS[0], ("table 5", "nu"), *OF_STEPS[1:], options=("scheme",),
     table=SETS, **CLOSED)
-CONTACT_IMPULSES = entry("sim.complementarity.contact_impulses", "m", ("table 1",), ("table 1",), (3,), square=True, table=IMPULSES,
-    one_by_one=True)
 GROUND_STEP = entry("sim.step.ground_step", "qvvs", ("table 7", "nq"), ("table 7", "nv"), ("table 5",),
     ("table 7", "6 table 6"), ("table 7", FACTS), square=True, table=GROUND)
 

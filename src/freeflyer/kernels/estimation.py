@@ -15,13 +15,14 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    complete_rates, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, project_forces, solve_rates,
+    gather_independent, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, solve_rates, whole_acceleration,
 )
-from freeflyer.kernels.linkages.constraints import bias_of, constraints, constraints_of
-from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate
+from freeflyer.kernels.linkages.constraints import constraints, constraints_of
+from freeflyer.kernels.linkages.projection import forces_of
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, copy_rows, eliminate
 from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import (
-    FREE_AT, ITEM_FRAME, N_ITEMS, N_OTHERS, N_Q, N_ROWS, N_SET_ROWS, N_V, OTHERS, SET_HEADER, TABLE_AT,
+    FREE_AT, ITEM_FRAME, N_INDEPENDENT, N_ITEMS, N_OTHERS, N_Q, N_ROWS, N_SET_ROWS, N_V, OTHERS, SET_HEADER, TABLE_AT,
 )
 from freeflyer.kernels.tree.frames import body_motions, frame_pose, motions_workspace
 from freeflyer.kernels.tree.rnea import rnea
@@ -76,23 +77,23 @@ def fill(x, n, number):
         store(x, i, number)
 
 
+def linkage_ratio(topology, parameters, q, work):
+    """(J, inverses of its blocks, the latter's `pivot_ratio`); work holds the kinematics of q."""
+    J, inverses, residual = linkage_buffers(topology, work)
+    constraints_of(topology, parameters, q, work, residual, J)
+    return J, inverses, pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0))
+
+
 def closed_torques(topology, parameters, q, v, a, tau, quality):
     """tau (nv,) that gives the independent entries of a, the others following: passive joints carry none. Kangaroo paper, eq. (28),
     (29) without contacts. quality (1,): as `pivot_ratio`; tau is NaN where that is not positive."""
-    to, n_rows = load_int(topology, FREE_AT), load_int(topology, N_ROWS)
-    work = motions_workspace(topology, parameters, q, 0)
-    J, inverses, residual = linkage_buffers(topology, work)
-    constraints_of(topology, parameters, q, work, residual, J)
-    ratio = pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0))
+    work, rates = motions_workspace(topology, parameters, q, 0), workspace(q, load_int(topology, N_INDEPENDENT) + 1)
+    J, inverses, ratio = linkage_ratio(topology, parameters, q, work)
     if ratio > 0.0:
-        bias = workspace(work, n_rows)
-        body_motions(topology, work, v, to)
-        bias_of(topology, parameters, q, v, work, to, bias)
-        all_a = workspace(work, load_int(topology, N_V))
-        copy_entries(a, load_int(topology, N_V), all_a)
-        complete_rates(topology, J, inverses, bias, all_a)
-        rnea(topology, parameters, q, v, all_a, tau)
-        project_forces(topology, J, inverses, tau, workspace(work, n_rows))
+        gather_independent(topology, a, rates)
+        all_a = whole_acceleration(topology, parameters, q, work, J, inverses, rates, v)
+        forces, _ = forces_of(topology, parameters, q, J, inverses, v, all_a)
+        copy_entries(forces, load_int(topology, N_V), tau)
     else:
         fill(tau, load_int(topology, N_V), NAN)
     store(quality, 0, ratio)
@@ -117,9 +118,7 @@ def held_forces(topology, parameters, q, v, a, forces, width):
         store(forces, width * j + unknown, load(one, j))
     if n_rows == 0:
         return 1.0
-    J, inverses, residual = linkage_buffers(topology, q)
-    constraints(topology, parameters, q, residual, J)
-    ratio = pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0))
+    J, inverses, ratio = linkage_ratio(topology, parameters, q, work)
     if ratio > 0.0:
         project_force_rows(topology, J, inverses, forces, width)
     return ratio
@@ -190,9 +189,8 @@ def motor_wrenches(topology, parameters, tau, update, spread, resultant, answer,
     work, width = answer_workspace(topology, tau, n, answer, quality)
     if n != table_int(topology, N_SET_ROWS):
         return
+    copy_rows(from_entry(update, n), 0, n, n, n, work, 0, width)
     for i in range(n):
-        for k in range(n):
-            store(work, width * i + k, load(update, n + n * i + k))
         store(work, width * i + n, load(update, i) - load(tau, i))
     put_answer(topology, work, n, width, n, 0, spread, resultant, answer, quality)
 

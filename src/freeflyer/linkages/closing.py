@@ -229,6 +229,7 @@ def _linkage_table(model: Model, split: Partition, blocks: list[tuple[np.ndarray
     lists_at = supports_at + L.SUPPORT_INTS * model.nv
     inverses = 0
     for rows, dependent in blocks:
+        dependent = dependent[np.argsort(touched[np.ix_(rows, dependent)].sum(axis=0), kind="stable")]  # keeps zeros
         outside = np.setdiff1d(np.flatnonzero(touched[rows].any(axis=0)), dependent)
         moved_by = set().union(*(support[int(j)] for j in outside)) if len(outside) else set()
         support.update((int(j), moved_by) for j in dependent)

@@ -31,7 +31,8 @@ from .placements import (
     rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
 )
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
-from .readers.loops_yaml import parse_yaml as parse_yaml, read_posture as read_posture
+from .readers.loops_yaml import (
+    parse_yaml as parse_yaml, read_posture as read_posture, yaml_list as yaml_list, yaml_mapping as yaml_mapping)
 from .readers.mjcf.gate import compile_model as compile_model, spec_with_shapes as spec_with_shapes
 from .readers.safe_file import read_bytes as read_bytes, read_xml as read_xml
 from .readers.urdf import named as named

@@ -3,25 +3,18 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from freeflyer.analysis.timing.measured import Bench
 from freeflyer.analysis.timing.results import RobotTimings, Timing
-from freeflyer.plots.files import save_png
 from freeflyer.plots.style import BLUE, ORANGE, SERIES, blank_figure, label, styled
-
-
-def save(result: Bench, path: Path) -> None:
-    """Draw a benchmark to a PNG file: one panel per robot, one for its short batches, one for scaling."""
-    save_png(draw(result), path)
 
 
 @styled
 def draw(result: Bench) -> Any:
-    """The figure."""
+    """Figure of a benchmark: one panel for each robot, one for its short batches, one for scaling."""
     panels: list[tuple[Any, Any]] = [(_bars, r) for r in result.robots if r.rows]
     for name in dict.fromkeys(x.robot for x in result.batches):
         panels.append((_short, [x for x in result.batches if x.robot == name]))
@@ -47,9 +40,8 @@ def _bars(axes: Any, r: RobotTimings) -> None:
     start = 0.5 * min(call + batch)
     at = np.arange(len(names))
     for offset, values, what, colour in ((-0.2, call, "one call", BLUE), (0.2, batch, "batch, one thread", ORANGE)):
-        axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
-        for y, value in zip(at + offset, values, strict=True):
-            axes.annotate(f"{value:.3g}", (value, y), xytext=(2, 0), textcoords="offset points", va="center", fontsize=6.5)
+        bars = axes.barh(at + offset, np.array(values) - start, left=start, height=0.38, color=colour, label=what)
+        axes.bar_label(bars, [f"{value:.3g}" for value in values], padding=2, fontsize=6.5)
     axes.set_xscale("log")
     axes.xaxis.set_major_locator(LogLocator(subs=(1.0, 2.0, 5.0)))
     axes.xaxis.set_major_formatter("{x:g}")

@@ -26,9 +26,7 @@ def mass_distribution(result: Overview) -> Any:
     figure, axes = new_figure(6.4, 0.6 + 0.19 * max(len(rows), 3))
     names, masses = [r[0] for r in rows], [r[1] for r in rows]
     at = np.arange(len(rows))
-    axes.barh(at, masses, color=BLUE, height=0.75)
-    for y, mass in zip(at, masses, strict=True):
-        axes.annotate(f"{mass:.3g}", (mass, y), xytext=(3, 0), textcoords="offset points", va="center", fontsize=7)
+    axes.bar_label(axes.barh(at, masses, color=BLUE, height=0.75), fmt="{:.3g}", padding=3, fontsize=7)
     axes.set_yticks(at, names, fontsize=7.5)
     hidden = f"; {len(others)} lighter links weigh {sum(others):.3g} kg together" if others else ""
     axes.set(ylim=(len(rows) - 0.4, -0.6), xlim=(0, 1.12 * max(masses, default=1.0)), xlabel=f"mass (kg){hidden}")

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Sequence
 from typing import Any
 
@@ -11,17 +10,17 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
-from freeflyer.plots.film_scene import FORCE_SHARE, Posture, postures
-from freeflyer.plots.style import new_figure, round_below, styled
+from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.film_scene import Posture, postures
+from freeflyer.plots.raster import PALER, render
+from freeflyer.plots.style import ORANGE, PRINT_INK, new_figure, round_below, styled
 from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
+from freeflyer.spatial.polygons import convex_polygon
 
-LIGHT, DARK, EDGE, INK, ORANGE_INK = (
-    np.array(x) for x in ((0.83, 0.88, 0.94), (0.47, 0.57, 0.68), (0.20, 0.25, 0.31), (0.11, 0.14, 0.17), (0.87, 0.48, 0.20)))
-FLOOR, FLOOR_LINE = "#eff1f3", "#d0d5da"
-TILE = 0.25  # m between lines of the floor
-MOST_LINES = 400  # of the floor to either side
-GAP = 0.06  # of a posture's width, between two
+DPI = 150  # pixels an inch
+LONGEST = 0.4  # of the height of the pictures: the arrow of the largest force
+GAP = 0.05  # inches between two postures
 FOOTER = 0.5  # inches, for times and the scale of forces
 HIGHEST = 4.8  # inches, of the strip without them
 
@@ -42,8 +41,7 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
         feet: Whose soles and forces are drawn, by the names in `run.forces`; by default of contacts.feet_by_name, else the frames
             of these names, as points.
         overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
-        view: Orthographic, so that equal lengths look equal wherever they are; by default from the right side, a little from the
-            front and above.
+        view: Direction of the eye; by default from the right side, a little from the front and above.
         width: Width of the figure, inches; less where it would be higher than about 5.
     Raises: InputError for the run of another robot, runs of batches, and bad numbers.
 
@@ -55,130 +53,72 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
         >>> film_strip(model, run, count=3).axes[0].get_aspect()
         1.0
     """
-    eye = View() if view is None else view
-    shown = postures(model, run, count, times, feet, eye)
-    strip = _layout(shown, eye, overlaid, width)
-    figure, axes = new_figure(*strip.size)
-    _prepare(figure, axes, strip)
-    for place, a, b, shift in strip.floors:
-        _draw_floor(axes, eye, place, (a, b), strip.floor_rise, shift)
-    largest = max((force.size for p in shown for force in p.forces), default=1.0)
-    length = FORCE_SHARE * max(p.height for p in shown) / largest  # m/N
-    for n, (p, shift) in enumerate(zip(shown, strip.shifts)):
-        strength = 0.35 + 0.65 * (n + 1) / len(shown) if overlaid else 1.0
-        _draw_posture(axes, p, shift, strength, (length, strip.inch), layer=10.0 * (n + 1))
-    _draw_times(axes, shown, strip)
+    shown, eye = postures(model, run, count, times, feet), View() if view is None else view
+    panels = [shown] if overlaid else [[p] for p in shown]
+    places = [np.zeros(3) if overlaid else p.place for p in shown]
+    corners = np.vstack([p.corners - place for p, place in zip(shown, places)])
+    wide, high = np.maximum(np.ptp(eye.project(corners), axis=0), 1e-9)
+    height = min(HIGHEST, (width / len(panels) - GAP) * high / wide)
+    size = max(int(DPI * height * wide / high), 8), max(int(DPI * height), 8)
+    first, floor = camera_around(corners, *eye, size[0] / size[1]), float(shown[0].below[2])
+
+    page = len(panels) * (size[0] / DPI + GAP), size[1] / DPI + FOOTER
+    figure, row = new_figure(page[0], page[1], 1, len(panels), squeeze=False)
+    figure.set_layout_engine("none")
+    largest = max((float(np.linalg.norm(force)) for p in shown for _, force in p.forces), default=1.0)
+    length = LONGEST * size[1] / largest
+    for n, (axes, own, place) in enumerate(zip(row[0], panels, places)):
+        camera = Camera(first.position + place, first.look_at + place)
+        axes.set_position((n / len(panels), FOOTER / page[1], size[0] / DPI / page[0], 1.0 - FOOTER / page[1]))
+        axes.axis("off")
+        axes.imshow(render(own[-1].pieces, camera, *size, floor, before=[p.pieces for p in own[:-1]]), interpolation="none")
+        axes.autoscale(False)
+        for k, p in enumerate(own):
+            _draw_marks(axes, p, camera, size, length, alpha=PALER ** (len(own) - 1 - k), zorder=k + 1)
+        _draw_times(axes, own, [float(camera.project(p.place[None], *size)[0][0, 0]) for p in own], size[1])
     if any(p.forces for p in shown):
-        _draw_scale(axes, largest, length, strip)
+        _draw_scale(row[0, 0], largest, length, size[1])
     return figure
 
 
-class _Strip(namedtuple("_Strip", "shifts floors floor_rise middles left right low high inch")):
-    """Layout of n postures on the page, m. shifts: (2,) of each, added to its projection. floors: for each, or one for all, the
-    place (3,) in the world, left and right end, and shift (2,). floor_rise: half the depth of a floor. middles: x of each caption.
-    left, right, low, high: edges of the drawing. inch: m an inch."""
-
-    @property
-    def size(self) -> tuple[float, float]:
-        """Size of the figure, inches."""
-        return (self.right - self.left) / self.inch, (self.high - self.low) / self.inch + FOOTER
-
-
-def _layout(shown: Sequence[Posture], view: View, overlaid: bool, width: float) -> _Strip:
-    """As wide as wanted, unless that makes it higher than HIGHEST."""
-    places = np.array([view.project(p.place) for p in shown])
-    reach = [p.corners - at for p, at in zip(shown, places)]
-    begin, end = min(float(x[:, 0].min()) for x in reach), max(float(x[:, 0].max()) for x in reach)
-    step = (1.0 + GAP) * (end - begin)
-    shifts = [np.zeros(2) if overlaid else np.array([n * step, 0.0]) - at for n, at in enumerate(places)]
-    drawn = places + shifts
-    height = max(p.height for p in shown)
-    spans = [(p.place, at[0] + begin, at[0] + end, shift) for p, at, shift in zip(shown, drawn, shifts)]
-    grounds = drawn[:, 1]  # the middles of the floors on the page
-    if overlaid:
-        place = np.mean([p.place for p in shown], axis=0)
-        spans = [(place, float(drawn[:, 0].min()) + begin, float(drawn[:, 0].max()) + end, shifts[0])]
-        grounds = np.full(len(shown), view.project(place)[1])
-    lowest = max(float(ground - (x + at)[:, 1].min()) for x, at, ground in zip(reach, drawn, grounds))
-    rise = max(0.4 * height * float(np.sin(np.radians(view.elevation))), lowest + 0.02 * height)
-    margin = 0.02 * height
-    left, right = spans[0][1] - margin, spans[-1][2] + margin
-    low = float(grounds.min()) - rise
-    high = max(float((x + at)[:, 1].max()) for x, at in zip(reach, drawn)) + margin
-    inch = max((right - left) / width, (high - low) / HIGHEST)
-    middles = [float(x) for x in drawn[:, 0] + (0.0 if overlaid else 0.5 * (begin + end))]
-    return _Strip(shifts, spans, rise, middles, left, right, low, high, inch)
-
-
-def _prepare(figure: Any, axes: Any, strip: _Strip) -> None:
-    """Axes without a frame over the whole figure, at one scale."""
-    figure.set_layout_engine("none")
-    axes.set_position((0.0, 0.0, 1.0, 1.0))
-    axes.axis("off")
-    axes.set_xlim(strip.left, strip.right)
-    axes.set_ylim(strip.low - FOOTER * strip.inch, strip.high)
-    axes.set_aspect("equal")
-
-
-def _draw_floor(axes: Any, view: View, place: np.ndarray, ends: tuple[float, float], rise: float, shift: np.ndarray) -> None:
-    """A strip of floor from end to end on the page, around a place, with lines that stay with the world."""
-    (a, b), middle = ends, float((view.project(place) + shift)[1])
-    (patch,) = axes.fill((a, b, b, a), (middle - rise, middle - rise, middle + rise, middle + rise), fc=FLOOR, ec="none", zorder=0)
-    far = 2.0 * abs(b - a) + rise / max(float(np.sin(np.radians(view.elevation))), 0.05) + 1.0
-    tile = TILE * max(1.0, np.ceil(far / (MOST_LINES * TILE)))  # of a robot that blew up
-    for axis in (0, 1):
-        for line in np.arange(np.floor((place[axis] - far) / tile), np.ceil((place[axis] + far) / tile) + 1) * tile:
-            corners = np.tile(place, (2, 1))
-            corners[:, axis] = line
-            corners[:, 1 - axis] += (-far, far)
-            (drawn,) = axes.plot(*(view.project(corners) + shift).T, color=FLOOR_LINE, lw=0.6, zorder=0.5)
-            drawn.set_clip_path(patch)
-
-
-def _draw_posture(axes: Any, p: Posture, shift: np.ndarray, strength: float, scale: tuple[float, float], layer: float) -> None:
-    """One posture, mixed with white where strength is below 1. scale: length of arrows, m/N, and an inch, m."""
-    ink, edge = _paler(INK, strength), _paler(EDGE, strength)
-    for link in p.links:
-        colour = _paler(DARK + link.nearness * (LIGHT - DARK), strength)
-        axes.fill(*(link.corners + shift).T, fc=colour, ec=edge, lw=0.6, zorder=layer + 1.0 + link.nearness)
+def _draw_marks(axes: Any, p: Posture, camera: Camera, size: tuple[int, int], length: float, **look: Any) -> None:
+    """Soles, forces and the centre of mass of a posture in a picture of this size. length: of arrows, pixels a newton."""
     for sole in p.soles:
-        axes.fill(*(sole + shift).T, fc="none", ec=ink, lw=0.9, zorder=layer + 3)
-    for force in p.forces:
-        draw_arrow(axes, force.at + shift, force.direction, force.size * scale[0], scale[1],
-                   fc=_paler(ORANGE_INK, strength), zorder=layer + 4)  # fmt: skip
-    center, below = p.center + shift, p.below + shift
-    axes.plot((center[0], below[0]), (center[1], below[1]), color=ink, lw=0.8, ls=(0, (3, 2)), zorder=layer + 5)
-    axes.plot(*below, "x", color=ink, ms=5, mew=1.3, zorder=layer + 5)
-    axes.plot(*center, "o", mfc="white", mec=ink, ms=6, mew=1.4, zorder=layer + 5)
-
-
-def _paler(colour: np.ndarray, strength: float) -> np.ndarray:
-    return 1.0 - strength * (1.0 - colour)
+        axes.fill(*convex_polygon(camera.project(sole, *size)[0]).T, fc="none", ec=PRINT_INK, lw=0.9, **look)
+    for at, force in p.forces:
+        newton = float(np.linalg.norm(force))
+        tail, head = camera.project(np.array([at, at + 1e-3 * force / newton]), *size)[0]
+        draw_arrow(axes, tail, head - tail, newton * length, DPI, fc=ORANGE, **look)
+    center, below = camera.project(np.array([p.center, p.below]), *size)[0]
+    axes.plot((center[0], below[0]), (center[1], below[1]), color=PRINT_INK, lw=0.8, ls=(0, (3, 2)), **look)
+    axes.plot(*below, "x", color=PRINT_INK, ms=5, mew=1.3, **look)
+    axes.plot(*center, "o", mfc="white", mec=PRINT_INK, ms=6, mew=1.4, **look)
 
 
 def draw_arrow(axes: Any, start: np.ndarray, direction: np.ndarray, length: float, inch: float, **style: Any) -> None:
-    """Arrow on the page of exactly this length, m, its head within."""
+    """Arrow on the page of exactly this length, its head within. inch: on the page, in the axes' unit."""
     way = direction / max(float(np.linalg.norm(direction)), 1e-300) * length
     head = min(0.15 * inch, 0.6 * length)
     axes.arrow(*start, *way, width=0.035 * inch, head_width=0.75 * head, head_length=head, length_includes_head=True, ec="white",
                lw=0.5, **style)  # fmt: skip
 
 
-def _draw_times(axes: Any, shown: Sequence[Posture], strip: _Strip) -> None:
+def _draw_times(axes: Any, shown: Sequence[Posture], middles: Sequence[float], bottom: float) -> None:
     """Below the postures; of postures that stand close together in one."""
     groups: list[list[int]] = []
-    for n in np.argsort(strip.middles, kind="stable"):
-        near = groups and strip.middles[n] - strip.middles[groups[-1][-1]] < 0.6 * strip.inch
+    for n in np.argsort(middles, kind="stable"):
+        near = groups and middles[n] - middles[groups[-1][-1]] < 0.6 * DPI
         groups = [*groups[:-1], [*groups[-1], int(n)]] if near else [*groups, [int(n)]]
     for group in groups:
         text = ", ".join(f"{shown[n].t:.2f}" for n in sorted(group)) + " s"
-        middle = float(np.mean([strip.middles[n] for n in group]))
-        axes.annotate(text, (middle, strip.low - 0.13 * strip.inch), ha="center", va="center", fontsize=9)
+        middle = float(np.mean([middles[n] for n in group]))
+        axes.annotate(text, (middle, bottom + 0.13 * DPI), ha="center", va="center", fontsize=9,
+                      annotation_clip=False)  # fmt: skip
 
 
-def _draw_scale(axes: Any, largest: float, length: float, strip: _Strip) -> None:
+def _draw_scale(axes: Any, largest: float, length: float, bottom: float) -> None:
     """The arrow of a round force, with its size, at the bottom."""
     size = round_below(0.5 * largest)
-    at = np.array([strip.left + 0.1 * strip.inch, strip.low - 0.36 * strip.inch])
-    draw_arrow(axes, at, np.array([1.0, 0.0]), size * length, strip.inch, fc=ORANGE_INK, zorder=1)
-    axes.annotate(f"{size:g} N", at + (size * length + 0.08 * strip.inch, 0.0), va="center", fontsize=8)
+    at = np.array([0.1 * DPI, bottom + 0.36 * DPI])
+    draw_arrow(axes, at, np.array([1.0, 0.0]), size * length, DPI, fc=ORANGE, clip_on=False)
+    axes.annotate(f"{size:g} N", at + (size * length + 0.08 * DPI, 0.0), va="center", fontsize=8, annotation_clip=False)

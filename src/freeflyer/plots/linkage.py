@@ -54,10 +54,8 @@ def nearness(result: Linkages) -> Any:
     figure, axes = new_figure(6.4, 0.8 + 0.28 * max(len(parts), 2))
     at = np.arange(len(parts))
     values = np.array([p.singularity for p in parts])
-    axes.barh(at, values, color=[ORANGE if x < NEAR_SINGULAR else BLUE for x in values], height=0.7)
-    for y, p in zip(at, parts):
-        axes.annotate(f"{p.singularity:.2g}", (p.singularity, y), xytext=(3, 0), textcoords="offset points", va="center",
-                      fontsize=7)  # fmt: skip
+    bars = axes.barh(at, values, color=[ORANGE if x < NEAR_SINGULAR else BLUE for x in values], height=0.7)
+    axes.bar_label(bars, fmt="{:.2g}", padding=3, fontsize=7)
     axes.set_yticks(at, [label(p.name, 48) for p in parts], fontsize=7)
     axes.invert_yaxis()
     axes.set_xscale("log")

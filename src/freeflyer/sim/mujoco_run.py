@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, replace
 from typing import Any
 
 import numpy as np
@@ -21,7 +21,7 @@ from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
-from freeflyer.sim.inputs import InputLaw, Senses, Sensing, check_sensing, make_input_law
+from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
 from freeflyer.sim.records import Recorder, sample_count
 from freeflyer.sim.run import Run, digest
@@ -73,52 +73,33 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     expression(expressed)  # refuses other words
     start = finite_row(model, "q", q, "q")
     _set(plant, start, finite_row(model, "v", v, "u"))
-    servo_run = _ServoRun(plant, input_law, _targets(plant, targets, start), external, expressed, every)
+    wanted, mujoco = _targets(plant, targets, start), plant.mujoco
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
                 "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
     record = _Record(plant, settings, start)
     senses = Senses(model, sensing, h)
     with collected_warnings() as warnings:
         for k in range(count + 1):
+            t = k * h
             try:
-                state = _state(plant)
-                servo_run.advance(k * h, *state, senses.see(k, *state), record, last=k == count)
+                q, v = _state(plant)
+                tau = input_law.tau(t, *senses.see(k, q, v))
+                loads = external(t, q, v) if callable(external) else external
+                plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, expressed)
+                _set_servo_targets(plant, wanted, t)
+                step = mujoco.mj_step if k < count else mujoco.mj_forward  # forces of a step are those at q
+                step(plant.mj_model, plant.data)
+                record.touches.add()
+                record.sample(t, q, v, _add_servo_forces(plant, tau), NO_FORCES)
+                if k < count:
+                    _advance(plant, wanted, t, every - 1)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}: take a shorter step, Servos(dt=...), or softer gains")
             except Exception as error:
-                return record.ended_by(error, k * h)
+                return record.ended_by(error, t)
             if k < count:
                 progress((k + 1) / count, "simulating in MuJoCo")
     return record.run()
-
-
-@dataclass(frozen=True, eq=False)
-class _ServoRun:
-    """A plant with its inputs; every: MuJoCo's steps from sample to sample."""
-
-    plant: Plant
-    input_law: InputLaw
-    wanted: Targets
-    external: Loads
-    expressed: Expressed
-    every: int
-
-    def advance(self, t: float, q: np.ndarray, v: np.ndarray, measured: tuple[np.ndarray, np.ndarray], record: _Record,
-             last: bool) -> None:  # fmt: skip
-        """Record the sample at the time t and, but for the last one, go on to the next."""
-        plant, mujoco = self.plant, self.plant.mujoco
-        tau = self.input_law.tau(t, *measured)
-        loads = self.external(t, q, v) if callable(self.external) else self.external
-        plant.data.qfrc_applied[:] = _applied_forces(plant, q, tau, loads, self.expressed)
-        _set_servo_targets(plant, self.wanted, t)
-        if last:
-            mujoco.mj_forward(plant.mj_model, plant.data)
-        else:
-            mujoco.mj_step(plant.mj_model, plant.data)  # its forces are those at q
-        record.touches.add()
-        record.sample(t, q, v, _add_servo_forces(plant, tau), NO_FORCES)
-        if not last:
-            _advance(plant, self.wanted, t, self.every - 1)
 
 
 def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable
 from fractions import Fraction
 from itertools import repeat
 from typing import Any
@@ -147,12 +147,6 @@ def evaluate(function: str, model: Model, *arguments: Iterable[Any], frame: str 
     Returns: array of objects, or tuple of arrays, as the function's: (nv,) forces, (nv, nv) matrices; an energy is a scalar.
     Raises: InputError for other numbers of arguments or scalars, a frame that is missing or not taken, and closed models;
     UnknownNameError for unknown functions and frames."""
-    return run_function(function, model, arguments, frame, expressed, parameters)
-
-
-def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]], frame: str | None, expressed: Expressed,
-                 parameters: Iterable[Any] | None) -> Any:
-    """As `evaluate`. Kernels run on symbols by way of a trace: its steps, put into one another, are the closed form."""
     of = _of_tree(function, model, "takes symbols")
     entry = of.entry_of(model)
     inputs = [name for name in of.inputs if name not in of.zero]
@@ -166,7 +160,7 @@ def run_function(function: str, model: Model, arguments: Sequence[Iterable[Any]]
             raise InputError(f"{name} has {len(given[name])} scalars, expected {n}", name=name)
     numbers = None if parameters is None else parameter_row(model, parameters)
     options = _options(entry.options, model, function, frame, expressed)
-    trace = None
+    trace = None  # kernels run on symbols by way of a trace: its steps, put into one another, are the closed form
     if any(isinstance(e, sp.Basic) for row in (*given.values(), numbers or ()) for e in row):
         trace = Trace(sp.Dummy(real=True) for _ in repeat(None))
         given = {name: [trace.scalar(e) for e in row] for name, row in given.items()}
@@ -235,7 +229,7 @@ def kernel_routine(function: str, model: Model, *, frame: str | None = None, exp
     trace = Trace(fresh_symbols(inputs))
     row = [trace.scalar(x) for x in plain.whole_quarter_turns(model, numbers)]
     arguments = ([trace.scalar(s) for s in rows[name]] for name in names)
-    made = run_function(function, model, list(arguments), frame, expressed, row)
+    made = evaluate(function, model, *arguments, frame=frame, expressed=expressed, parameters=row)
     arrays = [np.asarray(x, dtype=object) for x in (made if isinstance(made, tuple) else (made,))]
     flat = [trace.scalar(x).value for x in np.concatenate([x.reshape(-1) for x in arrays])]
     outputs = [(name, x.shape, x.size) for name, x in zip(of.outputs, arrays)]

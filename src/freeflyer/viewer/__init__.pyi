@@ -1,7 +1,6 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .camera import Camera as Camera
 from .page import show as show
-from .picture import picture as picture, save_picture as save_picture
+from .picture import Camera as Camera, picture as picture, save_picture as save_picture
 from .player import play as play
 from .recording import record as record

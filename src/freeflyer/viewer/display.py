@@ -47,21 +47,16 @@ def _(value: ControlRun, **options: Any) -> Any:
 
 
 @singledispatch
-def film(value: Any, *, model: Model | None = None, robot: int = 0, **options: Any) -> Any:
+def film(value: Any, *, model: Model | None = None, robot: int | None = None, **options: Any) -> Any:
     """Film strip of one robot of a run."""
+    if robot is None and isinstance(value, Run):
+        return _draw("film", film_strip, (model_of_run(value, model), value), options, ("robot", "model"))
     m = motion(value, model)
-    n = whole_number("robot", robot, 0, m.q.shape[1] - 1)
+    n = whole_number("robot", robot or 0, 0, m.q.shape[1] - 1)
     rest = np.zeros((len(m.t), m.model.nv))
     forces = {name: w[:, n] for name, w in m.forces.items()}
     run = Run(m.t, m.q[:, n], rest, rest, forces, robot=m.model.name, digest=digest(m.model))
     return _draw("film", film_strip, (m.model, run), {"feet": list(m.feet) or None} | options, ("robot", "model"))
-
-
-@film.register
-def _(value: Run, *, model: Model | None = None, robot: int | None = None, **options: Any) -> Any:
-    if robot is not None:
-        return film.dispatch(object)(value, model=model, robot=robot, **options)
-    return _draw("film", film_strip, (model_of_run(value, model), value), options, ("robot", "model"))
 
 
 @film.register

@@ -15,10 +15,9 @@ from freeflyer.errors import InputError
 from freeflyer.model.model import Model
 from freeflyer.plots.film_scene import feet_of_run
 from freeflyer.plots.runs import signal_groups
+from freeflyer.plots.scene import floor_under, robot_pieces
 from freeflyer.sim.run import Run, check_run
 from freeflyer.sim.run_table import RecordedRun
-from freeflyer.viewer.picture import floor_under
-from freeflyer.viewer.scene import robot_pieces
 
 FRAMES = 60  # a second, in the browser
 
@@ -46,8 +45,8 @@ def floor_of(m: Motion) -> float:
     """Height of the floor, m: 0 if there are contact forces, else below the lowest point of three postures."""
     if m.forces:
         return 0.0
-    shown = [floor_under(m.model, robot_pieces(m.model, m.q[k, 0])) for k in (0, len(m.t) // 2, len(m.t) - 1)]
-    return min((x for x in shown if x is not None), default=0.0)
+    shown = [piece for k in (0, len(m.t) // 2, len(m.t) - 1) for piece in robot_pieces(m.model, m.q[k, 0])]
+    return floor_under(m.model, shown) or 0.0
 
 
 @singledispatch

@@ -10,10 +10,10 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
+from freeflyer.plots.camera import Camera
+from freeflyer.plots.raster import TILE
+from freeflyer.plots.scene import LAYERS, link_poses, marks, most_copies, robot_size
 from freeflyer.spatial import quaternion
-from freeflyer.viewer.camera import Camera
-from freeflyer.viewer.raster import TILE
-from freeflyer.viewer.scene import LAYERS, link_poses, marks, most_copies, robot_size
 
 Forces = Mapping[str, np.ndarray]
 BYTES = 255

@@ -7,7 +7,7 @@ import html
 import os
 import threading
 import time
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -20,12 +20,12 @@ from freeflyer.model.description import WORLD
 from freeflyer.model.inputs import choice, number, one_row
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.scene import LAYERS, SHOWN, all_corners, floor_under, robot_pieces
 from freeflyer.text import visible
-from freeflyer.viewer.camera import Camera, camera_around
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
 from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
-from freeflyer.viewer.picture import default_posture, floor_under, mesh_notes, picture, png
-from freeflyer.viewer.scene import LAYERS, SHOWN, all_corners, robot_pieces
+from freeflyer.viewer.picture import default_posture, mesh_notes, picture, png
 from freeflyer.viewer.server import LOOPBACK, address_of, in_notebook, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}
@@ -65,7 +65,10 @@ class Viewer:
         self._server.gui.configure_theme(show_share_button=False, show_logo=False)
         self._server.gui.main_panel.dock_right()
         self._words = self._server.gui.add_markdown(" · ".join(_plain(x) for x in self.notes))
-        self._add_layers()
+        with self._server.gui.add_folder("show", expand_by_default=False):
+            for layer in LAYERS:
+                box = self._server.gui.add_checkbox(NAMES[layer], layer in self.layers)
+                box.on_update(lambda _, layer=layer, box=box: self._show_layer(layer, box.value))
 
     def look(self, offsets: np.ndarray) -> None:
         """Turns the cameras of all browsers to the robots at their offsets (n, 3), m."""
@@ -75,19 +78,10 @@ class Viewer:
         for client in self._server.get_clients().values():
             set_camera(client.camera, self.camera)
 
-    def _add_layers(self) -> None:
-        with self._server.gui.add_folder("show", expand_by_default=False):
-            for layer in LAYERS:
-                box = self._server.gui.add_checkbox(NAMES[layer], layer in self.layers)
-                box.on_update(self._toggle(layer, box))
-
-    def _toggle(self, layer: str, box: Any) -> Callable[[Any], None]:
-        def changed(_: Any) -> None:
-            with self._lock:
-                self._nodes.show_layer(layer, box.value)
-                self._nodes.update(self._q, self._forces)
-
-        return changed
+    def _show_layer(self, layer: str, visible: bool) -> None:
+        with self._lock:
+            self._nodes.show_layer(layer, visible)
+            self._nodes.update(self._q, self._forces)
 
     def say(self, words: str) -> None:
         """Shows a sentence on the page."""
@@ -164,18 +158,15 @@ class PosturePage(Viewer):
                 value = value_of(slider, q)
                 low, high = min(slider.low, value), max(slider.high, value)
                 handle = self._server.gui.add_slider(visible(slider.name, 40), low, high, max((high - low) / 1000.0, 1e-9), value)
-                handle.on_update(self._moved(slider, handle))
+                handle.on_update(lambda _, slider=slider, handle=handle: self._moved(slider, handle))
                 self._sliders[slider.name] = slider, handle
         if model.loops and not model.reduction:
             self.say("Loops are open: freeflyer.close_loops(model) closes them, and motors move the linkage.")
 
-    def _moved(self, slider: Slider, handle: Any) -> Callable[[Any], None]:
-        def changed(_: Any) -> None:
-            with self._lock:
-                if not self._setting and abs(value_of(slider, self._q[0]) - handle.value) > 1e-12:
-                    self.move(slider.name, handle.value)
-
-        return changed
+    def _moved(self, slider: Slider, handle: Any) -> None:
+        with self._lock:
+            if not self._setting and abs(value_of(slider, self._q[0]) - handle.value) > 1e-12:
+                self.move(slider.name, handle.value)
 
     def move(self, name: str, value: float) -> str:
         """Moves a slider, as a hand on the page would. Returns why the motion ended early, or "". Errors: InputError."""

@@ -19,10 +19,9 @@ from freeflyer.model.inputs import check_shape, choice, instance, number, one_ro
 from freeflyer.model.model import Model, remembered
 from freeflyer.model.public import public
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.plots.film_scene import floor_height
-from freeflyer.viewer.camera import Camera, camera_around
-from freeflyer.viewer.raster import Piece, render
-from freeflyer.viewer.scene import LAYERS, SHOWN, overlay, robot_pieces
+from freeflyer.plots.camera import Camera as Camera, camera_around
+from freeflyer.plots.raster import render
+from freeflyer.plots.scene import LAYERS, SHOWN, floor_under, overlay, robot_pieces
 
 MOST_PIXELS, MOST_NOTES = 4096, 3
 
@@ -30,14 +29,6 @@ MOST_PIXELS, MOST_NOTES = 4096, 3
 def default_posture(model: Model) -> np.ndarray:
     """The posture of the file: closed for a closed model."""
     return model.neutral if model.reduction else file_posture(model)
-
-
-def floor_under(model: Model, pieces: Sequence[Piece]) -> float | None:
-    """Height of the floor, m: below the lowest point of a robot that floats, else 0; None without a robot."""
-    if not pieces:
-        return None
-    lowest = min(float(p.mesh.vertices[:, 2].min()) for p in pieces)
-    return floor_height(model, lowest)
 
 
 def mesh_notes(model: Model) -> list[str]:

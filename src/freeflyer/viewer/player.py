@@ -13,10 +13,10 @@ from freeflyer.contacts.description import Contact
 from freeflyer.model.inputs import MANY, whole_number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
+from freeflyer.plots.scene import SHOWN, robot_size
 from freeflyer.viewer.motions import FRAMES, Motion, floor_of, motion
 from freeflyer.viewer.nodes import RobotNodes
 from freeflyer.viewer.page import Viewer, tell
-from freeflyer.viewer.scene import SHOWN, robot_size
 from freeflyer.viewer.server import LOOPBACK
 
 SPEEDS = ("0.1", "0.25", "0.5", "1", "2", "5")

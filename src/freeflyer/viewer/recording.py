@@ -14,12 +14,12 @@ from freeflyer.files import check_target, write_atomically
 from freeflyer.model.inputs import number
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
-from freeflyer.viewer.camera import Camera, camera_around
+from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.raster import Piece, render
+from freeflyer.plots.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size
 from freeflyer.viewer.motions import Motion, floor_of, motion
 from freeflyer.viewer.picture import warn_of_meshes
 from freeflyer.viewer.player import BESIDE, grid_offsets
-from freeflyer.viewer.raster import Piece, render
-from freeflyer.viewer.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size
 
 RATES = {".gif": 12.0, ".html": 30.0}
 SIZE = 420  # pixels of a GIF

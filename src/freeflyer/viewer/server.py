@@ -19,18 +19,12 @@ LOOPBACK, FIRST_PORT, PORTS = "127.0.0.1", 8080, 100
 LAST_PORT = 2**16 - 1
 
 
-def import_viser() -> Any:
-    """The package viser. Errors: MissingExtraError."""
+def open_server(host: str, port: int | None, label: str) -> Any:
+    """A running viser.ViserServer. Errors: MissingExtraError; InputError for a bad address, and for a port that is taken."""
     try:
         import viser
     except ImportError:
         raise MissingExtraError('the page in a browser needs viser: pip install "freeflyer[viewer]"') from None
-    return viser
-
-
-def open_server(host: str, port: int | None, label: str) -> Any:
-    """A running viser.ViserServer. Errors: MissingExtraError; InputError for a bad address, and for a port that is taken."""
-    viser = import_viser()
     address = _address(host)
     if port is None:
         chosen = next((free for free in range(FIRST_PORT, FIRST_PORT + PORTS) if _is_free(address, free)), 0)

@@ -4,16 +4,16 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable
+from functools import partial
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.formulations import constrained, methods
-from freeflyer.formulations.constrained.udwadia_kalaba import solve, weigh
-from freeflyer.model import finite_array
+from freeflyer.formulations import methods
 from freeflyer.progress import Progress
 from freeflyer.sim import mujoco_plant, simulate, simulate_in_mujoco
+from freeflyer_papers import constrained
+from freeflyer_papers.constrained.udwadia_kalaba import solve, weigh
 from freeflyer_papers.dual_quaternion import validation_robots as robots
 
 
@@ -72,16 +72,9 @@ class Motion(namedtuple("Motion", "model t q v tau a")):
     """A robot's motion in the simulator, at the samples that are compared: t (n,); q, v, tau, and a, from velocities alone."""
 
 
-def by_gauss(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(M, h) with M a + h = tau by dqGP."""
-    M, C, g = methods.gauss_terms(model, q, v)
-    return M, (C @ v[..., None])[..., 0] + g
-
-
-def by_dual_quaternions(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """(M, h) by dqNE."""
-    tau = methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by="dual_quaternion")
-    return methods.mass_matrix(model, q, by="dual_quaternion"), tau
+def by_quaternions(by: methods.By, model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """(M, h) with M a + h = tau by a formulation in dual quaternions."""
+    return methods.mass_matrix(model, q, by=by), methods.inverse_dynamics(model, q, v, np.zeros(model.nv), by=by)
 
 
 def by_vectors(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
@@ -91,7 +84,8 @@ def by_vectors(model: ff.Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarra
     return np.stack(columns, axis=-1), ff.inverse_dynamics(model, q, v, rest)
 
 
-METHODS: dict[str, Equations] = {"dqGP": by_gauss, "dqNE": by_dual_quaternions, "classic NE": by_vectors}
+METHODS: dict[str, Equations] = {
+    "dqGP": partial(by_quaternions, "gauss"), "dqNE": partial(by_quaternions, "dual_quaternion"), "classic NE": by_vectors}
 
 
 def accelerations(method: Equations, motion: Motion) -> np.ndarray:
@@ -154,10 +148,9 @@ def compared_coordinates(model: ff.Model) -> tuple[tuple[str, int], ...]:
 
 def correlate(robot: str, name: str, motion: Motion, a: np.ndarray) -> Correlation:
     """A cell of Table 2: the CMC of each coordinate."""
-    coordinates = compared_coordinates(motion.model)
-    each = np.array([multiple_correlation([a[:, k], motion.a[:, k]]) for _, k in coordinates])
-    return Correlation(robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()),
-        tuple(x for x, _ in coordinates), each)  # fmt: skip
+    names, places = zip(*compared_coordinates(motion.model))
+    each = multiple_correlation(np.stack([a.T, motion.a.T], axis=1)[list(places)])
+    return Correlation(robot, name, float(each.min()), float(each.mean()), float(each.std(ddof=1)), float(each.max()), names, each)
 
 
 def waveforms(correlation: Correlation, motion: Motion, a: np.ndarray) -> tuple[Waveform, ...]:
@@ -233,30 +226,18 @@ def sideways_force() -> Sideways:
     return Sideways(t, ours, WHEEL_SOFTNESS, theirs, tuple(map(error, theirs)), rigid, error(rigid))
 
 
-def multiple_correlation(waveforms: ArrayLike) -> np.ndarray:
-    """Coefficient of multiple correlation (CMC) (...) of waveforms (..., P, F) or (..., G, P, F), F samples that P methods give for
-    the same G motions: 1 for identical ones, NaN if they differ by more than they vary in time.
+def multiple_correlation(Y: np.ndarray) -> np.ndarray:
+    """Coefficient of multiple correlation (CMC) (...) of waveforms (..., P, F), F samples that P methods give for the same motion:
+    1 for identical ones, NaN if they differ by more than they vary in time.
 
     Ferrari, Cutti, Cappello: A new formulation of the coefficient of multiple correlation to assess the similarity of waveforms
-    measured synchronously by different motion analysis protocols (2010). With Y_gpf sample f of method p in motion g, its mean over
-    methods Y_gf and over methods and samples Y_g:
+    measured synchronously by different motion analysis protocols (2010). With Y_pf sample f of method p, its mean over methods Y_f
+    and over methods and samples Y:
 
-        CMC^2 = 1 - [sum (Y_gpf - Y_gf)^2 / (G F (P - 1))] / [sum (Y_gpf - Y_g)^2 / (G (P F - 1))]
-
-    Errors: InputError for less than two methods or two samples, and numbers that are not finite."""
-    Y = finite_array("waveforms", waveforms)
-    if Y.ndim < 2 or Y.shape[-2] < 2 or Y.shape[-1] < 2:
-        raise ff.InputError(
-            f"waveforms must have two methods and two samples at least, (..., P, F) or (..., G, P, F), got shape {Y.shape}",
-            shape=Y.shape)  # fmt: skip
-    Y = Y[None] if Y.ndim == 2 else Y
-    G, P, F = Y.shape[-3:]
-    if not G:
-        raise ff.InputError(f"waveforms must hold one motion at least, (..., G, P, F), got shape {Y.shape}", shape=Y.shape)
-    apart = Y - Y.mean(axis=-2, keepdims=True)
-    varied = Y - Y.mean(axis=(-2, -1), keepdims=True)
-    within = (apart**2).sum(axis=(-3, -2, -1)) / (G * F * (P - 1))
-    total = (varied**2).sum(axis=(-3, -2, -1)) / (G * (P * F - 1))
+        CMC^2 = 1 - [sum (Y_pf - Y_f)^2 / (F (P - 1))] / [sum (Y_pf - Y)^2 / (P F - 1)]"""
+    P, F = Y.shape[-2:]
+    within = ((Y - Y.mean(axis=-2, keepdims=True)) ** 2).sum(axis=(-2, -1)) / (F * (P - 1))
+    total = ((Y - Y.mean(axis=(-2, -1), keepdims=True)) ** 2).sum(axis=(-2, -1)) / (P * F - 1)
     ratio = np.divide(within, total, out=np.zeros_like(total), where=total > 0.0)
     with np.errstate(invalid="ignore"):
         return np.sqrt(1.0 - ratio)

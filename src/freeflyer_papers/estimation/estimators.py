@@ -24,7 +24,6 @@ from freeflyer.model import LARGEST_SEED, SMALLEST, Model, number, public, whole
 from freeflyer.progress import Progress, no_progress
 
 
-
 @dataclass(frozen=True)
 class Encoder:
     """noise: standard deviation (m or rad) added to a position; quantum: the step it is rounded to, 0 for none.
@@ -134,8 +133,6 @@ def track(robot: Model | Sensors, encoder: Encoder | None = None, *, duration: f
 def readings(positions: np.ndarray, rates: np.ndarray, encoder: Encoder, dt: float,
         rng: np.random.Generator) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
     """Readings of encoders at positions and rates (n, m)."""
-    if not (encoder.noise >= 0.0 and encoder.quantum >= 0.0):
-        raise InputError(f"noise and quantum must be 0 or more (m or rad), got {encoder}")
     if encoder.noise == encoder.quantum == 0.0:
         return positions, rates
     shown = positions + encoder.noise * rng.standard_normal(positions.shape)

@@ -1,9 +1,4 @@
-"""Postures of a closed robot on its feet: soles where they are, loops closed.
-
-Closure and the soles' poses are as many equations as there are joint coordinates if each foot has six motors: Newton's steps in
-all of them at once, base held.
-
-    [J_loops; J_soles] dq = [-residual; log(X_sole^-1 X_wanted)]"""
+"""Postures of a closed robot on its feet: soles where they are, loops closed."""
 
 from __future__ import annotations
 
@@ -12,78 +7,51 @@ from collections.abc import Sequence
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics import center_of_mass, frame_jacobian, frame_pose, integrate
+from freeflyer.control import FramePoseTask, inverse_kinematics
+from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.estimation.passive import Sensors
 from freeflyer.estimation.stance import place_on_ground, reach, strokes
-from freeflyer.linkages.rows import constraints
 from freeflyer.model import Model
 from freeflyer.sim.floor_contacts import foot_points
-from freeflyer.spatial import se3
-from freeflyer.tolerances import BASE_STEP, STANCE_POSE_TOLERANCE
+
+CENTERED = 1e-6  # m: by how much the centre of mass may miss the middle of the soles
+ACCURACY = 1e-11  # m, rad: of postures, on which the contact forces of stiff servos depend
 
 
-def check_stands(s: Sensors, feet: Sequence[Contact]) -> None:
-    """Errors: InputError for a base that does not float, LinkageError where motors and feet don't match."""
+def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
+    """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x.
+
+    Errors: InputError for a base that does not float; as `shift_base`."""
     first = s.model.joints[0]
-    if first.kind != "free" or len(s.partition.base) != 6:
+    if first.kind != "free":
         raise InputError(f"the base of {s.model.name!r} is {first.kind}: a robot that stands on its feet has a free base")
-    joints, equations = s.model.nv - 6, len(s.partition.rows) + 6 * len(feet)
-    if joints != equations:
-        raise LinkageError(
-            f"{s.model.name!r} has {joints - len(s.partition.rows)} independent joint coordinates for {len(feet)} feet: its base "
-            "moves over fixed soles in one way only with six a foot", motors=joints - len(s.partition.rows), feet=len(feet))
+    q = shift_base(s, place_on_ground(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
+    middle = foot_points(s.model, q, feet)[:, 0].mean()
+    while abs(off := middle - center_of_mass(s.model, q)[0]) > CENTERED:
+        q = shift_base(s, q, feet, np.array([off, 0.0, 0.0]))
+    return q
 
 
 def shift_base(s: Sensors, q: np.ndarray, feet: Sequence[Contact], shift: np.ndarray) -> np.ndarray:
     """q (nq,) with the base moved by `shift` (3,), m, over soles that stay. Errors: LinkageError out of reach."""
-    targets = [frame_pose(s.model, q, f.frame) for f in feet]
-    end, x = q[:3] + shift, q.copy()
-    for k in range(count := max(1, int(np.ceil(np.linalg.norm(shift) / BASE_STEP)))):
-        x[:3] += (end - x[:3]) / (count - k)
-        x = _solve_posture(s, x, feet, targets)
-    beyond = np.maximum(s.lower - x[s.positions], x[s.positions] - s.upper)
+    base = s.model.joints[0].child
+    X = frame_pose(s.model, q, base)
+    X[:3, 3] += shift
+    poses = [(base, X), *((foot.frame, frame_pose(s.model, q, foot.frame)) for foot in feet)]
+    found = inverse_kinematics(s.closed, [FramePoseTask(*pose) for pose in poses], q, limits=False, tolerance=ACCURACY)
+    if not found.converged:
+        raise LinkageError(
+            f"{s.model.name!r} cannot take its base to {np.round(X[:3, 3], 3).tolist()} m over its soles: a leg is too short or in "
+            "a singular posture. Sway less, or crouch deeper", base=X[:3, 3].tolist())
+    x = found.q[s.positions]
+    beyond = np.maximum(s.lower - x, x - s.upper)
     if beyond.max() > 1e-6:
         k = int(beyond.argmax())
         raise LinkageError(
-            f"motor {s.names[k]!r} of {s.model.name!r} would stand at {x[s.positions][k]:.4g}, beyond its stroke {s.lower[k]:g} to "
+            f"motor {s.names[k]!r} of {s.model.name!r} would stand at {x[k]:.4g}, beyond its stroke {s.lower[k]:g} to "
             f"{s.upper[k]:g}: sway less, or crouch differently", joint=s.names[k])
-    return x
-
-
-def _solve_posture(s: Sensors, q: np.ndarray, feet: Sequence[Contact], targets: Sequence[np.ndarray]) -> np.ndarray:
-    m, rows, columns = s.model, s.partition.rows, np.setdiff1d(np.arange(s.model.nv), s.partition.base)
-    for _ in range(20):
-        r, J = constraints(m, q)
-        errors = [-r[rows]] + [se3.log(np.linalg.inv(frame_pose(m, q, f.frame)) @ X) for f, X in zip(feet, targets)]
-        e = np.concatenate(errors)
-        if np.abs(e).max() < STANCE_POSE_TOLERANCE:
-            return q
-        A = np.vstack([J[rows], *(frame_jacobian(m, q, f.frame) for f in feet)])[:, columns]
-        step = np.zeros(m.nv)
-        try:
-            step[columns] = np.linalg.solve(A, e)
-        except np.linalg.LinAlgError:
-            break
-        if not np.abs(step).max() < 1.0:
-            break
-        q = integrate(m, q, step)
-    raise LinkageError(
-        f"{m.name!r} cannot take its base to {np.round(q[:3], 3).tolist()} m over its soles: a leg is too short or in a singular "
-        "posture. Sway less, or crouch deeper", base=q[:3].tolist())
-
-
-def standing_posture(s: Sensors, feet: Sequence[Contact], crouch: float) -> np.ndarray:
-    """q (nq,): `crouch` (m) below the drawn posture, the centre of mass above the middle of the soles in x."""
-    check_stands(s, feet)
-    q = shift_base(s, place_on_ground(s.model, s.partition.q, feet), feet, np.array([0.0, 0.0, -crouch]))
-    middle = foot_points(s.model, q, feet)[:, 0].mean()
-    for _ in range(20):
-        off = middle - center_of_mass(s.model, q)[0]
-        if abs(off) < 1e-6:
-            break
-        q = shift_base(s, q, feet, np.array([off, 0.0, 0.0]))
-    return q
+    return found.q
 
 
 def shared_weight(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.ndarray:

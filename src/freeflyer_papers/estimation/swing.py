@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer_papers.estimation.estimators import Encoder, readings
+from freeflyer_papers.estimation.estimators import Encoder, Sinusoids, readings
 from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet, contact_points, feet_from_file
 from freeflyer.contacts.wrenches import express_at
@@ -24,7 +24,7 @@ from freeflyer.estimation.contact import contact_model, low_pass, pressure_cente
 from freeflyer.estimation.history import ContactHistory, contact_history
 from freeflyer.estimation.passive import Sensors, sensors_of
 from freeflyer_papers.estimation.stance import shared_weight, shift_base, standing_posture
-from freeflyer.model import Model, public
+from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.mujoco_run import simulate_in_mujoco
@@ -191,21 +191,14 @@ def holding_forces(model: Model, q: np.ndarray, feet: Sequence[Contact]) -> np.n
 
 def offset_at(t: np.ndarray, sway: Sway) -> tuple[np.ndarray, np.ndarray]:
     """The pelvis's offset and its rate (n,): at rest, then a sinusoid whose amplitude rises."""
-    late = np.maximum(t - REST_TIME, 0.0)
-    u = np.minimum(late / RISE_TIME, 1.0)
-    blend, slope = u * u * (3.0 - 2.0 * u), np.where(u < 1.0, 6.0 * u * (1.0 - u) / RISE_TIME, 0.0)
-    w = 2.0 * np.pi * sway.frequency
-    a = sway.amplitude
-    return a * blend * np.sin(w * late), a * (blend * w * np.cos(w * late) + slope * np.sin(w * late)) * (t > REST_TIME)
+    path = Sinusoids(0.0, 0.0, sway.amplitude, sway.frequency, 0.0, RISE_TIME)
+    offset, rate = path.at(np.maximum(t - REST_TIME, 0.0))
+    return offset[:, 0], rate[:, 0]
 
 
 def check_sway(sway: Sway, servos: Servos) -> None:
-    for name in ("amplitude", "frequency", "duration", "cutoff"):
-        value = getattr(sway, name)
-        if not (isinstance(value, int | float) and 0.0 < value < np.inf):
-            raise InputError(f"{name} must be a positive number, got {value!r}")
-    if not (0.0 <= sway.crouch < np.inf and 0.0 <= sway.force_noise < np.inf):
-        raise InputError(f"crouch and force_noise must be 0 or more, got {sway.crouch!r} and {sway.force_noise!r}")
+    for name in ("amplitude", "frequency", "duration", "cutoff", "crouch", "force_noise"):
+        number(name, getattr(sway, name), 0.0 if name in ("crouch", "force_noise") else SMALLEST)
     if sway.duration < REST_TIME + RISE_TIME + 1.0 / sway.frequency:
         raise InputError(f"duration {sway.duration:g} s is too short for one sway: standing takes {REST_TIME:g} s, rising "
             f"{RISE_TIME:g} s, a sway of {sway.frequency:g} Hz {1 / sway.frequency:g} s")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import namedtuple
-from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import nullcontext
 from dataclasses import dataclass
@@ -130,7 +129,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
     except ValueError:
         raise InputError(f"the leading axes of q {q0.shape}, v {v0.shape} and of changes do not broadcast together") from None
     q0, v0 = (np.broadcast_to(x, (*lead, robot.nv)).reshape(-1, robot.nv) for x in (q0, v0))
-    records = make_records(robot, settings, q0, v0, end)
+    records = setup.make_records(robot, settings, q0, v0, end)
     _vary(records, settings, {name: np.broadcast_to(x, lead).reshape(-1) for name, x in varied.items()})
     return ends_of(robot, advance_all(robot, settings, records, executor, progress, f"hopping, {len(records)} runs"), lead)
 
@@ -148,21 +147,9 @@ def _vary(records: np.ndarray, settings: setup.HopSettings, varied: dict[str, np
         records[of.ravel() == k] = part
 
 
-def make_records(model: Model, settings: setup.HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
-    """Records (n, m) of runs; InputError as for one."""
-    records = np.empty((len(q), setup.record_size(model)))
-    for k in range(len(q)):
-        try:
-            records[k] = setup.make_record(model, settings, q[k], v[k], duration)
-        except InputError as error:
-            raise InputError(f"run {k}: {error}", run=k) from None
-    return records
-
-
 @public
-def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: ArrayLike, joint: Sequence[float] | None = None,
-              ) -> tuple[np.ndarray, np.ndarray]:  # fmt: skip
-    """Starts of hopping at an apex: the leg at an angle, the trunk at a height, all of it moving forward.
+def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: ArrayLike) -> tuple[np.ndarray, np.ndarray]:
+    """Starts of hopping at an apex: the leg at an angle, its joints as in keyframe "start", the trunk at a height, moving forward.
 
     Args:
         model: A hopper.
@@ -170,13 +157,10 @@ def hop_start(model: Model, *, angle: ArrayLike, height: ArrayLike, speed: Array
             angle, because nothing turns in flight.
         height: (...) array of the trunk, m.
         speed: (...) array along x, m/s.
-        joint: Positions of the joints; by default those of keyframe "start".
     Returns: tuple of (..., nv) arrays, q and v.
     Raises: InputError for another model, and numbers that do not broadcast."""
     setup.check_hopper(model)
     upright = np.array(model.keyframes["start"])
-    if joint is not None:
-        upright[3:] = finite_row(model, "joint", np.r_[0.0, 0.0, 0.0, np.asarray(joint, float)], "v")[3:]
     given = [finite_array(name, x) for name, x in (("angle", angle), ("height", height), ("speed", speed))]
     angles, heights, speeds = np.broadcast_arrays(*given)
     q, v = np.tile(upright, (*angles.shape, 1)), np.zeros((*angles.shape, model.nv))

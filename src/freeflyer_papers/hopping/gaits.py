@@ -9,10 +9,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.model import finite_row, public
+from freeflyer.model import public
 from freeflyer.progress import no_progress
-from freeflyer_papers.hopping.batch import advance_all, ends_of, make_records
-from freeflyer_papers.hopping.settings import changed, chosen_hopper, legs, start_of
+from freeflyer_papers.hopping.batch import advance_all, ends_of
+from freeflyer_papers.hopping.settings import changed, chosen_hopper, legs, make_records, one_start
 from freeflyer_papers.kernels import layout as L
 
 STEP = 1e-6  # of central differences, m, rad, m/s, rad/s: the map has bends, where the foot bounces once more, some 1e-5 apart
@@ -103,13 +103,7 @@ def hop_gait(experiment: str, *, q: ArrayLike | None = None, v: ArrayLike | None
     Raises: GaitError if Newton's method does not converge, or a run on its way has no next apex."""
     chosen, robot = chosen_hopper(experiment, model)
     settings = changed(chosen.settings, {"tolerance": ACCURACY} | changes | {"apexes": 1})
-    if q is None:
-        q0, v0 = start_of(chosen, robot)
-    else:
-        q0 = np.asarray(finite_row(robot, "q", q, "v"))
-        v0 = np.zeros(robot.nv) if v is None else np.asarray(finite_row(robot, "v", v, "v"))
-    if q0.ndim != 1 or v0.ndim != 1:
-        raise ff.InputError("a gait is searched from one state: give q and v without leading axes")
+    q0, v0 = one_start(chosen, robot, q, v)
     maps = ApexMap(robot, settings)
     s = maps.section(q0[None], v0[None])
     miss = np.zeros_like(s)

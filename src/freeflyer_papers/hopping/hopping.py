@@ -11,10 +11,10 @@ from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.dynamics import kinetic_energy, potential_energy, time_step
-from freeflyer.errors import InputError, format_value
+from freeflyer.errors import format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model import check_configuration, finite_row, public, row
+from freeflyer.model import public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.run_table import RecordedRun, state_columns
 from freeflyer.tables import Table
@@ -56,21 +56,9 @@ def hop(experiment: str, *, duration: float | None = None, model: ff.Model | Non
     chosen, robot = setup.chosen_hopper(experiment, model)
     length = time_step("duration", chosen.duration if duration is None else duration)
     settings = setup.changed(chosen.settings, changes)
-    record = setup.make_record(robot, settings, *_start(chosen, robot, q, v), length)
+    q0, v0 = setup.one_start(chosen, robot, q, v)
+    (record,) = setup.make_records(robot, settings, q0[None], v0[None], length)
     return _run(experiment, robot, settings, record, progress)
-
-
-def _start(chosen: Any, model: ff.Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
-    if q is None and (model.nv != 4 or "start" not in model.keyframes):
-        raise InputError(f"model {model.name!r} has no start for this experiment: give q")
-    start, speed = (None, np.zeros(model.nv)) if q is not None else setup.start_of(chosen, model)
-    q0 = np.array(row(model, "q", start if q is None else q, "q"))
-    v0 = np.array(finite_row(model, "v", speed if v is None else v, "v"))
-    check_configuration(model, "q", q0, "q")
-    for name, x in (("q", q0), ("v", v0)):
-        if x.ndim != 1:
-            raise InputError(f"{name} must be one state ({model.nv},), got the shape {x.shape}; sweeps take hopping.hop_ends")
-    return q0, v0
 
 
 def _run(experiment: str, model: ff.Model, settings: setup.HopSettings, record: np.ndarray, progress: Progress) -> HopRun:

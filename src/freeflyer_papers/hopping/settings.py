@@ -12,7 +12,7 @@ import numpy as np
 from freeflyer.dynamics import FrameSet, frame_set
 from freeflyer.dynamics.all_terms import all_terms
 from freeflyer.errors import InputError, format_value, unknown_name
-from freeflyer.model import Model, choice, finite_array, instance, number
+from freeflyer.model import Model, check_configuration, choice, finite_array, finite_row, instance, number, row
 from freeflyer.robots.legged import prismatic_hopper, revolute_hopper
 from freeflyer_papers.kernels import layout as L
 
@@ -147,6 +147,19 @@ def start_of(experiment: Experiment, model: Model) -> tuple[np.ndarray, np.ndarr
     return q, v
 
 
+def one_start(experiment: Experiment, model: Model, q: Any, v: Any) -> tuple[np.ndarray, np.ndarray]:
+    """(q, v) (nv,) that are given, at rest without v; by default those of the experiment. Errors: InputError."""
+    if q is None and (model.nv != 4 or "start" not in model.keyframes):
+        raise InputError(f"model {model.name!r} has no start for this experiment: give q")
+    start, speed = (q, np.zeros(model.nv)) if q is not None else start_of(experiment, model)
+    q0, v0 = np.array(row(model, "q", start, "q")), np.array(finite_row(model, "v", speed if v is None else v, "v"))
+    check_configuration(model, "q", q0, "q")
+    for name, x in (("q", q0), ("v", v0)):
+        if x.ndim != 1:
+            raise InputError(f"{name} must be one state ({model.nv},), got the shape {x.shape}; sweeps take hopping.hop_ends")
+    return q0, v0
+
+
 FOOT = "foot_point"
 DIRECTION = np.array([0.0, -1.0, 0.0])  # about which angles turn
 SHORTEST_LEG = 1e-3  # m: of the line from the centre of mass to the foot
@@ -211,25 +224,29 @@ def record_size(model: Model) -> int:
     return L.STATE + 4 * model.nv + 1 + L.PORTS
 
 
-def make_record(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
-    """The record of a run at its start. Errors: InputError for a foot below the ground and a leg without length."""
-    leg = legs(model, q)
-    if leg.length < SHORTEST_LEG:
-        raise InputError(f"the leg has no length: the foot lies {leg.length:.3g} m from the centre of mass, and a line without "
-            f"length has no direction; it must be at least {SHORTEST_LEG:g} m (q = {format_value(q.tolist())})",
-            length=float(leg.length))  # fmt: skip
-    if leg.foot[1] < 0.0:
+def make_records(model: Model, settings: HopSettings, q: np.ndarray, v: np.ndarray, duration: float) -> np.ndarray:
+    """Records (n, m) of runs at their starts q, v (n, nv). Errors: InputError for a foot below the ground and a leg without length.
+    """
+    leg, nv, records = legs(model, q), model.nv, np.zeros((len(q), record_size(model)))
+    bad = (leg.length < SHORTEST_LEG) | (leg.foot[:, 1] < 0.0)
+    if bad.any():
+        k = int(bad.argmax())
+        run, length, depth = f"run {k}: " * (len(q) > 1), float(leg.length[k]), -float(leg.foot[k, 1])
+        if length < SHORTEST_LEG:
+            raise InputError(
+                f"{run}the leg has no length: the foot lies {length:.3g} m from the centre of mass, and a line without length has "
+                f"no direction; it must be at least {SHORTEST_LEG:g} m (q = {format_value(q[k].tolist())})", length=length)
         raise InputError(
-            f"the foot starts {-leg.foot[1]:.4g} m below the ground: a run begins in flight, with the foot at height 0 or above "
-            f"(raise the trunk, q[1] = {q[1]:g} m, by that much)", depth=-float(leg.foot[1]))  # fmt: skip
-    nv, record = model.nv, np.zeros(record_size(model))
-    climb = float(leg.center_jacobian[1] @ v)
-    record[[L.TIME, L.END, L.STEP, L.PHASE]] = 0.0, duration, 1e-6, L.RISING if climb > 0.0 else L.FALLING
-    record[L.LAST_EVENT] = -1.0
-    put_settings(record, settings)
-    record[L.STATE : L.STATE + 2 * nv] = *q, *v
-    record[L.STATE + 2 * nv] = locked_angle(model, q) if settings.controller == "III" else leg.angle
-    return record
+            f"{run}the foot starts {depth:.4g} m below the ground: a run begins in flight, with the foot at height 0 or above "
+            f"(raise the trunk, q[1] = {q[k, 1]:g} m, by that much)", depth=depth)
+    climb = np.einsum("ij,ij->i", leg.center_jacobian[:, 1], v)
+    records[:, L.END], records[:, L.STEP], records[:, L.LAST_EVENT] = duration, 1e-6, -1.0
+    records[:, L.PHASE] = np.where(climb > 0.0, L.RISING, L.FALLING)
+    put_settings(records, settings)
+    records[:, L.STATE : L.STATE + nv], records[:, L.STATE + nv : L.STATE + 2 * nv] = q, v
+    locked = settings.controller == "III"
+    records[:, L.STATE + 2 * nv] = [locked_angle(model, x) for x in q] if locked else leg.angle
+    return records
 
 
 def put_settings(record: np.ndarray, s: HopSettings) -> None:

@@ -6,23 +6,24 @@ Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control o
 from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
-    accumulate, add, add_entries, cross, dot, load3, load6, point_inertia, rotate, scale, store_entries, subtract, sym_apply,
+    ZERO, accumulate, add, add_entries, cross, dot, load3, load6, point_inertia, rotate, scale, store_entries, subtract, sym_apply,
 )
 from freeflyer.kernels.math.dense import invert
-from freeflyer.kernels.math.spatial import load_spatial
+from freeflyer.kernels.math.spatial import load_spatial, shift_motion, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
 from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
 from freeflyer.kernels.tree.aba import articulated_bodies
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
-    COMPOSITE, MOTION, SECOND_MOMENT, body_inertia, column_range, parent_of, coordinate, direction_at, kinematics, velocities,
+    COMPOSITE, SECOND_MOMENT, add_joint_motion, body_inertia, column_range, coordinate, direction_at, kinematics, parent_of,
 )
 from freeflyer.kernels.tree.frames import frame_body, placement
 from freeflyer.kernels.model.poses import offset, position, rotation
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.layout import PORTS, TOLERANCE
 
+MOTION = 6  # velocity of a body: a motion at its origin
 RADIAL, TURN, FOOT_X, FOOT_Z, RISE, TAU, ROWS = 0, 1, 2, 3, 4, 5, 6  # rows of nv numbers, behind the velocities of bodies
 HEIGHT, FORCE, CLIMB, FOOT_AT, FACTS = 0, 1, 2, 3, 4  # of the foot and of the centre of mass: what events are known by
 
@@ -90,6 +91,15 @@ def put_rows(topology, parameters, work, centre, foot, line, locked):
             store(work, rows + FOOT_X * nv + j, motion[0])
             store(work, rows + FOOT_Z * nv + j, motion[2])
             store(work, rows + RISE * nv + j, rise)
+
+
+@kernel
+def velocities(topology, work, v, to):
+    """Writes every body's origin velocity and angular velocity, in world axes, from `to` on."""
+    store_spatial(work, to, (ZERO, ZERO))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        V = shift_motion(load_spatial(work, to + MOTION * parent_of(topology, i)), offset(topology, work, i))
+        store_spatial(work, to + MOTION * i, add_joint_motion(topology, work, i, v, V))
 
 
 def mechanical_energy(topology, parameters, work, moving, centre):

@@ -3,10 +3,11 @@ against the number of bodies: the paper's tables in NumPy, the compiled derivati
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable, Sequence
 from typing import Any
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 import freeflyer as ff
 from freeflyer.analysis.linearization import body_rates
@@ -87,22 +88,22 @@ def finite_differences(model: ff.Model, state: State) -> tuple[Differences, ...]
     d = geometric.forward_dynamics_derivatives(model, state.q, state.v, state.tau)
     exact = np.hstack([d.dq, d.dv, d.dtau])
     steps = STEPS[:, None, None]
-    here = ff.forward_dynamics(model, state.q, state.v, state.tau)
-    ahead, behind = neighbours(model, state, STEPS), neighbours(model, state, -STEPS)
+    point = state.q, state.v, state.tau
+    here = ff.forward_dynamics(model, *point)
+    ahead, behind = (neighbours(ff.forward_dynamics, model, point, h) for h in (STEPS, -STEPS))
     one_sided = np.swapaxes((ahead - here) / steps, -1, -2)
     central = np.swapaxes((ahead - behind) / (2.0 * steps), -1, -2)
     n = 3 * model.nv
     return _compare("one-sided", one_sided, exact, n + 1, 1), _compare("central", central, exact, 2 * n, 2)
 
 
-def neighbours(model: ff.Model, state: State, steps: np.ndarray) -> np.ndarray:
-    """Accelerations (steps, 3 nv, nv) of the states beside `state`: q, v, tau perturbed in turn, each in every direction."""
-    nv = model.nv
-    moves = steps[:, None, None] * np.eye(nv)  # (steps, direction, nv)
-    by_q = ff.forward_dynamics(model, ff.integrate(model, state.q, moves), state.v, state.tau)
-    by_v = ff.forward_dynamics(model, state.q, state.v + moves, state.tau)
-    by_tau = ff.forward_dynamics(model, state.q, state.v, state.tau + moves)
-    return np.concatenate([by_q, by_v, by_tau], axis=1)
+def neighbours(f: Callable[..., np.ndarray], model: ff.Model, point: Sequence[np.ndarray], steps: ArrayLike) -> np.ndarray:
+    """f (..., 3 nv, nv) beside a point (q, v, x): each of the three is moved in turn in every direction, by steps (...)."""
+    nv, (q, v, x) = model.nv, point
+    moves = np.asarray(steps)[..., None, None] * np.eye(nv)  # (..., direction, nv)
+    Q, V, X = (np.tile(y, (*moves.shape[:-2], 3 * nv, 1)) for y in point)
+    Q[..., :nv, :], V[..., nv : 2 * nv, :], X[..., 2 * nv :, :] = ff.integrate(model, q, moves), v + moves, x + moves
+    return f(model, Q, V, X)
 
 
 def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations: int, order: int) -> Differences:
@@ -118,7 +119,7 @@ def _compare(kind: str, approximate: np.ndarray, exact: np.ndarray, evaluations:
 
 
 STEP = 1e-5  # of central differences: about where they are best
-Derivatives = Callable[[ff.Model, np.ndarray, np.ndarray, np.ndarray], tuple[np.ndarray, np.ndarray]]
+Derivatives = Callable[[ff.Model, np.ndarray, np.ndarray, np.ndarray], Iterable[np.ndarray]]  # by q, v and more
 
 
 def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approach, ...]:
@@ -128,9 +129,9 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
     states = 4 * robot.nv  # of central differences by q and v
     differences = states * count("rnea", robot).total
     made: tuple[tuple[str, Derivatives, int], ...] = (
-        ("geometric linearisation paper: Tables 4 to 8", by_motion(geometric.inverse_dynamics_derivatives),
+        ("geometric linearisation paper: Tables 4 to 8", geometric.inverse_dynamics_derivatives,
          counts.eidamb + counts.derivatives),
-        ("this library, compiled", by_motion(ff.inverse_dynamics_derivatives), count("rnea_gradient", robot).total),
+        ("this library, compiled", ff.inverse_dynamics_derivatives, count("rnea_gradient", robot).total),
         ("geometric finite differences", geometric_differences, differences),
         ("finite differences of roll, pitch, yaw", angle_differences, differences))
     attitudes = [_pitch(state.q, pitch) for pitch in PITCHES]
@@ -138,28 +139,15 @@ def approaches(model: ff.Model, state: State, counts: Counts) -> tuple[R.Approac
     return tuple(_judge(name, f, model, state, attitudes, exact, operations / counts.entries) for name, f, operations in made)
 
 
-def by_motion(derivatives: Callable[..., Any]) -> Derivatives:
-    """Derivatives of inverse dynamics by q and v alone."""
-
-    def both(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-        d = derivatives(model, q, v, a)
-        return d.dq, d.dv
-
-    return both
+def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
+    """Central differences along q (+) delta, v and a."""
+    ahead, behind = (neighbours(ff.inverse_dynamics, model, (q, v, a), h) for h in (STEP, -STEP))
+    return np.split((ahead - behind).T / (2.0 * STEP), 3, axis=1)
 
 
-def geometric_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """Central differences along q (+) delta."""
-    moves = STEP * np.eye(model.nv)
-    ahead, behind = ff.integrate(model, q, moves), ff.integrate(model, q, -moves)
-    by_q = ff.inverse_dynamics(model, ahead, v, a) - ff.inverse_dynamics(model, behind, v, a)
-    by_v = ff.inverse_dynamics(model, q, v + moves, a) - ff.inverse_dynamics(model, q, v - moves, a)
-    return by_q.T / (2.0 * STEP), by_v.T / (2.0 * STEP)
-
-
-def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """The same with the base's attitude given by roll, pitch and yaw: their derivatives, divided by the angles' body rates."""
-    by_q, by_v = geometric_differences(model, q, v, a)
+def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
+    """The same by q and v, the base's attitude given by roll, pitch and yaw: derivatives by them over the angles' body rates."""
+    by_q, by_v, _ = geometric_differences(model, q, v, a)
     angles = ff.spatial.quaternion.to_rpy(q[3:7])
     ahead, behind = q + np.zeros((3, 1)), q + np.zeros((3, 1))
     ahead[:, 3:7] = ff.spatial.quaternion.from_rpy(angles + STEP * np.eye(3))
@@ -169,14 +157,14 @@ def angle_differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarr
         by_q[:, 3:6] = np.linalg.solve(body_rates(angles).T, by_angles.T).T
     except np.linalg.LinAlgError:  # a right angle of pitch, to the last digit
         by_q[:, 3:6] = np.inf
-    return by_q, by_v
+    return [by_q, by_v]
 
 
 def _judge(name: str, derivatives: Derivatives, model: ff.Model, state: State, attitudes: list[np.ndarray],
             exact: list[tuple[np.ndarray, ...]], per_entry: float) -> R.Approach:  # fmt: skip
     errors, base = [], []
     for q, truth in zip(attitudes, exact, strict=True):
-        pairs = list(zip(derivatives(model, q, state.v, state.a), truth, strict=True))
+        pairs = list(zip(derivatives(model, q, state.v, state.a), truth))
         errors.append(max(distance(mine, theirs) for mine, theirs in pairs))
         base.append(max(distance(mine[:6], theirs[:6]) for mine, theirs in pairs))
     return R.Approach(name, worst=max(errors), typical=float(np.median(errors)), base=float(np.median(base)),
@@ -222,13 +210,10 @@ def _cost(n: int) -> R.Cost:
     return R.Cost(n, model.nv, times[2] if len(times) > 2 else None, times[0], times[1])
 
 
-def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
+def differences(model: ff.Model, q: np.ndarray, v: np.ndarray, a: np.ndarray) -> list[np.ndarray]:
     """d tau / d q, v, a by one-sided geometric differences of the compiled inverse dynamics: one batch of 3 nv states."""
-    nv, moves = model.nv, ONE_SIDED_STEP * np.eye(model.nv)
-    Q, V, A = np.tile(q, (3 * nv, 1)), np.tile(v, (3 * nv, 1)), np.tile(a, (3 * nv, 1))
-    Q[:nv], V[nv : 2 * nv], A[2 * nv :] = ff.integrate(model, q, moves), v + moves, a + moves
-    slopes = (ff.inverse_dynamics(model, Q, V, A) - ff.inverse_dynamics(model, q, v, a)) / ONE_SIDED_STEP
-    return slopes[:nv].T, slopes[nv : 2 * nv].T, slopes[2 * nv :].T
+    ahead = neighbours(ff.inverse_dynamics, model, (q, v, a), ONE_SIDED_STEP)
+    return np.split((ahead - ff.inverse_dynamics(model, q, v, a)).T / ONE_SIDED_STEP, 3, axis=1)
 
 
 COUNTED_SIZES = (8, 16, 24, 32)  # equally spaced, so that differences show the degree of a polynomial

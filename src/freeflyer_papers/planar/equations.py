@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from itertools import combinations
 from typing import Literal
 
@@ -15,45 +14,6 @@ from freeflyer_papers.planar.chain import BASE, PlanarRobot, check_robot, frame_
 from freeflyer_papers.planar.poses import LinkInertia, Pose, S, adjoint, link_inertia, twist_adjoint, twist_jacobian
 
 FORMS = ("passive", "hamel")
-
-
-@dataclass(frozen=True)
-class Equations:
-    """Equations of motion M a + C v + G = tau of a planar robot, v = [base twist in its axes; joint rates].
-
-    Args:
-        mass_matrix, mass_matrix_rate, inverse_mass_matrix: M, its rate and its inverse (nv, nv).
-        coriolis_matrix: C (nv, nv) of the passive form, Mdot = C + C^T.
-        gravity_forces: G (nv, 1), N and N m.
-        kinetic_energy, potential_energy: expression, J.
-        center_of_mass: (2, 1), in the world, m.
-        momentum: (3, 1) about the base's origin, in its axes: [linear; angular]."""
-
-    mass_matrix: sp.ImmutableMatrix
-    mass_matrix_rate: sp.ImmutableMatrix
-    inverse_mass_matrix: sp.ImmutableMatrix
-    coriolis_matrix: sp.ImmutableMatrix
-    gravity_forces: sp.ImmutableMatrix
-    kinetic_energy: sp.Expr
-    potential_energy: sp.Expr
-    center_of_mass: sp.ImmutableMatrix
-    momentum: sp.ImmutableMatrix
-
-
-@public
-def equations(robot: PlanarRobot) -> Equations:
-    """All equations of motion of a planar robot at once.
-
-    Raises: InputError for singular mass matrices.
-
-    Examples:
-        >>> freeflyer_papers.planar.equations(freeflyer_papers.planar.prismatic_hopper()).potential_energy
-        g*m_11*q1*sin(theta) + g*o_y*(m_01 + m_11)
-    """
-    M = mass_matrix(robot)
-    return Equations(M, reduce_products(ff.symbolic.time_derivative(M, robot.variables)), inverse_mass_matrix(robot),
-        coriolis_matrix(robot), gravity_forces(robot), kinetic_energy(robot), potential_energy(robot), center_of_mass(robot),
-        momentum(robot))  # fmt: skip
 
 
 @public

@@ -37,7 +37,7 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
     H moves to H exp(hat(eta)); columns are the six directions of eta.
 
     Table 5. If the inertial twist is held, it is the table unchanged, with d v_0 / dH = v_0 x. If the body twist is held,
-    line 1 is zero (pose_derivative_with_body_twist relates the two results).
+    line 1 is zero (pose_derivative_with_inertial_twist relates the two results).
 
     Where the print differs: line 1 shows three blocks; its second row begins with a zero block, as in line 2. Lines 1 and 2 are the
     cross products v_0 x and a_0^r x, written out there in inertial quantities (the form is checked in the tests). Line 11 belongs
@@ -190,22 +190,13 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
 
 def pose_derivative_with_inertial_twist(by_pose: np.ndarray, by_velocity: np.ndarray, v_body: np.ndarray) -> np.ndarray:
     """The derivative df/dH at fixed ^A v, from that at fixed ^0 v; (m, 6), by_pose + by_velocity (^0 v x).
+    With minus by_velocity the way back, from that at fixed ^A v (Table 5).
 
     Args:
         by_pose: (m, 6) array, df/dH at fixed ^0 v.
         by_velocity: (m, 6) array, df/d(^0 v), Table 7.
         v_body: (6,) array, ^0 v."""
     return by_pose + by_velocity @ cross(v_body)
-
-
-def pose_derivative_with_body_twist(by_pose: np.ndarray, by_velocity: np.ndarray, v_body: np.ndarray) -> np.ndarray:
-    """The derivative df/dH at fixed ^0 v, from that at fixed ^A v; (m, 6), by_pose - by_velocity (^0 v x).
-
-    Args:
-        by_pose: (m, 6) array, df/dH at fixed ^A v, Table 5.
-        by_velocity: (m, 6) array, df/d(^0 v), Table 7.
-        v_body: (6,) array, ^0 v."""
-    return by_pose - by_velocity @ cross(v_body)
 
 
 def immamb(tree: Tree, q: np.ndarray) -> np.ndarray:

@@ -20,13 +20,12 @@ from freeflyer.model import Model, one_row
 from freeflyer.tolerances import ADDED_INERTIA
 from freeflyer_papers.printed.derivatives import (
     derivative_by_base_velocity, derivative_by_joint_velocity, derivative_by_pose, derivative_by_shape, immamb,
-    pose_derivative_with_body_twist, pose_derivative_with_inertial_twist)
+    pose_derivative_with_inertial_twist)
 
 __all__ = [
     "base_pose", "derivative_by_base_velocity", "derivative_by_joint_velocity", "derivative_by_pose", "derivative_by_shape",
     "eidamb", "forces_of", "forward_dynamics_derivatives", "immamb", "inverse_dynamics_derivatives", "inverse_mass_matrix",
-    "linearize", "mass_matrix_of", "motion_pass", "pose_derivative_with_body_twist", "pose_derivative_with_inertial_twist",
-    "tree_of"]
+    "linearize", "mass_matrix_of", "motion_pass", "pose_derivative_with_inertial_twist", "tree_of"]
 
 
 def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: ArrayLike) -> ff.InverseDynamicsDerivatives:

@@ -147,8 +147,8 @@ def agree(runs: tuple[Tracked, ...]) -> bool:
 
 def track(r: Robot, method: str, progress: Progress) -> Tracked:
     """A method on the way."""
-    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, dt=PERIOD, duration=DURATION,
-        progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
+    found = run_scenario(reach(r.hands[0]), r.model, formulation=TRACKED_METHODS[method], q=r.q, feet=r.feet, dt=PERIOD,
+        duration=DURATION, progress=lambda fraction, what: progress(fraction, f"Fig 4, {method} method: {what}"))  # fmt: skip
     center, hand, *_ = found.errors.values()
     position, turn = np.linalg.norm(hand[:, :3], axis=1), np.linalg.norm(hand[:, 3:], axis=1)
     center_size = np.linalg.norm(center, axis=1)

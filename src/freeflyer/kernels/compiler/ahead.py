@@ -9,12 +9,10 @@ import json
 import os
 import subprocess
 import sys
-from collections import deque
+import time
 from collections.abc import Callable, Iterable
-from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
-from queue import Empty, SimpleQueue
 from typing import Any
 
 from freeflyer.kernels.compiler import build
@@ -24,82 +22,53 @@ from freeflyer.kernels.entries import ENTRIES
 Progress = Callable[[float, str], object]  # as in freeflyer.progress, which kernels do not know
 Function = tuple[Any, int]  # an entry of the library or the name of another compiled function, and lanes
 MAIN = "import json, sys; sys.path[:] = json.loads(sys.argv[1]); from freeflyer.kernels.compiler.ahead import serve; serve()"
+POLL_SECONDS = 0.1  # how often what processes have made is looked for
 
 
 def compile_ahead(
     functions: Iterable[Function], processes: int | None = None, progress: Progress = lambda fraction, what: None
 ) -> int:
     """Compiles what the cache does not hold, by as many processes as there are cores; how many functions that were.
-    progress(fraction, what): called as functions are done, from the calling thread. Two processes begin at both ends of the list:
-    functions that share kernels should be neighbours in it."""
+    progress(fraction, what): called as functions are done, from the calling thread. Processes come from both ends of a part of the
+    list, then go on with the other parts, and find what is done: functions that share kernels should be neighbours in it."""
     missing = [f for f in dict.fromkeys(functions) if not build.is_cached(*f)]
-    waiting, count = deque(missing), min(processes or usable_cores(), len(missing))
-    running: list[subprocess.Popen[bytes]] = []
+    waiting, count = list(missing), min(processes or usable_cores(), len(missing))
+    names = [f"{entry if isinstance(entry, str) else entry.name} {lanes}\n" for entry, lanes in missing]
+    running: list[subprocess.Popen[str]] = []
 
-    def work(k: int) -> None:
-        command = [sys.executable, "-c", MAIN, json.dumps(sys.path)]
-        try:
-            worker = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, start_new_session=True)
-        except OSError:  # no process can be started: this one compiles, below
-            return
-        running.append(worker)
-        assert worker.stdin
-        assert worker.stdout
-        try:
-            while waiting:
-                entry, lanes = waiting.pop() if k % 2 else waiting.popleft()
-                worker.stdin.write(f"{entry if isinstance(entry, str) else entry.name} {lanes}\n".encode())
-                worker.stdin.flush()
-                while not (line := worker.stdout.readline()).startswith(DONE):  # programs may print when Python starts
-                    if not line:
-                        return
-                done.put(build.name_of(entry, lanes))
-        except (OSError, IndexError):  # it was ended; or another took the last function
-            pass
+    def done(f: Function) -> None:
+        waiting.remove(f)
+        progress(1.0 - len(waiting) / len(missing), build.name_of(*f))
 
-    done: SimpleQueue[str] = SimpleQueue()
     progress(0.0, "starting")
-    pool = ThreadPoolExecutor(max(count, 1))
     try:
-        tasks, finished = [pool.submit(work, k) for k in range(count if count > 1 else 0)], 0
-        while not all(task.done() for task in tasks) or not done.empty():
-            with suppress(Empty):
-                name, finished = done.get(timeout=0.1), finished + 1
-                progress(finished / len(missing), name)
+        for k in range(count if count > 1 else 0):
+            first = (k + k % 2) * len(names) // count
+            order, command = names[first:] + names[:first], [sys.executable, "-c", MAIN, json.dumps(sys.path)]
+            with suppress(OSError):  # it cannot be started, or was ended: this process compiles, below
+                running.append(subprocess.Popen(
+                    command, stdin=subprocess.PIPE, stdout=subprocess.DEVNULL, text=True, start_new_session=True))
+                with running[-1].stdin as lines:  # type: ignore[union-attr]
+                    lines.writelines(reversed(order) if k % 2 else order)
+        while waiting and any(worker.poll() is None for worker in running):
+            time.sleep(POLL_SECONDS)
+            for f in [f for f in waiting if build.is_cached(*f)]:
+                done(f)
     finally:
-        waiting.clear()
         for worker in running:
             worker.kill()
-        pool.shutdown(cancel_futures=True)
-        for worker in running:
-            worker.communicate()
-    for k, (entry, lanes) in enumerate(missing):  # what is left, with its errors
-        if not build.is_cached(entry, lanes):
-            build.objects(entry, lanes)
-            progress(k / len(missing), build.name_of(entry, lanes))
+            worker.wait()
+    for entry, lanes in list(waiting):  # what is left, with its errors
+        build.objects(entry, lanes)
+        done((entry, lanes))
     return len(missing)
 
 
-DONE = b"freeflyer compiled"
-
-
 def serve() -> None:
-    """Compiles the functions that standard input names, a line each, until there are no more."""
-    from freeflyer.kernels.entries import ENTRIES
-
-    answers = os.fdopen(os.dup(1), "wb")
-    os.dup2(2, 1)
-    for line in sys.stdin.buffer:
-        name, lanes = line.decode().split()
-        try:
+    """Compiles the functions that standard input names, a line each."""
+    for name, lanes in map(str.split, sys.stdin):
+        with suppress(Exception):  # the process that asks meets it again
             build.objects(ENTRIES.get(name, name), int(lanes))
-        except Exception as error:
-            answers.write(f"{name}: {error}\n".encode())  # the calling process meets it again
-        try:
-            answers.write(DONE + b"\n")
-            answers.flush()
-        except BrokenPipeError:  # the process that asked was ended
-            os._exit(0)
 
 
 def usable_cores() -> int:

@@ -270,28 +270,29 @@ def ask_for(count, matrices, inputs, outputs, sizes, end, states, record):
 
 
 def batch(entry: E.Entry, lanes: int) -> Callable:
-    """The function for any number of states, `lanes` at a time."""
+    """The function for any number of states, `lanes` at a time, or several times as many (`groups`)."""
     if entry.one_by_one:
         return state_by_state(entry, True)
     count, results, groups, partial = len(entry.inputs), len(entry.outputs), entry.groups, entry.partial
     is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
     check, packs, first_output = check_arguments(entry, lanes), calls.packs_of(lanes), count + len(entry.options)
-    grouped = grouped_batch(entry, lanes)
-    compute = two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry)
+    size, compute = lanes * groups, two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry, lanes)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
         if status != E.OK:
             return status
-        record, stop = scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES]
-        given = tuple(workspace(packs(record), groups * n) for n in pack_counts(sizes, E.ROWS, (0,) * count))
+        record, stop, read = scratch_record(scratch, sizes[E.SCRATCH]), sizes[E.STATES], pack_counts(sizes, E.ROWS, (0,) * count)
+        given = tuple(workspace(packs(record), groups * n) for n in read)
         used = record[TAKEN]
-        done = grouped(topology, numbers(parameters, record), given, inputs, options, outputs, sizes, record) if groups > 1 else 0
-        for first in range(done, stop, lanes):
-            end = min(first + lanes, stop)
-            if not read_packs(topology, is_q, inputs, sizes, first, stop, given, record):
+        for first in range(0, stop, size):
+            end, fine = min(first + size, stop), True
+            for g in range(groups):
+                if g == 0 or first + lanes * g < stop:
+                    fine &= read_packs(topology, is_q, inputs, sizes, first + lanes * g, stop, packs_at(given, read, g), record)
+            if not fine:
                 return refused_input(topology, is_q, inputs, sizes, first, end, where, record)
-            ask_for(count, matrices, inputs, outputs, sizes, end, lanes, record)
+            ask_for(count, matrices, inputs, outputs, sizes, end, size, record)
             record[TAKEN] = used
             fine = compute(topology, numbers(parameters, record), given, options, outputs, sizes, first, stop, record)
             where[E.TAKEN] = record[TAKEN]
@@ -314,49 +315,23 @@ def matrix_outputs(entry: E.Entry) -> tuple[bool, ...]:
     return tuple(len(shape) == 2 for shape in entry.outputs)
 
 
-def packed_batch(entry: E.Entry) -> Callable:
-    """fine(...): one Pack of states by the kernel itself; whether all results are finite."""
+def packed_batch(entry: E.Entry, lanes: int) -> Callable:
+    """fine(...): as many Packs of states as `groups` by the kernel itself; whether all results are finite."""
     function, count, counts = calls.in_entry(entry.function), len(entry.options), calls.picked_counts(entry)
     put, at, matrices = calls.scatter_results(entry.picks), E.ROWS + len(entry.inputs), matrix_outputs(entry)
+    groups = entry.groups
 
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
-        made = tuple(workspace(given[0], n) for n in pack_counts(sizes, at, counts))
-        function(topology, parameters, *given, *first_of(options, count), *made)
-        return write_packs(put, matrices, made, sizes, at, outputs, first, stop, record)
+        written, fine = pack_counts(sizes, at, counts), True
+        made = tuple(workspace(given[0], groups * n) for n in written)
+        taking = 1 if groups == 1 else min((stop - first + lanes - 1) // lanes, groups)
+        function(topology, parameters, *calls.grouped(given, taking), *first_of(options, count), *calls.grouped(made, taking))
+        for g in range(groups):
+            if g == 0 or g < taking:
+                fine &= write_packs(put, matrices, packs_at(made, written, g), sizes, at, outputs, first + lanes * g, stop, record)
+        return fine
 
     return compute
-
-
-def grouped_batch(entry: E.Entry, lanes: int) -> Callable:
-    """done(...): computes several Packs at a time, as long as nothing is refused; how many states that were."""
-    function, count, groups, counts = calls.in_entry(entry.function), len(entry.inputs), entry.groups, calls.picked_counts(entry)
-    is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
-    options_count, size, at, put = len(entry.options), lanes * groups, E.ROWS + count, calls.scatter_results(entry.picks)
-
-    def done(topology, parameters, given, inputs, options, outputs, sizes, record):
-        ready, stop, fine, used = 0, sizes[E.STATES], True, record[TAKEN]
-        read, written = pack_counts(sizes, E.ROWS, (0,) * count), pack_counts(sizes, at, counts)
-        while fine and ready < stop:
-            end = min(ready + size, stop)
-            for first in range(ready, end, lanes):
-                packs = packs_at(given, read, (first - ready) // lanes)
-                fine &= read_packs(topology, is_q, inputs, sizes, first, stop, packs, record)
-            ask_for(count, matrices, inputs, outputs, sizes, end, size, record)
-            if fine:
-                record[TAKEN] = used
-                made, g = tuple(workspace(given[0], groups * n) for n in written), (end - ready + lanes - 1) // lanes
-                function(
-                    topology, parameters, *calls.grouped(given, g), *first_of(options, options_count), *calls.grouped(made, g)
-                )
-                for first in range(ready, end, lanes):
-                    packs = packs_at(made, written, (first - ready) // lanes)
-                    fine &= write_packs(put, matrices, packs, sizes, at, outputs, first, stop, record)
-                fine = fine and record[TAKEN] <= record[CAPACITY]
-                if fine:
-                    ready = end
-        return ready
-
-    return done
 
 
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:

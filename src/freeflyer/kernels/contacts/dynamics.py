@@ -4,7 +4,9 @@
 
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_workspace,
+)
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
 from freeflyer.kernels.math.algebra import dot, load3
@@ -14,7 +16,7 @@ from freeflyer.kernels.model.layout import (
     PATH_AT, TABLE_AT, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.all_terms import areas_workspace
-from freeflyer.kernels.tree.factor import coordinate_before, factored_mass, inward, line_start, outward, zeros_workspace
+from freeflyer.kernels.tree.factor import coordinate_before, factored_mass, inward, line_start, outward
 from freeflyer.kernels.tree.frames import body_motions
 from freeflyer.kernels.tree.rnea import rnea
 
@@ -88,16 +90,9 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     return G
 
 
-def zero_workspace(q, n):
-    """n numbers, the first of them zero."""
-    made = workspace(q, n)
-    store(made, 0, 0.0)
-    return made
-
-
 def items_workspace(topology, q):
     """Room for the unit wrenches and axes of the items."""
-    return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)) + 1)
+    return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)))
 
 
 def size_of(a):
@@ -110,7 +105,7 @@ def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, nor
     nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
     width = row_width(q, rows)
     body_motions(topology, work, v, to)
-    diagonal, zero = workspace(q, nv + 1), zeros_workspace(topology, q)
+    diagonal, zero = workspace(q, nv + 1), zero_workspace(q, nv)
     L = factored_mass(topology, parameters, work, diagonal)
     X, (b, sizes, rates) = workspace(q, nv * width + 8), tuple(workspace(q, rows + 1) for _ in range(3))
     wrenches = items_workspace(topology, q)
@@ -177,7 +172,7 @@ def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipl
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""
-    work, x = areas_workspace(topology, parameters, q), zeros_workspace(topology, q)
+    work, x = areas_workspace(topology, parameters, q), zero_workspace(q, load_int(topology, N_V))
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
     for j in range(load_int(topology, N_V)):

@@ -10,9 +10,9 @@ V x X_j with q, gravity aside, and by T_j - V x S_j with v; a unit wrench F make
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace, zero_entries,
+    workspace, zero_entries, zero_workspace,
 )
-from freeflyer.kernels.contacts.dynamics import path_of, solve_set, zero_workspace
+from freeflyer.kernels.contacts.dynamics import path_of, solve_set
 from freeflyer.kernels.contacts.rows import first_item_row, held_wrenches, item_int, table_int
 from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
@@ -211,7 +211,7 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     _, _, _, _, end = motion_areas(topology)
     more = max(end - load_int(topology, FREE_AT), more_than_kinematics(topology))
     work, a = kinematics_workspace(topology, parameters, q, more), workspace(q, nv + 1)
-    items, y = zero_workspace(q, 6 * table_int(topology, N_ITEMS) + 1), workspace(q, rows + 1)
+    items, y = zero_workspace(q, 6 * table_int(topology, N_ITEMS)), workspace(q, rows + 1)
     found = workspace(q, table_int(topology, VERDICT_SIZE))
     normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)

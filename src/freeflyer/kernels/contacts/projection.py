@@ -6,7 +6,7 @@ frame's axes, the rows of a contact have left by R^T (p + R m - s - S m), of a s
 line by that of the shortest turn from its given direction. What rolls is held at velocity level alone."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, kernel, load, load_int, release, select_less, sqrt, store, taken, workspace, zero_entries,
+    all_below, copy_entries, from_entry, kernel, load, load_int, release, select_less, sqrt, store, taken, workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import solve_rates
 from freeflyer.kernels.contacts.rows import held_wrenches, item_int, table_int
@@ -68,8 +68,7 @@ def put_gaps(topology, parameters, q, work, settings, gaps):
             store(gaps, n, load(residual, table_int(topology, table_int(topology, LOOP_ROWS_AT) + n)))
     if locks > 0:
         posture, moved = workspace(gaps, load_int(topology, N_Q) + 1), workspace(gaps, load_int(topology, N_V) + 1)
-        for k in range(load_int(topology, N_Q)):
-            store(posture, k, load(settings, ANCHORS + ANCHOR * table_int(topology, N_ITEMS) + k))
+        copy_entries(from_entry(settings, ANCHORS + ANCHOR * table_int(topology, N_ITEMS)), load_int(topology, N_Q), posture)
         difference(topology, parameters, posture, q, moved)
         for n in range(locks):
             store(gaps, row + n, load(moved, table_int(topology, table_int(topology, LOCKS_AT) + n)))
@@ -87,8 +86,7 @@ def scale_gaps(topology, parameters, gaps):
         row, count = item_int(topology, n, ITEM_FIRST_ROW), item_int(topology, n, ITEM_ROWS)
         if item_int(topology, n, ITEM_KIND) == HELD:
             at = held_wrenches(topology, n, True) + 6 * count
-            for i in range(count):
-                store(public, i, load(gaps, row + i))
+            copy_entries(from_entry(gaps, row), count, public)
             for j in range(count):
                 total = 0.0 * load(public, 0)
                 for i in range(count):

@@ -7,7 +7,7 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
+    all_below, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
     workspace, zero_entries,
 )
 from freeflyer.kernels.contacts.rows import table_int
@@ -105,8 +105,7 @@ def put_least(G, rows, first, width, inverses, flags, b, y):
             store(N, n * i + j, total)
         store(N, n * i + i, load(N, n * i + i) + (1.0 - load(flags, FLAGS + first + i)))
     factor_symmetric(N, n)
-    for i in range(n):
-        store(y, first + i, 0.0)
+    zero_entries(from_entry(y, first), n)
     for _ in range(2):  # the second time what the first has left
         for i in range(n):
             total = load(inverses, first + i) * load(b, first + i)
@@ -156,8 +155,7 @@ def solve_system(topology, parameters, system, a, y, verdict):
     factor_symmetric(L, n)
     for j in range(n):
         store(x, j, load(system, f_at + j))
-        for i in range(width):
-            store(X, width * j + i, 0.0)
+        zero_entries(from_entry(X, width * j), width)
         for i in range(rows):
             store(X, width * j + i, load(system, J_at + n * i + j))
         for k in range(j):

@@ -4,9 +4,9 @@ Most cycles have no active limit. So their rows are first taken as equations, wh
 rows, it is the answer. Limits that were active in the cycle before are equations, too, if all equations were met; then multipliers
 of the right sign prove the answer. Else rounds of an active set begin."""
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries
 from freeflyer.kernels.contacts.rows import item_int, table_int
-from freeflyer.kernels.control.equations import copy, copy_rows, keeps, solve_equations
+from freeflyer.kernels.control.equations import keeps, solve_equations
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS, AT_ONCE, BY_ROUNDS, CONSTANTS_AT, CONTACTS_ROW, CONTRADICTED, FORCE_METRIC, FORM, FRAMES_AT, IN_TWO_PARTS, LAST_ROW,
     LEVELS_AT, N_ALPHA, N_CONTACTS, N_FORCES, N_FREE, N_HARD_ROWS, N_LOOP_ROWS, N_MOTORS, N_ROWS, N_UNKNOWNS, N_VELOCITIES, RAN_OUT,
@@ -15,6 +15,7 @@ from freeflyer.kernels.control.program_rows import motor_coordinate, put_motor_r
 from freeflyer.kernels.control.state_terms import part_of, state_terms
 from freeflyer.kernels.control.two_parts import NOT_SPLIT, SPLIT_UNMET, in_two_parts
 from freeflyer.kernels.linkages.blocks import linkage_int
+from freeflyer.kernels.math.dense import copy_rows
 from freeflyer.kernels.model.layout import INDEPENDENTS_AT, ITEM_FIRST_ROW, ITEM_ROWS, N_ITEM_ROWS, N_V
 from freeflyer.kernels.optimization.condensation import put_optimum
 from freeflyer.kernels.optimization.hierarchy import solve_hierarchy
@@ -43,16 +44,11 @@ def put_metric(topology, parameters, M, linear, H, g):
     """H (unknowns, unknowns) and g (unknowns,) of what is least below all levels."""
     n, N, k = table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES)
     metric = table_int(topology, CONSTANTS_AT) + FORCE_METRIC
-    for i in range(N * N):
-        store(H, i, 0.0)
-    for i in range(n):
-        store(g, i, load(linear, i))
-        for j in range(n):
-            store(H, N * i + j, load(M, n * i + j))
-    for i in range(k):
-        store(g, n + i, 0.0)
-        for j in range(k):
-            store(H, N * (n + i) + n + j, load(parameters, metric + k * i + j))
+    zero_entries(H, N * N)
+    zero_entries(g, N)
+    copy_entries(linear, n, g)
+    copy_rows(M, 0, n, n, n, H, 0, N)
+    copy_rows(from_entry(parameters, metric), 0, k, k, k, from_entry(H, n), n, N)
 
 
 def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper, H, g, motors, h, unit):
@@ -81,34 +77,29 @@ def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h,
     metric = from_entry(parameters, table_int(topology, CONSTANTS_AT) + FORCE_METRIC)
     K, side = workspace(A, (held + tasks + d) * n + 8), workspace(A, held + tasks + d + 8)
     B, alpha, F, at = workspace(A, d * k + 8), workspace(A, n + 8), workspace(A, k + 8), table_int(topology, CONTACTS_ROW)
-    copy_rows(A, at, held, N, n, K, 0)
-    copy_rows(A, hard, tasks, N, n, K, held)
-    copy(lower, at, held, side, 0)
-    copy(lower, hard, tasks, side, held)
-    for j in range(8):
-        store(x, N + j, 0.0)
+    copy_rows(A, at, held, N, n, K, 0, n)
+    copy_rows(A, hard, tasks, N, n, K, held, n)
+    copy_entries(from_entry(lower, at), held, side)
+    copy_entries(from_entry(lower, hard), tasks, from_entry(side, held))
+    zero_entries(from_entry(x, N), 8)
     if table_int(topology, SPLIT_AT) > 0:
-        J, aims, drift = workspace(A, tasks * n + 8), workspace(A, tasks + 8), workspace(A, held + 8)
-        copy_rows(A, hard, tasks, N, n, J, 0)
-        copy(side, held, tasks, aims, 0)
-        copy(side, 0, held, drift, 0)
         split = in_two_parts(
-            part_of(topology, SPLIT_AT), n, k, tasks, squares, linear, M, h, momentum, K, drift, J, aims,
-            from_entry(weights, hard), mapped, metric, alpha, F)  # fmt: skip
+            part_of(topology, SPLIT_AT), n, k, tasks, squares, linear, M, h, momentum, K, side, from_entry(K, n * held),
+            from_entry(side, held), from_entry(weights, hard), mapped, metric, alpha, F)  # fmt: skip
         if split != NOT_SPLIT:
-            copy(alpha, 0, n, x, 0)
-            copy(F, 0, k, x, n)
+            copy_entries(alpha, n, x)
+            copy_entries(F, k, from_entry(x, n))
             if keeps(A, lower, upper, x, N, 0, last if split == SPLIT_UNMET else rows):
                 return IN_TWO_PARTS
-    copy_rows(A, 0, d, N, n, K, held + tasks)
-    copy(lower, 0, d, side, held + tasks)
+    copy_rows(A, 0, d, N, n, K, held + tasks, n)
+    copy_entries(lower, d, from_entry(side, held + tasks))
     for i in range(d):
         for j in range(k):
             store(B, k * i + j, -1.0 * load(A, N * i + n + j))
     unmet = solve_equations(
         linear, M, K, side, B, metric, from_entry(weights, last), n, held, tasks, squares, d, k, alpha, F)  # fmt: skip
-    copy(alpha, 0, n, x, 0)
-    copy(F, 0, k, x, n)
+    copy_entries(alpha, n, x)
+    copy_entries(F, k, from_entry(x, n))
     if keeps(A, lower, upper, x, N, 0, last if unmet else rows):
         return AT_ONCE
     return BY_ROUNDS
@@ -134,7 +125,7 @@ def at_limits(topology, A, lower, upper, guess, H, g, x):
         store(low, i, load(lower, i) if at != ACTIVE else load(upper, i))
         store(high, i, load(upper, i) if at != -ACTIVE else load(lower, i))
         if at != FREE:
-            copy_rows(A, i, 1, N, N, K, to)
+            copy_rows(A, i, 1, N, N, K, to, N)
             store(side, to, load(low, i))
             to += 1
     put_optimum(g, H, K, side, N, count, 2, x, multipliers, workspace(A, N + 8))
@@ -145,8 +136,7 @@ def at_limits(topology, A, lower, upper, guess, H, g, x):
             return BY_ROUNDS
         if at != FREE:
             to += 1
-    for j in range(8):
-        store(x, N + j, 0.0)
+    zero_entries(from_entry(x, N), 8)
     return AT_ONCE if keeps(A, low, high, x, N, 0, rows) else BY_ROUNDS
 
 
@@ -186,8 +176,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
     inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
     axes, unit, found = workspace(q, 9 * items + 8), workspace(q, 6 * k + 8), workspace(q, N + 16)
-    for i in range(rows * N, rows * N + 16):
-        store(A, i, 0.0)
+    zero_entries(from_entry(A, rows * N), 16)
     program(topology, parameters, q, u, loads, numbers, A, lower, upper, M, linear, h, inertia, mapped, momentum, axes, unit)
     way, rounds, ran_out = BY_ROUNDS, 0.0, 0.0
     active = False
@@ -202,7 +191,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     if active:
         way = at_limits(topology, A, lower, upper, guess, H, g, found)
         if way != BY_ROUNDS:
-            copy(guess, 0, rows, held, 0)
+            copy_entries(guess, rows, held)
             rounds = 1.0
     if way == BY_ROUNDS:
         rounds, ran_out = solve_rounds(
@@ -212,8 +201,8 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
     store(facts, RAN_OUT, ran_out)
     missed = release_missed(A, lower, upper, found, N, table_int(topology, N_HARD_ROWS), rows, held) if way == BY_ROUNDS else 0.0
     store(facts, CONTRADICTED, missed)
-    copy(found, 0, N, x, 0)
-    copy(found, n, k, F, 0)
+    copy_entries(found, N, x)
+    copy_entries(from_entry(found, n), k, F)
     for i in range(nu):
         place = load_int(topology, linkage_int(topology, INDEPENDENTS_AT) + i) if table_int(topology, FORM) == ALL_JOINTS else i
         store(a, i, load(found, place))

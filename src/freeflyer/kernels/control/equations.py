@@ -6,9 +6,11 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 |J alpha - b|^2 is least for one w = B F, the sides of the equations without motors; F is the least of the forces that give it.
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
-from freeflyer.kernels.backend import all_below, from_entry, kernel, load, row_width, select_less, store, workspace
+from freeflyer.kernels.backend import (
+    all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_entries,
+)
 from freeflyer.kernels.contacts.solve import add_scaled_row
-from freeflyer.kernels.math.dense import ZERO
+from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
 from freeflyer.kernels.optimization.condensation import condense_rows, condense_to_forces, put_optimum
 from freeflyer.kernels.optimization.orthogonal_rows import dot
 
@@ -21,26 +23,18 @@ def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
     """total (n, n) = metric + J^T W J and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and weights W (rows,)."""
     width = row_width(linear, n)
     wide, own = workspace(linear, n * width + 8), workspace(linear, width + 8)
-    for j in range(n):
-        store(slope, j, load(linear, j))
-        for c in range(n):
-            store(wide, width * j + c, load(metric, n * j + c))
-        for c in range(n, width):
-            store(wide, width * j + c, 0.0)
-    for c in range(n, width):
-        store(own, c, 0.0)
+    copy_entries(linear, n, slope)
+    put_rows(metric, n, n, wide)
+    zero_entries(own, width)
     for i in range(rows):
         weight, aim = load(weights, i), load(b, i)
-        for j in range(n):
-            store(own, j, load(J, n * i + j))
+        copy_entries(from_entry(J, n * i), n, own)
         for j in range(n):
             s = weight * load(own, j)
             if not all_below(s, ZERO):
                 store(slope, j, load(slope, j) - s * aim)
                 add_scaled_row(wide, width * j, s, own, 0, 0, width)
-    for j in range(n):
-        for c in range(n):
-            store(total, n * j + c, load(wide, width * j + c))
+    copy_rows(wide, 0, n, width, n, total, 0, n)
 
 
 def put_least(H, slope, theta, beta, inverses, d, r, F):
@@ -141,10 +135,8 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     first = rows - d
     share, nothing, zeros = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n * n + n + 8)
     put_sizes(J, weights, s, K, rows, n, share)
-    for i in range(n * n + n):
-        store(zeros, i, 0.0)
-    for i in range(rows):
-        store(nothing, i, 0.0)
+    zero_entries(zeros, n * n + n)
+    zero_entries(nothing, rows)
     slope, own, whole = workspace(K, n + 8), workspace(K, n * n + 8), workspace(K, n * n + 8)
     add_squares(zeros, zeros, J, b, weights, n, s, slope, own)
     add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)
@@ -168,32 +160,18 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     return ratio >= CLEAR and worst > KEPT * size
 
 
-def copy_rows(A, at, rows, stride, n, K, to):
-    """Rows of K (., n) from row `to` on become the first n numbers of rows of A (., stride) from row `at` on."""
-    for i in range(rows):
-        for j in range(n):
-            store(K, n * (to + i) + j, load(A, stride * (at + i) + j))
-
-
-def copy(x, at, count, y, to):
-    for i in range(count):
-        store(y, to + i, load(x, at + i))
-
-
 @kernel
 def solve_equations(linear, metric, K, k, B, force_metric, weights, n, held, tasks, squares, d, r, alpha, F):
     """alpha (n,) and F (r,) that keep equations: K (held + tasks + d, n), the last d rows with sides B (d, r). Of the tasks the
     last `squares` are the last level, with weights; whether it was found that they cannot be met."""
     rows, met = held + tasks + d, tasks - squares
     if rows > n and squares > 0:
-        L, side, J = workspace(K, (rows - squares) * n + 8), workspace(K, rows + 8), workspace(K, squares * n + 8)
-        b = workspace(K, squares + 8)
-        copy_rows(K, 0, held + met, n, n, L, 0)
-        copy_rows(K, held + tasks, d, n, n, L, held + met)
-        copy_rows(K, held + met, squares, n, n, J, 0)
-        copy(k, 0, held + met, side, 0)
-        copy(k, held + tasks, d, side, held + met)
-        copy(k, held + met, squares, b, 0)
+        L, side = workspace(K, (rows - squares) * n + 8), workspace(K, rows + 8)
+        copy_entries(K, (held + met) * n, L)
+        copy_entries(from_entry(K, (held + tasks) * n), d * n, from_entry(L, (held + met) * n))
+        copy_entries(k, held + met, side)
+        copy_entries(from_entry(k, held + tasks), d, from_entry(side, held + met))
+        J, b = from_entry(K, (held + met) * n), from_entry(k, held + met)
         if put_least_squares(L, side, B, J, b, weights, force_metric, n, rows - squares, d, r, squares, alpha, F):
             return True
     put_least_energy(linear, metric, K, k, B, force_metric, n, rows, d, r, alpha, F)

@@ -4,10 +4,9 @@ A step d solves the strict hierarchy of J d = -e below the position limits, shor
 and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those of
 a control program at rest, without dynamics."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, release, store, taken, workspace
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, release, store, taken, workspace, zero_entries
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds
-from freeflyer.kernels.control.equations import copy
 from freeflyer.kernels.control.layout import (
     ALONE, BEFORE, CLOSED, CONTRACTION, ENDED, FORM, GAP, GOING, LEVELS_AT, LONGEST, MOST, N_ALPHA, N_HARD_ROWS, N_ROWS, N_UNKNOWNS,
     N_VELOCITIES, REFUSED, SQUARE, STATE, STEPS, TOLERANCE, UPTO, USED)
@@ -65,9 +64,8 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
                          load_int(topology, N_Q))  # fmt: skip
     B, low, high = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
     rest, d = workspace(q, N + 8), workspace(q, N + 16)
-    for j in range(N + 8):
-        store(rest, j, 0.0)
-    copy(q, 0, nq, ahead, 0)
+    zero_entries(rest, N + 8)
+    copy_entries(q, nq, ahead)
     before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
     room = taken(q)
     while going != 0.0 and release(q, room):
@@ -82,10 +80,10 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
         if before < FAR and not (gap <= load(plan, GAP) and square <= load(plan, CONTRACTION) * before):
             state, going = REFUSED if steps == 0.0 else ENDED, 0.0
         else:
-            copy(ahead, 0, nq, at, 0)
-            copy(B, 0, rows * N, A, 0)
-            copy(low, 0, rows, lower, 0)
-            copy(high, 0, rows, upper, 0)
+            copy_entries(ahead, nq, at)
+            copy_entries(B, rows * N, A)
+            copy_entries(low, rows, lower)
+            copy_entries(high, rows, upper)
             start, before = 0.0 if before < FAR else FAR, square
             if largest <= load(plan, TOLERANCE) or steps >= load(plan, MOST) or not square < FAR:
                 going = 0.0

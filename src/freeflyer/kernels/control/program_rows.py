@@ -1,6 +1,6 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from freeflyer.kernels.backend import kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, row_width, sqrt, store, workspace, zero_entries
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
@@ -10,14 +10,14 @@ from freeflyer.kernels.control.layout import (
     POSITIONS, POSTURE, RIGID)
 from freeflyer.kernels.control.task_rows import put_equation, put_posture, put_task
 from freeflyer.kernels.math.algebra import cross, load3
+from freeflyer.kernels.math.dense import copy_rows
 
 ROUNDING = 1e-12  # of a line's normal across it: a line that stands upright has no cone
 
 
 def put_motor_row(inertia, mapped, n, nu, k, N, c, A, row):
     """Row `row` of A over (alpha, F): the force in row c of the equations of motion, without its part h."""
-    for j in range(n):
-        store(A, N * row + j, load(inertia, n * c + j))
+    copy_rows(inertia, c, 1, n, n, A, row, N)
     for j in range(k):
         store(A, N * row + n + j, -1.0 * load(mapped, nu * j + c))
 
@@ -37,12 +37,10 @@ def put_limits(source, at, count, i, shift, lower, upper, row):
 def put_turned_cone(parameters, at, count, kind, axes, item, A, N, row, column):
     """Rows C D of a cone of a point (D: the axes of the contact) or a line (D turns about the line)."""
     width, turn = (3 if kind == OF_POINT else 5), workspace(axes, 32)
-    for i in range(width * width):
-        store(turn, i, 0.0)
+    zero_entries(turn, width * width)
     normal = load3(axes, 9 * item + 6)
     if kind == OF_POINT:
-        for i in range(9):
-            store(turn, i, load(axes, 9 * item + i))
+        copy_entries(from_entry(axes, 9 * item), 9, turn)
     else:
         more = at + count * width + count
         d = load3(parameters, more)
@@ -82,15 +80,13 @@ def put_force_rows(topology, parameters, numbers, kind, row, count, places, give
         put_limits(parameters, constants + 3, 1, 0, 0.0, lower, upper, row)
     elif kind == GIVEN_FORCES:
         width = table_int(topology, places + 1)
+        copy_rows(from_entry(numbers, given), 0, count, width, width, from_entry(A, column), row, N)
         for i in range(count):
-            for j in range(width):
-                store(A, N * (row + i) + column + j, load(numbers, given + width * i + j))
             put_limits(numbers, given + count * width, count, i, 0.0, lower, upper, row + i)
     else:
         width, turns = table_int(topology, places + 1), table_int(topology, places + 3)
+        copy_rows(from_entry(parameters, constants), 0, count, width, width, from_entry(A, column), row, N)
         for i in range(count):
-            for j in range(width):
-                store(A, N * (row + i) + column + j, load(parameters, constants + width * i + j))
             store(lower, row + i, load(parameters, constants + width * count + i))
             store(upper, row + i, 0.0)
         if turns != RIGID:
@@ -112,8 +108,7 @@ def put_joint_limits(topology, parameters, q, v, gamma, G, stride, kind, row, co
         drift = 0.0
         if form == CLOSED:
             drift = load(gamma, c)
-            for j in range(table_int(topology, N_VELOCITIES)):
-                store(A, N * (row + i) + j, load(G, stride * c + j))
+            copy_rows(G, c, 1, stride, table_int(topology, N_VELOCITIES), A, row + i, N)
         else:
             store(A, N * (row + i) + c, 1.0)
         store(lower, row + i, least - drift)
@@ -149,8 +144,7 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
     """A (rows, unknowns), lower, upper (rows,), from the terms of a state (state_terms.py)."""
     n, N, nu, k = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_VELOCITIES),
                    table_int(topology, N_FORCES))  # fmt: skip
-    for i in range(table_int(topology, N_ROWS) * N):
-        store(A, i, 0.0)
+    zero_entries(A, table_int(topology, N_ROWS) * N)
     for piece in range(table_int(topology, N_PIECES)):
         record = table_int(topology, PIECES_AT) + PIECE_INTS * piece
         kind, row, count = (table_int(topology, record + PIECE_KIND), table_int(topology, record + PIECE_ROW),
@@ -169,9 +163,8 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
                 put_limits(parameters, constants, count, i, load(h, c), lower, upper, row + i)
         elif CONTACTS <= kind <= LOOPS:
             first = table_int(topology, N_LOOP_ROWS) if kind == CONTACTS else 0
+            copy_rows(J, first, count, n, n, A, row, N)
             for i in range(count):
-                for j in range(n):
-                    store(A, N * (row + i) + j, load(J, n * (first + i) + j))
                 put_equation(lower, upper, row + i, load(drift, first + i))
         elif kind == ACCELERATIONS:
             for i in range(count):
@@ -188,10 +181,6 @@ def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, 
         elif kind == POSTURE:
             put_posture(topology, parameters, q, row, count, places, numbers, given, v, A, lower, upper)
         else:
-            share = load(parameters, constants)
-            if table_int(topology, FORM) == ALL_JOINTS:
-                put_task(topology, share, kind, row, count, places, numbers, given, v, momentum, center, centroidal, poses,
-                         motions, jacobians, A, lower, upper)  # fmt: skip
-            else:
-                put_task(topology, share, kind, row, count, places, numbers, given, u, momentum, center, centroidal, poses,
-                         motions, jacobians, A, lower, upper)  # fmt: skip
+            speeds = v if table_int(topology, FORM) == ALL_JOINTS else u
+            put_task(topology, load(parameters, constants), kind, row, count, places, numbers, given, speeds, momentum, center,
+                     centroidal, poses, motions, jacobians, A, lower, upper)  # fmt: skip

@@ -5,10 +5,13 @@ Of a branch with mass matrix M_b and columns A of the centroidal momentum matrix
 in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^T E^-T P^-1/2, which moves it with least energy, it
 pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes."""
 
-from freeflyer.kernels.backend import from_entry, kernel, load, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, row_width, select_less, sqrt, store, workspace, zero_entries,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
-from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, put_rows, subtract_products, whiten
+from freeflyer.kernels.math.dense import copy_rows, put_rows
+from freeflyer.kernels.optimization.condensation import eliminate_in_order, gram, subtract_products, whiten
 from freeflyer.kernels.optimization.orthogonal_rows import dot
 
 MOMENTUM = 6
@@ -19,13 +22,11 @@ CLEAR = 1e-3  # of the square of a row: branches that move more in it can move s
 
 def put_columns(topology, places, count, A, rows, n, B, width):
     """B (rows, width): columns of A (rows, n) at `count` places, then zeros."""
+    zero_entries(B, rows * width)
     for j in range(count):
         c = table_int(topology, places + j)
         for i in range(rows):
             store(B, width * i + j, load(A, n * i + c))
-    for i in range(rows):
-        for j in range(count, width):
-            store(B, width * i + j, 0.0)
 
 
 def smaller_share(left, whole, worst):
@@ -39,8 +40,7 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
     """Columns of X (count, width): the momentum's, those of kept chains, of tasks, linear; own (count, count): the mass matrix."""
     for i in range(count):
         c, at = table_int(topology, places + i), width * i
-        for j in range(MOMENTUM + p + t + 1, width):
-            store(X, at + j, 0.0)
+        zero_entries(from_entry(X, at), width)
         for j in range(MOMENTUM):
             store(X, at + j, load(momentum, n * j + c))
         for j in range(p):
@@ -55,10 +55,9 @@ def put_branch(topology, places, count, M, momentum, tasks, linear, n, p, t, X, 
 def put_unit_rows(topology, positions, count, p, t, X, width, own, at, metric, sloped, rows, A, u):
     """Branches that are not compressed: s is their accelerations."""
     N = p + table_int(topology, N_COMPRESSED)
+    copy_rows(own, 0, count, count, count, from_entry(metric, p + at), p + at, N)
     for i in range(count):
         store(A, u * (at + i) + table_int(topology, positions + i), 1.0)
-        for j in range(count):
-            store(metric, N * (p + at + i) + p + at + j, load(own, count * i + j))
         for j in range(p):
             x = load(X, width * i + MOMENTUM + j)
             store(metric, N * (p + at + i) + j, x)
@@ -106,8 +105,7 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
     for c in range(count):
         place = table_int(topology, positions + c)
         store(sizes, place, load(inverses, c))
-        for i in range(t):
-            store(white, t * place + i, load(X, width * c + first + i))
+        copy_entries(from_entry(X, width * c + first), t, from_entry(white, t * place))
     return worst
 
 
@@ -117,15 +115,13 @@ def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
     width = row_width(rest, u)
     wide, own = workspace(rest, r * width + 8), workspace(rest, width + 8)
     put_rows(A, r, u, wide)
-    for j in range(u, width):
-        store(own, j, 0.0)
+    zero_entries(own, width)
     for i in range(t):
         whole = 0.0
         for j in range(n):
             x = load(tasks, n * i + j)
             whole = whole + x * x
-        for j in range(u):
-            store(own, j, load(rest, u * i + j))
+        copy_entries(from_entry(rest, u * i), u, own)
         subtract_products(own, 0, 0, width, from_entry(rows, (p + r) * i + p), 0, r, wide, width)
         store(left, i, 1.0 if dot(own, 0, own, 0, width) > CENTROIDAL * whole else 0.0)
 
@@ -143,8 +139,7 @@ def least_row(white, sizes, left, t, u, r, end):
     width = row_width(white, count)
     X, S = workspace(white, (u + r) * width + 8), workspace(white, count * width + 8)
     squares, pivots, to = workspace(white, count + 8), workspace(white, count + 8), 0
-    for c in range((u + r) * width):
-        store(X, c, 0.0)
+    zero_entries(X, (u + r) * width)
     for i in range(end):
         if load(left, i) == 1.0:
             total = 0.0
@@ -178,10 +173,8 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
     put_columns(topology, loose_at, u, tasks, t, n, rest, u)
     for i in range(u):
         put_columns(topology, loose_at, u, from_entry(M, n * table_int(topology, loose_at + i)), 1, n, from_entry(own, u * i), u)
-    for i in range(N * N):
-        store(metric, i, 0.0)
-    for i in range(r * u):
-        store(A, i, 0.0)
+    zero_entries(metric, N * N)
+    zero_entries(A, r * u)
     for i in range(p):
         c = table_int(topology, KEPT_AT + i)
         store(sloped, i, load(linear, c))
@@ -190,10 +183,8 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
     width = row_width(linear, MOMENTUM + p + t + 1)
     X, block = workspace(linear, u * width + 8), workspace(linear, u * u + 8)
     white, sizes = workspace(linear, (u + r) * t + 8), workspace(linear, u + r + 8)
-    for i in range(u + r):
-        store(sizes, i, 0.0)
-    for i in range((u + r) * t):
-        store(white, i, 0.0)
+    zero_entries(sizes, u + r)
+    zero_entries(white, (u + r) * t)
     record, at, worst = loose_at + u + table_int(topology, N_FREE_ROWS), 0, 1.0
     for _ in range(table_int(topology, N_BRANCHES)):
         count, places = table_int(topology, record), record + 2

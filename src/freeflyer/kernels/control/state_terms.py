@@ -4,12 +4,15 @@ In the independent velocities u of a closed model v = G u, a = G udot + gamma: r
 J gamma, its equations of motion G^T (M a + h). If the accelerations of all joints are unknown, rows stay those of the tree
 ("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29))."""
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, store, workspace
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
     ALL_JOINTS, CLOSED, CONSTANTS_AT, CONTACT_DAMPING, FORM, FRAMES_AT, N_ALPHA, N_FORCES, N_LOOP_ROWS, N_VELOCITIES, SET_AT, TREE,
 )
-from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity, zero_vector
+from freeflyer.kernels.linkages.blocks import linkage_rows, velocity_map, whole_acceleration, whole_velocity
+from freeflyer.kernels.math.dense import copy_rows, put_rows
 from freeflyer.kernels.model.layout import GRAVITY, N_V, TABLE_AT
 from freeflyer.kernels.optimization.condensation import put_product
 from freeflyer.kernels.optimization.residuals import row_product
@@ -29,21 +32,17 @@ def put_closed_motion(topology, parameters, q, u, v, gamma, G, stride):
     J, inverses = linkage_rows(topology, parameters, q, work)
     H = velocity_map(topology, J, inverses)
     x = whole_velocity(topology, work, J, inverses, u)
-    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_vector(q, nv), x)
-    for j in range(nv):
-        store(v, j, load(x, j))
-        store(gamma, j, load(y, j))
-    for j in range(nv * stride):
-        store(G, j, load(H, j))
+    y = whole_acceleration(topology, parameters, q, work, J, inverses, zero_workspace(q, nv), x)
+    copy_entries(x, nv, v)
+    copy_entries(y, nv, gamma)
+    copy_entries(H, nv * stride, G)
 
 
 def put_along(X, rows, nv, G, stride, nu, Y):
     """Y (rows, nu) = X (rows, nv) G."""
     wide = workspace(X, rows * stride + 8)
     put_product(X, rows, nv, G, nu, wide)
-    for i in range(rows):
-        for j in range(nu):
-            store(Y, nu * i + j, load(wide, stride * i + j))
+    copy_rows(wide, 0, rows, stride, nu, Y, 0, nu)
 
 
 @kernel
@@ -54,14 +53,9 @@ def put_projected(X, columns, nv, G, stride, nu, Y):
     for i in range(nv):
         for j in range(nu):
             store(turned, nv * j + i, load(G, stride * i + j))
-        for j in range(columns):
-            store(wide, width * i + j, load(X, columns * i + j))
-        for j in range(columns, width):
-            store(wide, width * i + j, 0.0)
+    put_rows(X, nv, columns, wide)
     put_product(turned, nu, nv, wide, columns, found)
-    for i in range(nu):
-        for j in range(columns):
-            store(Y, columns * i + j, load(found, width * i + j))
+    copy_rows(found, 0, nu, width, columns, Y, 0, columns)
 
 
 @kernel
@@ -77,34 +71,22 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
     held, frames, stride, rows = part_of(topology, SET_AT), part_of(topology, FRAMES_AT), row_width(q, nu), loops + k
     damping = load(parameters, table_int(topology, CONSTANTS_AT) + CONTACT_DAMPING)
     if form == TREE:
-        for j in range(nv):
-            store(v, j, load(u, j))
+        copy_entries(u, nv, v)
     else:
         put_closed_motion(topology, parameters, q, u, v, gamma, G, stride)
-    f = table_int(frames, 0)
-    whole, forces = workspace(q, nv * nv + 8), workspace(q, 2 * nv + 8)
-    wide_A, wide_Jc, wide_jacobians = workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8), workspace(q, 6 * f * nv + 8)
+    f, forces = table_int(frames, 0), workspace(q, 2 * nv + 8)
+    whole, wide_J, wide_A, wide_Jc, wide_jacobians = (M, J, A, Jc, jacobians) if form != CLOSED else (
+        workspace(q, nv * nv + 8), workspace(q, rows * nv + 8), workspace(q, 6 * nv + 8), workspace(q, 3 * nv + 8),
+        workspace(q, 6 * f * nv + 8))  # fmt: skip
     all_terms(frames, parameters, q, v, from_entry(parameters, GRAVITY), MIXED, whole, forces, wide_A, wide_Jc, centroidal, poses,
               motions, wide_jacobians)  # fmt: skip
-    wide_J, bias = workspace(q, rows * nv + 8), workspace(q, rows + 8)
+    bias = workspace(q, rows + 8)
     set_rows(held, parameters, q, v, wide_J, bias, unit, axes)
     for i in range(rows):
         rate = damping * row_product(wide_J, nv * i, v, nv) if i >= loops else 0.0
         store(drift, i, -1.0 * load(bias, i) - rate)
-    for j in range(n):
-        store(linear, j, 0.0)
-    if form != CLOSED:
-        for j in range(nv * nv):
-            store(M, j, load(whole, j))
-        for j in range(rows * nv):
-            store(J, j, load(wide_J, j))
-        for j in range(6 * nv):
-            store(A, j, load(wide_A, j))
-        for j in range(3 * nv):
-            store(Jc, j, load(wide_Jc, j))
-        for j in range(6 * f * nv):
-            store(jacobians, j, load(wide_jacobians, j))
-    else:
+    zero_entries(linear, n)
+    if form == CLOSED:
         pushed = workspace(q, nv + 8)
         for i in range(nv):
             store(pushed, i, row_product(whole, nv * i, gamma, nv))
@@ -126,17 +108,14 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
         put_along(wide_Jc, 3, nv, G, stride, nu, Jc)
         put_along(wide_jacobians, 6 * f, nv, G, stride, nu, jacobians)
     if form == TREE:
-        for j in range(nv):
-            store(h, j, load(forces, j))
+        copy_entries(forces, nv, h)
     else:
         put_projected(forces, 1, nv, G, stride, nu, h)
     if form == ALL_JOINTS:
         put_projected(whole, nv, nv, G, stride, nu, inertia)
         put_along(from_entry(wide_J, nv * loops), k, nv, G, stride, nu, mapped)
     else:
-        for j in range(nu * nu):
-            store(inertia, j, load(M, j))
-        for j in range(k * nu):
-            store(mapped, j, load(J, j))
+        copy_entries(M, nu * nu, inertia)
+        copy_entries(J, k * nu, mapped)
     for j in range(nu):
         store(h, j, load(h, j) + load(loads, j))

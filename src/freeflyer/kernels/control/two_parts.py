@@ -7,11 +7,12 @@ branches, then these.
 Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches that
 are not clearly able to do what else is left for them are not split off: then all is solved at once."""
 
-from freeflyer.kernels.backend import kernel, load, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, store, workspace, zero_entries
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.control.equations import CLEAR, add_squares, copy, copy_rows, pivot_ratio, solve_equations
+from freeflyer.kernels.control.equations import CLEAR, add_squares, pivot_ratio, solve_equations
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
 from freeflyer.kernels.control.reduction import ALL_CLEAR, NOT_CLEAR, UPPER_CLEAR, split_by_chains
+from freeflyer.kernels.math.dense import copy_rows
 from freeflyer.kernels.optimization.condensation import condense_rows
 
 NOT_SPLIT, SPLIT_MET, SPLIT_UNMET = 0, 1, 2
@@ -21,8 +22,7 @@ def pick_rows(X, side, weights, chosen, wanted, first, end, n, K, k, w, to):
     """Rows from `first` to `end` of X (., n) whose `chosen` is as wanted follow in K from row `to` on; how many there are then."""
     for i in range(first, end):
         if load(chosen, i) == wanted:
-            for j in range(n):
-                store(K, n * to + j, load(X, n * i + j))
+            copy_rows(X, i, 1, n, n, K, to, n)
             store(k, to, load(side, i))
             store(w, to, load(weights, i))
             to += 1
@@ -41,9 +41,8 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
     known = workspace(A, (r + met) * p + 8)
     zeros, slope, squares = workspace(A, u * u + u + 8), workspace(A, u + 8), workspace(A, u * u + 8)
     J, b, weigh = workspace(A, t * u + 8), workspace(A, t + 8), workspace(A, t + 8)
-    for i in range(u * u + u):
-        store(zeros, i, 0.0)
-    copy_rows(A, 0, r, u, u, L, 0)
+    zero_entries(zeros, u * u + u)
+    copy_entries(A, r * u, L)
     rows = pick_rows(rest, aims, weights, left, 1.0, 0, met, u, L, side2, none, r)
     last = pick_rows(rest, aims, weights, left, 1.0, met, t, u, J, b, weigh, 0)
     at = r
@@ -57,8 +56,7 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
                     return -1
             at += 1 if i < met else 0
     add_squares(zeros, zeros, J, b, weigh, u, last, slope, squares)
-    for i in range(rows):
-        store(none, i, 0.0)
+    zero_entries(none, rows)
     a, moves, theta = workspace(A, u + 8), workspace(A, u * rows + 8), workspace(A, rows * rows + 8)
     beta, inverses, pivots = workspace(A, rows + 8), workspace(A, rows + 8), workspace(A, u + 8)
     condense_rows(slope, squares, L, none, u, rows, rows, a, moves, theta, beta, inverses, pivots)
@@ -97,8 +95,8 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
         return NOT_SPLIT
     most = k + 2 * t + r + d
     K, side, w = workspace(linear, most * N + 8), workspace(linear, most + 8), workspace(linear, most + 8)
-    copy_rows(fixed, 0, k, N, N, K, 0)
-    copy(drift, 0, k, side, 0)
+    copy_entries(fixed, k * N, K)
+    copy_entries(drift, k, side)
     upper = pick_rows(rows, aims, weights, left, 0.0, 0, met, N, K, side, w, k)
     end = pick_rows(rows, aims, weights, left, 0.0, met, t, N, K, side, w, upper)
     if clear == UPPER_CLEAR:
@@ -109,16 +107,15 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     for i in range(d):
         place = table_int(topology, KEPT_AT + p + u + i)
         c = table_int(topology, KEPT_AT + place)
-        copy_rows(metric, place, 1, N, N, K, end + i)
+        copy_rows(metric, place, 1, N, N, K, end + i, N)
         store(side, end + i, -1.0 * load(h, c))
         for j in range(k):
             store(B, k * i + j, load(mapped, n * j + c))
-    copy(w, upper, end - upper, last, 0)
+    copy_entries(from_entry(w, upper), end - upper, last)
     first, a = workspace(linear, N + 8), workspace(linear, u + 8)
     unmet = solve_equations(sloped, metric, K, side, B, force_metric, last, N, k, end - k, end - upper, d, k, first, F)
     whole = workspace(linear, n + 8)
-    for j in range(n):
-        store(whole, j, 0.0)
+    zero_entries(whole, n)
     for j in range(p):
         store(whole, table_int(topology, KEPT_AT + j), load(first, j))
     slope, K2, side2 = workspace(linear, u + 8), workspace(linear, (r + t) * u + 8), workspace(linear, r + t + 8)
@@ -134,17 +131,17 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
         for j in range(n):
             total -= load(tasks, n * i + j) * load(whole, j)
         store(known, i, total)
-    copy_rows(A, 0, r, u, u, K2, 0)
-    copy(first, p, r, side2, 0)
+    copy_entries(A, r * u, K2)
+    copy_entries(from_entry(first, p), r, side2)
     upper = pick_rows(rest, known, weights, left, 1.0, 0, met, u, K2, side2, w, r)
     end = pick_rows(rest, known, weights, left, 1.0, met, t, u, K2, side2, w, upper)
-    copy(w, upper, end - upper, last, 0)
+    copy_entries(from_entry(w, upper), end - upper, last)
     none = workspace(linear, 8)
     store(none, 0, 0.0)
     rest_unmet = solve_equations(slope, own, K2, side2, none, none, last, u, r, end - r, end - upper, 0, 0, a, none)
     if rest_unmet and clear == ALL_CLEAR:
         return NOT_SPLIT
-    copy(whole, 0, n, alpha, 0)
+    copy_entries(whole, n, alpha)
     for i in range(u):
         store(alpha, table_int(topology, KEPT_AT + p + i), load(a, i))
     return SPLIT_UNMET if unmet or rest_unmet else SPLIT_MET

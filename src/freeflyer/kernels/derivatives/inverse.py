@@ -25,7 +25,7 @@ from freeflyer.kernels.backend import (
     LANES, from_entry, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, cross, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
+    ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
 )
 from freeflyer.kernels.math.spatial import (
     force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
@@ -38,7 +38,6 @@ from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
     inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, tile_inertias, tile_mass,
 )
-from freeflyer.kernels.tree.coriolis import particle_rates
 from freeflyer.kernels.tree.frames import BODY, MIXED, frame_body
 from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
@@ -95,16 +94,17 @@ def put_motion(work, at, V):
 
 
 @kernel
-def velocities(topology, work, v):
-    directions, moving, _, _, _, _ = areas(topology)
-    put_motion(work, moving, (ZERO, ZERO))
+def velocities(topology, work, v, to):
+    """Writes directions of columns, and motions of bodies from `to` on."""
+    directions = load_int(topology, FREE_AT)
+    put_motion(work, to, (ZERO, ZERO))
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        V = load_spatial(work, moving + MOTION_RECORD * parent_of(topology, i))
+        V = load_spatial(work, to + MOTION_RECORD * parent_of(topology, i))
         for c in range(*column_range(topology, i)):
             S = root_direction(topology, work, i, c)
             put_motion(work, directions + DIRECTION_RECORD * c, S)
             V = spatial_add_scaled(V, load(v, coordinate(topology, c)), S)
-        put_motion(work, moving + MOTION_RECORD * i, V)
+        put_motion(work, to + MOTION_RECORD * i, V)
 
 
 @kernel
@@ -120,6 +120,19 @@ def accelerations(topology, work, a, g):
             S = load_spatial(work, directions + DIRECTION_RECORD * c)
             A = spatial_add_scaled(A, load(a, coordinate(topology, c)), S)
         put_motion(work, here + ACCELERATION, A)
+
+
+def particle_rates(m, h, I, V):
+    """Linear momentum and K of a rigid body at the motion V, from mass, first moment and inertia at the point."""
+    l, w = V
+    t = 0.5 * (I[0] + I[3] + I[5])
+    # second moment Sigma = t 1 - I; xdot = l + w x x, so sum xdot x^T = l h^T + [w]x Sigma, with trace l . h
+    x, y, z = cross(w, (t - I[0], -I[1], -I[2])), cross(w, (-I[1], t - I[3], -I[4])), cross(w, (-I[2], -I[4], t - I[5]))
+    s = dot(l, h)
+    return add_scaled(cross(w, h), m, l), (
+        s - l[0] * h[0] - x[0], -(l[0] * h[1]) - y[0], -(l[0] * h[2]) - z[0],
+        -(l[1] * h[0]) - x[1], s - l[1] * h[1] - y[1], -(l[1] * h[2]) - z[1],
+        -(l[2] * h[0]) - x[2], -(l[2] * h[1]) - y[2], s - l[2] * h[2] - z[2])  # fmt: skip
 
 
 @kernel
@@ -139,15 +152,20 @@ def subtree_loads(topology, parameters, work):
         add_record(work, loads + LOADS * parent_of(topology, i), loads + LOADS * i, 22)
 
 
+def body_inertias(topology, parameters, work, i):
+    """(mass, first moment, inertia) of bodies i, i + 1, ..., as `subtree_loads` leaves them."""
+    at, step = areas(topology)[2] + tile_at(work, COMPOSITE, i), row_step(work)
+    I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
+    return tile_mass(topology, parameters, work, i)[0], row3(work, at), I
+
+
 @kernel
 def subtree_forces(topology, parameters, work, wrenches, count, expressed):
     """Writes the force (linear, angular) that every subtree needs beside its wrenches, about the root body's origin."""
-    _, moving, inertias, _, forces, _ = areas(topology)
+    _, moving, _, _, forces, _ = areas(topology)
     n, step = load_int(topology, N_BODIES), row_step(work)
     for i in range(0, n + 1, step):
-        at = inertias + tile_at(work, COMPOSITE, i)
-        m, h = tile_mass(topology, parameters, work, i)[0], row3(work, at)
-        I = row3(work, at + 3 * step) + row3(work, at + 6 * step)
+        m, h, I = body_inertias(topology, parameters, work, i)
         V = spatial_of(record_rows(topology, work, moving, MOTION_RECORD, OF_NUMBER, i, n + 1))
         A = spatial_of(record_rows(topology, work, moving + ACCELERATION, MOTION_RECORD, OF_NUMBER, i, n + 1))
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
@@ -160,7 +178,7 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
 
 def motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed):
     """Writes motions of bodies, loads and forces of subtrees at v and a, under gravity g and so many wrenches."""
-    velocities(topology, work, v)
+    velocities(topology, work, v, areas(topology)[1])
     subtree_loads(topology, parameters, work)
     accelerations(topology, work, a, g)
     subtree_forces(topology, parameters, work, wrenches, count, expressed)

@@ -4,14 +4,13 @@ Without gravity, the force that the whole robot takes is the rate of its momentu
 force changes with a column's coordinate, rate and acceleration. At rest the force is M a. That is the momentum at the velocity
 a, so the same sums give its changes. About the centre of mass, which moves by dc, moments are less by dc x force."""
 
-from freeflyer.kernels.backend import load_int, row_step, workspace, zero_entries
+from freeflyer.kernels.backend import load_int, row_step, workspace, zero_entries, zero_workspace
 from freeflyer.kernels.derivatives.inverse import areas, column_changes, column_loads, more_than_kinematics, motions_and_forces
 from freeflyer.kernels.math.algebra import ZERO, cross, load3, scale, strided3, subtract
 from freeflyer.kernels.math.spatial import shift_force_back, store_spatial_rows, strided_spatial
 from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COLUMN_ROW, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.centroidal import com_of, total_mass, tree_offset
-from freeflyer.kernels.tree.factor import zeros_workspace
 from freeflyer.kernels.tree.frames import BODY
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, zeros
 
@@ -47,7 +46,7 @@ def put_changes(topology, parameters, q, v, a, changes):
 
 def momentum_derivatives(topology, parameters, q, v, dq, dv):
     """dq, dv (6, nv): derivatives of the centroidal momentum."""
-    put_changes(topology, parameters, q, zeros_workspace(topology, q), v, ((BY_Q, dq), (BY_A, dv)))
+    put_changes(topology, parameters, q, zero_workspace(q, load_int(topology, N_V)), v, ((BY_Q, dq), (BY_A, dv)))
 
 
 def momentum_rate_derivatives(topology, parameters, q, v, a, dq, dv, da):

@@ -5,7 +5,7 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 
 from freeflyer.kernels.backend import (
     LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
-    zero_entries,
+    zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
@@ -38,17 +38,23 @@ def inverse_of(topology, k):
     return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
 
 
-def closed_or_nan(topology, residual):
-    """One, or NaN where a loop is open."""
+def largest_square(topology, residual):
+    """The largest square of a residual of an independent row."""
     worst = 0.0 * load(residual, 0)
-    for k in range(load_int(topology, N_ROWS)):
-        x = (OPEN_GAP / REDUNDANT_GAP) * load(residual, k)
-        worst = select_less(worst, x * x, x * x, worst)
     for k in range(linkage_int(topology, N_BLOCKS)):
         n, _, _, row_list = block_of(topology, k)
         for i in range(n):
             x = load(residual, load_int(topology, row_list + i))
-            worst = select_less(worst, x * x, x * x, worst)
+            worst = select_less(x * x, worst, worst, x * x)  # a NaN stays
+    return worst
+
+
+def closed_or_nan(topology, residual):
+    """One, or NaN where a loop is open."""
+    worst = largest_square(topology, residual)
+    for k in range(load_int(topology, N_ROWS)):
+        x = (OPEN_GAP / REDUNDANT_GAP) * load(residual, k)
+        worst = select_less(x * x, worst, worst, x * x)
     return select_less(worst, OPEN_GAP * OPEN_GAP, 1.0, NAN)
 
 
@@ -225,14 +231,6 @@ def project_force_rows(topology, J, inverses, X, stride):
     project(topology, J, inverses, X, stride, row_step(X), multipliers, load_row, store_row)
 
 
-def zero_vector(example, n):
-    """n zeros (at least one)."""
-    x = workspace(example, n + 1)
-    for k in range(n + 1):
-        store(x, k, 0.0 * load(example, 0))
-    return x
-
-
 def scatter_independent(topology, u, v):
     """Writes the independent rates u (nu,) to their places in v (nv,)."""
     at = linkage_int(topology, INDEPENDENTS_AT)
@@ -249,9 +247,9 @@ def gather_independent(topology, tau, out):
 
 def whole_velocity(topology, work, J, inverses, u):
     """v (nv,) = G u."""
-    v = zero_vector(work, load_int(topology, N_V))
+    v = zero_workspace(work, load_int(topology, N_V))
     scatter_independent(topology, u, v)
-    complete_rates(topology, J, inverses, zero_vector(work, load_int(topology, N_ROWS)), v)
+    complete_rates(topology, J, inverses, zero_workspace(work, load_int(topology, N_ROWS)), v)
     return v
 
 
@@ -261,7 +259,7 @@ def whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v):
     body_motions(topology, work, v, to)
     bias = workspace(work, load_int(topology, N_ROWS) + 1)
     bias_of(topology, parameters, q, v, work, to, bias)
-    a = zero_vector(work, load_int(topology, N_V))
+    a = zero_workspace(work, load_int(topology, N_V))
     scatter_independent(topology, u_dot, a)
     complete_rates(topology, J, inverses, bias, a)
     return a

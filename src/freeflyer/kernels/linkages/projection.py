@@ -5,13 +5,13 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries,
+    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
-    whole_velocity, zero_vector,
+    whole_velocity,
 )
-from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
+from freeflyer.kernels.math.dense import copy_rows, factor_symmetric, solve_factored
 from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, N_COLUMNS, N_INDEPENDENT, N_ROWS, N_V, SUPPORT_INTS, SUPPORTS_AT
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, last_column, row_dot
@@ -23,10 +23,7 @@ def projection_map(topology, parameters, q, G):
     """G (nv, nu)."""
     _, J, inverses = linkage(topology, parameters, q)
     H, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
-    stride = row_width(H, nu)
-    for i in range(load_int(topology, N_V)):
-        for j in range(nu):
-            store(G, nu * i + j, load(H, stride * i + j))
+    copy_rows(H, 0, load_int(topology, N_V), row_width(H, nu), nu, G, 0, nu)
 
 
 def projected_motion(topology, parameters, q, u, u_dot, v, a):
@@ -126,7 +123,7 @@ def projected_equations(topology, parameters, q, u, M, h):
     """M_p (nu, nu) and h_p (nu,)."""
     work = areas_workspace(topology, parameters, q)
     J, inverses = linkage_rows(topology, parameters, q, work)
-    rest = zero_vector(work, load_int(topology, N_INDEPENDENT))
+    rest = zero_workspace(work, load_int(topology, N_INDEPENDENT))
     forces, _ = projected_forces(topology, parameters, q, work, J, inverses, u, rest)
     gather_independent(topology, forces, h)
     put_mass(topology, half_mass(topology, parameters, work, velocity_map(topology, J, inverses)), M)

@@ -11,7 +11,8 @@ directions at a time (directions of q, then of u), gives all: tangent of every b
 Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    LANES, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity,
@@ -26,6 +27,7 @@ from freeflyer.kernels.linkages.tangents import (
     store_tangent, velocity_tangents,
 )
 from freeflyer.kernels.math.algebra import load3, load6
+from freeflyer.kernels.math.dense import put_rows
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
     spatial_subtract,
@@ -244,13 +246,9 @@ def minus_product(A, B, n, out):
     """out (n, n) = -A B."""
     pitch = row_width(B, n)
     rows, total = workspace(B, n * pitch + 8), workspace(B, pitch + 8)
-    zero_entries(rows, n * pitch)
-    for i in range(n):
-        for j in range(n):
-            store(rows, pitch * i + j, load(B, n * i + j))
+    put_rows(B, n, n, rows)
     for i in range(n):
         zero_entries(total, pitch)
         for k in range(n):
             add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
-        for j in range(n):
-            store(out, n * i + j, load(total, j))
+        copy_entries(total, n, from_entry(out, n * i))

@@ -1,10 +1,10 @@
 """How the map G from independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, workspace, zero_entries,
+    LANES, copy_entries, from_entry, kernel, load, load_int, row_step, row_width, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity, zero_vector,
+    add_rows, complete_rate_rows, linkage_map, project_forces, whole_acceleration, whole_velocity,
 )
 from freeflyer.kernels.linkages.projection_derivatives import (
     choose_directions, clear_world, coupling_tangents, direction_rows, joint_tangents, motion_tangents, project_rows, put_lanes,
@@ -31,7 +31,7 @@ def map_rates(topology, parameters, q, u, rates):
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
     v = whole_velocity(topology, work, J, inverses, u)
     states = workspace(work, STATE * (n + 1))
-    spatial_states(topology, parameters, work, v, zero_vector(work, nv), states)
+    spatial_states(topology, parameters, work, v, zero_workspace(work, nv), states)
     (tangents, rest), directions, moved = tangent_rows(topology, work), direction_rows(work, nv + 6), direction_rows(work, nv)
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
@@ -63,14 +63,13 @@ def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
 def projected_force_derivatives(topology, parameters, q, tau, dq):
     """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
     work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
-    zero, rest, multipliers = zero_vector(work, nv), workspace(work, nv + 1), workspace(work, load_int(topology, N_ROWS) + 1)
+    zero, rest, multipliers = zero_workspace(work, nv), workspace(work, nv + 1), workspace(work, load_int(topology, N_ROWS) + 1)
     copy_entries(tau, nv, rest)
     project_forces(topology, J, inverses, rest, multipliers)
     states = workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, zero, zero, states)
     for i in range(n + 1):
-        for k in range(6):
-            store(states, STATE * i + FORCE + k, 0.0 * load(work, 0))
+        zero_entries(from_entry(states, STATE * i + FORCE), 6)
     totals, (tangents, _) = workspace(work, STATE * (n + 1)), tangent_rows(topology, work)
     subtree_forces(topology, parameters, work, multipliers, states, totals)
     directions, moved, out = direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv)

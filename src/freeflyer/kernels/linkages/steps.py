@@ -6,10 +6,10 @@ Between two postures the square blocks A of the Jacobian are joined by a straigh
 no singular matrix while |E| < 1, and beyond that if no eigenvalue of A0^-1 A1 is real and not positive. Determinants would not do:
 two that change their signs at once leave that of the whole as it was."""
 
-from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace
+from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace, zero_workspace
 from freeflyer.kernels.linkages.blocks import (
-    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, linkage, linkage_buffers, linkage_int, whole_velocity,
-    zero_vector,
+    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, largest_square, linkage, linkage_buffers, linkage_int,
+    whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
 from freeflyer.kernels.math.dense import NAN
@@ -33,7 +33,7 @@ def move_closed(topology, parameters, q, du, out):
     integrate(topology, parameters, q, x, here)
     copy_entries(here, nq, out)
     J, inverses, residual = linkage_buffers(topology, work)
-    rest, closing = zero_vector(work, nv), zero_vector(work, nv)
+    rest, closing = zero_workspace(work, nv), zero_workspace(work, nv)
     still = 1.0 + 0.0 * load(q, 0)  # of a pack, those that are closed stay: none depends on its neighbours
     for _ in range(STEPS):
         kinematics(topology, parameters, out, work)
@@ -74,7 +74,7 @@ def step_closed(topology, parameters, q, du, out, facts):
     x = whole_velocity(topology, work, J, first, du)
     integrate(topology, parameters, q, x, out)
     J, inverses, residual = linkage_buffers(topology, work)
-    here, rest = workspace(q, nq + 1), zero_vector(work, nv)
+    here, rest = workspace(q, nq + 1), zero_workspace(work, nv)
     wild = 0.0 * load(q, 0)
     open_by = wild
     for k in range(CORRECTIONS + 1):
@@ -110,17 +110,6 @@ def posture_change(topology, parameters, q, q_next, change):
     kinematics(topology, parameters, q_next, work)
     constraints_of(topology, parameters, q_next, work, residual, J)
     store(change, 0, largest_change(topology, inverses, J))
-
-
-def largest_square(topology, residual):
-    """The largest square of a residual of an independent row."""
-    worst = 0.0 * load(residual, 0)
-    for k in range(linkage_int(topology, N_BLOCKS)):
-        n, _, _, row_list = block_of(topology, k)
-        for i in range(n):
-            x = load(residual, load_int(topology, row_list + i))
-            worst = select_less(x * x, worst, worst, x * x)  # a NaN stays
-    return worst
 
 
 def largest_change(topology, inverses, J):

@@ -15,6 +15,22 @@ SYMMETRIC_PIVOT = 1e-13  # smallest pivot of a symmetric matrix, relative to its
 ZERO = 1e-150  # an entry so small need not be eliminated
 
 
+def copy_rows(A, at, rows, stride, n, B, to, width):
+    """The first n entries of rows of A, `stride` long, from row `at` on go to those of B, `width` long, from row `to` on."""
+    for i in range(rows):
+        for j in range(n):
+            store(B, width * (to + i) + j, load(A, stride * (at + i) + j))
+
+
+def put_rows(X, rows, columns, wide):
+    """wide (rows, width): the rows of X (rows, columns), apart by a multiple of a row scalar's width, zero behind them."""
+    width = row_width(X, columns)
+    copy_rows(X, 0, rows, columns, columns, wide, 0, width)
+    for i in range(rows):
+        for k in range(columns, width):
+            store(wide, width * i + k, 0.0)
+
+
 def exchange(work, a, b, start, end, x, y):
     """Rows a and b from entry `start` to `end` change places where x is less than y."""
     for k in range(start, end, row_step(work)):
@@ -38,9 +54,14 @@ def raise_pivot(work, at, c, n, end, stride):
         for i in range(c + 1, n):
             row = at + stride * i
             x, y = load(work, pivot_row + c), load(work, row + c)
-            x, y = x * x, y * y
-            if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
-                exchange(work, pivot_row, row, start, end, x, y)
+            if all_below(y, ZERO):
+                continue
+            if all_below(x, ZERO):
+                exchange(work, pivot_row, row, start, end, 0.0, 1.0)
+            else:
+                x, y = x * x, y * y
+                if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
+                    exchange(work, pivot_row, row, start, end, x, y)
 
 
 @kernel

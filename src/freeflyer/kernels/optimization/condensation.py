@@ -10,6 +10,7 @@ over the rows of pivots, up to a constant. Where w = B F, it is a quadratic func
 
 from freeflyer.kernels.backend import from_entry, kernel, load, load_row, row_step, row_width, store, store_row, workspace
 from freeflyer.kernels.contacts.solve import add_scaled_row
+from freeflyer.kernels.math.dense import copy_rows, put_rows
 
 MIN_PIVOT_RATIO = 1e-10  # of a row's own diagonal entry: smaller pivots count as zero, rounding leaves up to 1e-12 of them
 
@@ -146,9 +147,7 @@ def condense_rows(linear, M, K, k, n, rows, d, a, A, theta, beta, inverses, pivo
             store(Y, wide * i + j, 0.0)
         for j in range(1 + d):
             store(Y, wide * i + j, load(S, width * i + rows + j))
-    for i in range(d):
-        for j in range(d):
-            store(theta, d * i + j, load(S, width * (first + i) + rows + 1 + j))
+    copy_rows(from_entry(S, rows + 1), first, d, width, d, theta, 0, d)
     solve_upwards(S, rows, width, inverses, Y, wide)
     put_moves(U, stride, X, narrow, pivots, n, rows, 1.0, Y, wide, V)
     for j in range(n):
@@ -203,16 +202,6 @@ def put_product(X, rows, inner, Y, columns, Z):
             store_row(Z, width * i + k, total)
 
 
-def put_rows(X, rows, columns, wide):
-    """wide (rows, width): the rows of X (rows, columns), apart by a multiple of a row scalar's width, zero behind them."""
-    width = row_width(X, columns)
-    for i in range(rows):
-        for k in range(columns):
-            store(wide, width * i + k, load(X, columns * i + k))
-        for k in range(columns, width):
-            store(wide, width * i + k, 0.0)
-
-
 @kernel
 def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, beta, inverses, H, slope):
     """As `condense_rows` for w = B F, B (d, r): a (n,), A (n, r), theta (d, r), beta (rows,), inverses (rows,).
@@ -226,14 +215,10 @@ def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, b
         store(wide, k, 0.0)  # read where there are no rows
     put_rows(B, d, r, wide)
     put_product(own, n, d, wide, r, tall)
-    for i in range(n):
-        for j in range(r):
-            store(A, r * i + j, load(tall, width * i + j))
+    copy_rows(tall, 0, n, width, r, A, 0, r)
     mapped = workspace(linear, d * width + 8)
     put_product(sides, d, d, wide, r, mapped)
-    for i in range(d):
-        for j in range(r):
-            store(theta, r * i + j, load(mapped, width * i + j))
+    copy_rows(mapped, 0, d, width, r, theta, 0, r)
     total, first = workspace(linear, r * width + 8), rows - d
     put_rows(metric, r, r, total)
     for j in range(r):
@@ -244,6 +229,4 @@ def condense_to_forces(linear, M, K, k, B, metric, n, rows, d, r, a, A, theta, b
             s = inverse * load(mapped, width * i + j)
             add_scaled_row(total, width * j, s, mapped, width * i, 0, width)
             store(slope, j, load(slope, j) + s * load(beta, first + i))
-    for i in range(r):
-        for j in range(r):
-            store(H, r * i + j, load(total, width * i + j))
+    copy_rows(total, 0, r, width, r, H, 0, r)

@@ -13,11 +13,9 @@ small eps, and starts again from there. Then it takes turns: from nothing and th
 iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows (jams.py).
 """
 
-from freeflyer.kernels.backend import copy_entries, integer, load, release, row_width, store, taken, times_zero, workspace
-from freeflyer.kernels.contacts.rows import table_int
+from freeflyer.kernels.backend import copy_entries, integer, load, release, store, taken, times_zero, workspace
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.jams import put_firm
-from freeflyer.kernels.sim.layout import N_BOXES, N_CONES, N_IMPULSES, N_LIMITS
 from freeflyer.kernels.sim.newton import newton
 from freeflyer.kernels.sim.paths import follow, sweep
 
@@ -70,27 +68,3 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
         least = least + times_zero(load(b, k))
     release(G, room)
     return least, enough, count
-
-
-def contact_impulses(topology, parameters, problem, y, u, facts):
-    """y (r,), u (r,) of a problem that is given: G (r, r), b (r,), a guess of y (r,), bounds of dry friction and coefficients of
-    friction; facts: the residual, what counts as none, rounds."""
-    rows = table_int(topology, N_IMPULSES)
-    limits = table_int(topology, N_LIMITS)
-    boxes, cones = table_int(topology, N_BOXES), table_int(topology, N_CONES)
-    width = row_width(problem, rows)
-    G, b, bounds = workspace(problem, rows * width + 8), workspace(problem, rows + 8), workspace(problem, boxes + cones + 8)
-    found, left = workspace(problem, rows + 8), workspace(problem, width + 8)
-    for i in range(rows):
-        for j in range(width):
-            store(G, width * i + j, load(problem, rows * i + j) if j < rows else 0.0)
-        store(b, i, load(problem, rows * rows + i))
-        store(found, i, load(problem, rows * rows + rows + i))
-    for k in range(boxes + cones):
-        store(bounds, k, load(problem, rows * rows + 2 * rows + k))
-    missing, enough, count = solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, found, left, ACCURACY, POLISHING)
-    copy_entries(found, rows, y)
-    copy_entries(left, rows, u)
-    store(facts, 0, missing)
-    store(facts, 1, enough)
-    store(facts, 2, 1.0 * count)

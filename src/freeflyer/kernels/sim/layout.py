@@ -2,10 +2,7 @@
 
 from freeflyer.kernels.model.layout import OTHERS, SET_HEADER
 
-IMPULSES, GROUND, SAMPLES = 20, 21, 22  # kinds of tables: a problem whose matrix is given; points that touch ground; steps
-
-# a problem's table: how long the input is, rows, limits, rows of dry friction, contacts
-PROBLEM_SIZE, N_IMPULSES, N_LIMITS, N_BOXES, N_CONES = 0, 1, 2, 3, 4
+GROUND, SAMPLES = 21, 22  # kinds of tables: points that touch ground; steps
 
 # the table of a robot with ground is that of the constraint set that also holds (model/layout.py). In it how long the input of
 # settings is, how many forces are kept from step to step, contacts, and samples of one call; behind its header more places

@@ -3,12 +3,12 @@ and the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (20
 is removed."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, release, select_less, store, taken, workspace,
+    copy_entries, from_entry, kernel, load, load_int, release, select_less, store, taken, workspace, zero_workspace,
 )
 from freeflyer.kernels.contacts.dynamics import set_dynamics
 from freeflyer.kernels.contacts.projection import set_projection
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.linkages.blocks import gather_independent, linkage, scatter_independent, whole_velocity, zero_vector
+from freeflyer.kernels.linkages.blocks import gather_independent, linkage, scatter_independent, whole_velocity
 from freeflyer.kernels.linkages.projection import projected_forward_dynamics
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -117,8 +117,7 @@ def _make_steps(dynamics, move, count_at):
 
 def put_sample(x, n, samples, k):
     """Sample k of samples (..., n) becomes x."""
-    for i in range(n):
-        store(samples, n * k + i, load(x, i))
+    copy_entries(x, n, from_entry(samples, n * k))
 
 
 def set_accelerations(topology, parameters, q, v, tau, a, found):
@@ -135,7 +134,7 @@ def closed_accelerations(topology, parameters, q, u, tau, a, found):
     """As `set_accelerations`, along the independent rates."""
     nv = load_int(topology, N_V)
     work, J, inverses = linkage(topology, parameters, q)
-    v, forces, whole = whole_velocity(topology, work, J, inverses, u), zero_vector(work, nv), workspace(q, nv + 1)
+    v, forces, whole = whole_velocity(topology, work, J, inverses, u), zero_workspace(work, nv), workspace(q, nv + 1)
     scatter_independent(topology, tau, forces)
     set_accelerations(topology, parameters, q, v, forces, whole, found)
     gather_independent(topology, whole, a)

@@ -13,7 +13,7 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 
 from freeflyer.kernels.backend import (
     all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
-    sqrt, store, taken, workspace, zero_entries,
+    sqrt, store, taken, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -34,7 +34,7 @@ from freeflyer.kernels.sim.rows import (
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import put_factored_mass, solve, zeros_workspace
+from freeflyer.kernels.tree.factor import put_factored_mass, solve
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
@@ -42,7 +42,7 @@ from freeflyer.kernels.tree.rnea import newton_euler_recursion
 @kernel
 def put_rates(topology, parameters, q, v, tau, settings, L, rates):
     """rates (nv,): accelerations without contacts; of a floating body's origin those along axes that do not turn."""
-    nv, zero = load_int(topology, N_V), zeros_workspace(topology, q)
+    nv, zero = load_int(topology, N_V), zero_workspace(q, load_int(topology, N_V))
     newton_euler_recursion(topology, parameters, q, v, zero, load3(settings, GRAVITY), q, 0, 0, rates)
     for j in range(nv):
         store(rates, j, load(tau, j) - load(rates, j))

@@ -3,7 +3,7 @@
 Accelerations are classical ones of body origins. The inertias and wrenches that subtrees add to a body are kept by depth, and poses
 are cheaper to compute again than to keep: what is kept fits the nearest cache even for eight states."""
 
-from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, store, workspace
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_entries, add_scaled, cross, dot, load3, load6, load9, store3, store_entries, sym_apply,
 )
@@ -58,8 +58,7 @@ def rigid(parameters, at, w):
 def gather_inertia(topology, parameters, work, i, below, bodies):
     """Articulated inertia and bias wrench of body i, those of its children included."""
     if load_int(topology, body_ints(i) + LAST_BODY) == i:  # it has none
-        for k in range(LEVEL_SIZE):
-            store(work, below + k, 0.0)
+        zero_entries(from_entry(work, below), LEVEL_SIZE)
     A, B, C, f, t = rigid(parameters, body_floats(i), load3(work, bodies + BODY_SIZE * i + VELOCITY))
     A, B = add_entries(A, load6(work, below + A_AT)), add_entries(B, load9(work, below + B_AT))
     C = add_entries(C, load6(work, below + C_AT))
@@ -166,8 +165,7 @@ def articulated_bodies(topology, parameters, q, v, tau, g, work, a):
     levels, bodies, columns, rotors, _ = areas(topology)
     bias_motions(topology, parameters, q, v, work, bodies)
     if has_armature(topology):
-        for j in range(load_int(topology, N_V)):
-            store(work, rotors + j, 0.0)
+        zero_entries(from_entry(work, rotors), load_int(topology, N_V))
         add_armature_forces(topology, parameters, v, 1.0, work, rotors)
     articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors)
     accelerations(topology, parameters, q, g, work, bodies, columns, a)

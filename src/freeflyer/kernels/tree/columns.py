@@ -56,16 +56,6 @@ def inertia_tiles(topology):
 
 
 @kernel
-def root_inertias(topology, parameters, work, to):
-    """Writes first moment and inertia of every body about its root body's origin, from `to` on, in tiles."""
-    step = row_step(work)
-    for i in range(0, load_int(topology, N_BODIES) + 1, step):
-        x = row3(work, pose_at(topology, work, i) + 9 * step)
-        _, h, I = tile_inertias(topology, parameters, work, i, x)
-        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
-
-
-@kernel
 def own_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every body at its own origin, from `to` on, in tiles."""
     for i in range(0, load_int(topology, N_BODIES) + 1, row_step(work)):
@@ -80,16 +70,15 @@ def inertia_of(work, to, i):
     return spaced3(work, at), strided6(work, at + 3 * row_step(work), row_step(work))
 
 
+@kernel
 def subtree_inertias(topology, parameters, work, to):
     """Writes first moment and inertia of every subtree about its root body's origin, from `to` on, in tiles."""
-    root_inertias(topology, parameters, work, to)
-    gather_inertias(topology, work, to)
-
-
-def gather_inertias(topology, work, to):
-    """Inertias of bodies in tiles become those of subtrees."""
-    step = row_step(work)
-    for i in range(load_int(topology, N_BODIES), 0, -1):
+    n, step = load_int(topology, N_BODIES), row_step(work)
+    for i in range(0, n + 1, step):
+        x = row3(work, pose_at(topology, work, i) + 9 * step)
+        _, h, I = tile_inertias(topology, parameters, work, i, x)
+        put_inertias(work, to + tile_at(work, COMPOSITE, i), h, I)
+    for i in range(n, 0, -1):
         here, there = to + tile_at(work, COMPOSITE, i), to + tile_at(work, COMPOSITE, parent_of(topology, i))
         for k in range(0, COMPOSITE, 3):
             add_spaced(work, there + k * step, spaced3(work, here + k * step))

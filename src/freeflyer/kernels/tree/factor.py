@@ -8,7 +8,9 @@ the tree of coordinates is one chain, so that L is full; nothing else changes. M
 Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass_matrix.py): only where mimic joints share
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries
+from freeflyer.kernels.backend import (
+    kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
 from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
@@ -180,10 +182,8 @@ def add_row(A, to, s, B, row, n):
 def shared_minv(topology, parameters, q, Minv):
     """Minv (nv, nv) = W^T D^-1 W, symmetric, with W^T L^T = 1: row j of W is filled from j to last(j)."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    L, W = factor_at(topology, parameters, q), workspace(q, nv * nv)
-    for k in range(nv * nv):
-        store(W, k, 0.0)
-        store(Minv, k, 0.0)
+    L, W = factor_at(topology, parameters, q), zero_workspace(q, nv * nv)
+    zero_entries(Minv, nv * nv)
     for j in range(nv - 1, -1, -1):
         store(W, nv * j + j, 1.0)
         for k in range(j + 1, last_of(topology, j) + 1):
@@ -202,22 +202,18 @@ def shared_minv(topology, parameters, q, Minv):
 @kernel
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
-    L, bias, zero = factor_at(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
+    bias, zero = workspace(q, nv), zero_workspace(q, nv)
     rnea(topology, parameters, q, v, zero, bias)
     solve_difference(topology, L, tau, bias, a)
 
 
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    L, bias, zero = factor_at(topology, parameters, q), zeros_workspace(topology, q), zeros_workspace(topology, q)
+    L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
+    bias, zero = workspace(q, nv), zero_workspace(q, nv)
     loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
     solve_difference(topology, L, tau, bias, a)
-
-
-def zeros_workspace(topology, q):
-    made = workspace(q, load_int(topology, N_V))
-    zero_entries(made, load_int(topology, N_V))
-    return made
 
 
 def solve_difference(topology, L, tau, bias, a):

@@ -11,9 +11,9 @@ from freeflyer.kernels.backend import (
     LANES, block, kernel, like, load, load_int, load_row, put_block, row_step, store_row, transposed, workspace,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, accumulate, add, add_entries, load3, load6, point_inertia, rotate, scale, store_strided, sym_rotate, transpose,
+    ZERO, add, add_entries, load3, load6, point_inertia, rotate, scale, store_strided, sym_rotate, transpose,
 )
-from freeflyer.kernels.math.spatial import load_spatial, shift_motion, spatial_add_scaled, store_spatial
+from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
 from freeflyer.kernels.model.joints.columns import joint_columns
 from freeflyer.kernels.model.joints.placement import joint_angles, relative_pose, relative_rows, row_pose_holds
@@ -22,12 +22,11 @@ from freeflyer.kernels.model.layout import (
     IS_REFERENCE, MASS, N_BODIES, ORDER_AT, PARENT,
 )
 from freeflyer.kernels.model.poses import (
-    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, offset, plus, pose_at, pose_vectors_at,
+    FROM_PARENT, FROM_REFERENCE, POSITION, X_AXIS, Y_AXIS, Z_AXIS, along, load_vector, plus, pose_at, pose_vectors_at,
     put_spaced_rows, spaced3, store_vector, times, transpose_poses, vector, vector_step,
 )
 
 COMPOSITE, SECOND_MOMENT = 9, 3  # first moment (3), then inertia (6) of a subtree at its root body's origin
-MOTION = 6  # velocity of a body: a motion at its origin
 
 
 def inertia_about(m, c, I):
@@ -77,23 +76,6 @@ def add_joint_motion(topology, work, i, rates, V):
 def zeros(example):
     """Three zeros of the kind of a scalar."""
     return like(example, 0.0), like(example, 0.0), like(example, 0.0)
-
-
-def gather_records(topology, work, to, size):
-    """Records of bodies (`size` numbers, a multiple of three, body 0 first) become those of subtrees."""
-    for i in range(load_int(topology, N_BODIES), 0, -1):
-        here, there = to + size * i, to + size * parent_of(topology, i)
-        for k in range(0, size, 3):
-            accumulate(work, there + k, load3(work, here + k))
-
-
-@kernel
-def velocities(topology, work, v, to):
-    """Writes every body's origin velocity and angular velocity, in world axes, from `to` on."""
-    store_spatial(work, to, (ZERO, ZERO))
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        V = shift_motion(load_spatial(work, to + MOTION * parent_of(topology, i)), offset(topology, work, i))
-        store_spatial(work, to + MOTION * i, add_joint_motion(topology, work, i, v, V))
 
 
 OF_NUMBER, OF_BODY, OF_PARENT = 0, 1, 2  # whose record: number i's; of column i's body; of that body's parent

@@ -17,6 +17,7 @@ link."""
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -42,7 +43,7 @@ def read_loops(path: str | os.PathLike[str], description: Description) -> Descri
     """The description with the loops, motors and joint kinds of a YAML file added; loops already there are kept."""
     data = read_bytes(path, "loop file", MAX_BYTES)
     where = f"loop file {Path(path).name!r}"
-    content = _mapping(parse_yaml(data, where), where, (*OURS, *THEIRS))
+    content = yaml_mapping(parse_yaml(data, where), where, (*OURS, *THEIRS))
     if any(k in content for k in OURS) and any(k in content for k in THEIRS):
         raise FileError(f"{where} mixes two formats: use either {', '.join(OURS)} or {', '.join(THEIRS)}")
     if "loops" in content or "actuated" in content:
@@ -116,16 +117,17 @@ def _unique_keys(loader: type) -> type:
     return Loader
 
 
-def _mapping(value: Any, where: str, known: tuple[str, ...]) -> dict[str, Any]:
+def yaml_mapping(value: Any, where: str, known: Collection[str], what: str = "key") -> dict[str, Any]:
+    """The value, a mapping with known keys alone; FileError otherwise."""
     if not isinstance(value, dict):
         raise FileError(f"{where} holds {format_value(value)}; expected a mapping with keys of {', '.join(known)}")
     for key in value:
         if key not in known:
-            raise FileError(f"{where} has the key {format_value(key)}; known keys: {', '.join(known)}")
+            raise FileError(f"{where}: {unknown_name(what, key, known)}")
     return value
 
 
-def _list(value: Any, where: str) -> list[Any]:
+def yaml_list(value: Any, where: str) -> list[Any]:
     if not isinstance(value, list):
         raise FileError(f"{where}: expected a list, got {format_value(value)}")
     return value
@@ -139,7 +141,7 @@ def _text(value: Any, where: str) -> str:
 
 def _joint_names(value: Any, description: Description, where: str) -> tuple[str, ...]:
     known = dict.fromkeys(j.name for j in description.joints)
-    names = [_text(x, where) for x in _list(value, where)]
+    names = [_text(x, where) for x in yaml_list(value, where)]
     for name in names:
         if name not in known:
             raise FileError(f"{where}: {unknown_name('joint', name, known)}")
@@ -148,9 +150,9 @@ def _joint_names(value: Any, description: Description, where: str) -> tuple[str,
 
 def _our_loops(content: dict[str, Any], where: str) -> list[Loop]:
     loops = []
-    for k, entry in enumerate(_list(content.get("loops", []), f"{where}, loops")):
+    for k, entry in enumerate(yaml_list(content.get("loops", []), f"{where}, loops")):
         at = f"{where}, loop {k + 1}"
-        entry = _mapping(entry, at, ("name", "frame_a", "frame_b", "type", "mask"))
+        entry = yaml_mapping(entry, at, ("name", "frame_a", "frame_b", "type", "mask"))
         for needed in ("frame_a", "frame_b"):
             if needed not in entry:
                 raise FileError(f"{at} has no {needed}: name the two frames that it ties")
@@ -163,7 +165,7 @@ def _our_loops(content: dict[str, Any], where: str) -> list[Loop]:
 
 
 def _mask(value: Any, where: str) -> tuple[int, ...]:
-    items = _list(value, f"{where}, mask")
+    items = yaml_list(value, f"{where}, mask")
     if len(items) != 6 or any(x not in ("0", "1") for x in items) or "1" not in items:
         raise FileError(f"{where}, mask: expected six of 0 and 1 for x y z rx ry rz, not all 0; got {format_value(value)}")
     return tuple(int(x) for x in items)
@@ -177,14 +179,14 @@ def _type(value: Any, where: str) -> tuple[int, ...]:
 
 
 def _their_loops(content: dict[str, Any], where: str) -> list[Loop]:
-    pairs = _list(content.get("closed_loop", []), f"{where}, closed_loop")
-    types = _list(content.get("type", ["6d"] * len(pairs)), f"{where}, type")
+    pairs = yaml_list(content.get("closed_loop", []), f"{where}, closed_loop")
+    types = yaml_list(content.get("type", ["6d"] * len(pairs)), f"{where}, type")
     if len(types) != len(pairs):
         raise FileError(f"{where}: closed_loop has {len(pairs)} entries, type has {len(types)}; expected as many")
     loops = []
     for k, (pair, kind) in enumerate(zip(pairs, types)):
         at = f"{where}, closed_loop {k + 1}"
-        frames = [_text(x, at) for x in _list(pair, at)]
+        frames = [_text(x, at) for x in yaml_list(pair, at)]
         if len(frames) != 2:
             raise FileError(f"{at}: expected two frames, got {format_value(pair)}")
         a, b = frames
@@ -194,7 +196,7 @@ def _their_loops(content: dict[str, Any], where: str) -> list[Loop]:
 
 def _with_joint_types(description: Description, content: dict[str, Any], where: str) -> Description:
     names = _joint_names(content.get("joint_name", []), description, f"{where}, joint_name")
-    types = _list(content.get("joint_type", []), f"{where}, joint_type")
+    types = yaml_list(content.get("joint_type", []), f"{where}, joint_type")
     if len(names) != len(types):
         raise FileError(f"{where}: joint_name has {len(names)} entries, joint_type has {len(types)}; expected as many")
     changed = dict(zip(names, types))

@@ -98,4 +98,5 @@ def copy(e, numbers, rows, n):
 
 @compiled_only
 def grouped(e, buffers, count):
-    return tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)
+    """Buffers of so many Packs of states; of one that is known, as they are."""
+    return buffers if count == 1 else tuple(Groups(b.lanes, b.data, b.record, count) for b in buffers)

@@ -7,7 +7,7 @@ from closed_robots import robot
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import BASES, moving_robot, random_set
 from freeflyer import contacts
-from freeflyer.formulations import constrained
+from freeflyer_papers import constrained
 
 WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
 

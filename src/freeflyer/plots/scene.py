@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
@@ -11,6 +10,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.dynamics.centroidal import center_of_mass
 from freeflyer.dynamics.frames import frame_pose
+from freeflyer.estimation.contact import pressure_center
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
 from freeflyer.model.model import Model, remembered
@@ -18,9 +18,10 @@ from freeflyer.model.placements import pose_at
 from freeflyer.model.visuals.mesh_files import Colour
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh, along, arrow, ellipsoid, joined, rod
-from freeflyer.plots.film_scene import FORCE_SHARE, contact_force
-from freeflyer.viewer.raster import Piece
+from freeflyer.plots.raster import Piece
 
+LEAST_FORCE = 0.01  # of the weight: smaller contact forces are not drawn
+FORCE_SHARE = 0.5  # of the robot: length of the arrow of its weight
 OPEN = 1e-5  # m or rad: loops that are open by more are red
 ORANGE, INK, RED, LOOP = (0.87, 0.48, 0.20, 1.0), (0.15, 0.18, 0.22, 1.0), (0.85, 0.15, 0.12, 1.0), (0.23, 0.62, 0.42, 1.0)
 INERTIA = (0.95, 0.75, 0.3, 0.45)
@@ -47,19 +48,23 @@ def all_corners(pieces: Sequence[Piece]) -> np.ndarray:
     return np.vstack([p.mesh.vertices for p in pieces]) if pieces else np.array([[-0.5] * 3, [0.5] * 3])
 
 
+def floor_under(model: Model, pieces: Sequence[Piece]) -> float | None:
+    """Height of the floor, m: below the lowest point of a robot that floats or reaches below 0, else 0; None without a robot."""
+    if not pieces:
+        return None
+    lowest = float(all_corners(pieces)[:, 2].min())
+    return lowest if lowest < 0.0 or any(joint.kind in ("free", "planar") for joint in model.tree.joints) else 0.0
+
+
 @remembered
 def robot_size(model: Model) -> float:
     """Largest extent of the robot at its neutral posture, m: by which everything beside it is scaled."""
     return max(float(np.ptp(all_corners(robot_pieces(model, model.neutral)), axis=0).max()), 1e-3)
 
 
-class Loops(namedtuple("Loops", "lines gap")):
-    """Lines (k, 2, 3) from the links to the ends of the loops and between these, m; gap (k,) of the loop of each, m or rad."""
-
-
-def loop_lines(model: Model, q: np.ndarray) -> Loops:
-    """Three lines for each loop at q (nq,): link to end, end to end, end to link. Gaps are of the independent rows: a file's
-    rounded digits leave the others open."""
+def loop_lines(model: Model, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+    """Three lines for each loop at q (nq,), (k, 2, 3), m: link to end, end to end, end to link; gap (k,) of the loop of each, m or
+    rad. Gaps are of the independent rows: a file's rounded digits leave the others open."""
     residual, names = np.abs(constraint_residual(model.tree, q)), constraint_loops(model.tree)
     links, gaps, rows = {s.name: s.link for s in model.description.sites}, dict[str, float](), independent_or_all(model.tree)
     for k in range(len(names)) if rows is None else rows:
@@ -70,7 +75,22 @@ def loop_lines(model: Model, q: np.ndarray) -> Loops:
         at, bt = (frame_pose(model, q, links.get(frame, frame))[:3, 3] for frame in (loop.frame_a, loop.frame_b))
         lines += [(at, a), (a, b), (b, bt)]
     gap = np.array([gaps.get(loop.name, 0.0) for loop in model.loops])
-    return Loops(np.array(lines).reshape(-1, 2, 3), np.repeat(gap, 3))
+    return np.array(lines).reshape(-1, 2, 3), np.repeat(gap, 3)
+
+
+def contact_force(model: Model, q: np.ndarray, foot: Contact, wrench: np.ndarray) -> tuple[np.ndarray, np.ndarray] | None:
+    """(where it acts, force) (3,) each, in the world, m and N, of a wrench (6,) on a foot in its frame's axes.
+
+    It acts at the centre of pressure of a surface that presses, else at the middle of the points. None for a force below 1 % of
+    the weight, and for NaN."""
+    size = float(np.linalg.norm(wrench[:3]))
+    if not size > LEAST_FORCE * model.mass * float(np.linalg.norm(model.gravity)) or not np.isfinite(wrench).all():
+        return None
+    X = frame_pose(model, q, foot.frame)
+    center = np.asarray(foot.points).mean(axis=0)
+    if foot.kind == "surface" and wrench[2] > 0.0:  # it presses
+        center = pressure_center(wrench, float(center[2]))
+    return X[:3, :3] @ center + X[:3, 3], X[:3, :3] @ wrench[:3]
 
 
 def force_arrows(model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], feet: Sequence[Contact],

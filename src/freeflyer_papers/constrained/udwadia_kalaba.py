@@ -20,7 +20,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.sets.systems import inertia_size
 from freeflyer.dynamics import Expressed, Wrenches, bias_forces, leading_axes, singular
 from freeflyer.errors import InputError, format_value
-from freeflyer.formulations.constrained.rows import Constraints, DriftControl, rows_of
+from freeflyer_papers.constrained.rows import Constraints, DriftControl, rows_of
 from freeflyer.model import Model, finite_row, public
 from freeflyer.tolerances import CONSTRAINT_RANK_RATIO, CONTRADICTION_RATIO, ZERO_ROW_RATIO
 

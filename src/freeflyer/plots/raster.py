@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer.model.visuals.mesh_files import Colour
 from freeflyer.model.visuals.triangles import Mesh
-from freeflyer.viewer.camera import Camera
+from freeflyer.plots.camera import Camera
 
 FINENESS = 2  # samples of a pixel in each direction
 LIGHT = np.array([0.35, -0.5, 0.8]) / np.linalg.norm([0.35, -0.5, 0.8])  # towards it
@@ -18,6 +18,7 @@ AMBIENT, SKY, DIFFUSE = 0.42, 0.18, 0.52
 BACKGROUND, FLOOR, FLOOR_LINE, SHADE = (
     np.array(x, np.float32) for x in ((1, 1, 1), (0.955,) * 3, (0.87,) * 3, (0.80, 0.81, 0.83)))
 BEHIND = 0.5  # share of the colour of arrows that other things hide
+PALER = 0.78  # share of the colour of what was there one posture earlier
 TILE, LINE = 0.25, 0.006  # m: of the floor; width of its lines
 CHUNK = 1_000_000  # samples at once
 
@@ -34,33 +35,51 @@ class Triangles(namedtuple("Triangles", "x y w")):
     """Triangles on the page: x, y (m, 3), samples; inverse distance (m, 3), 1/m."""
 
 
-def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, floor: float | None = 0.0) -> np.ndarray:
-    """Picture (height, width, 3) of bytes. floor: its height, m; None: white ground.
+def render(pieces: Sequence[Piece], camera: Camera, width: int, height: int, floor: float | None = 0.0,
+           before: Sequence[Sequence[Piece]] = ()) -> np.ndarray:  # fmt: skip
+    """Picture (height, width, 3) of bytes. floor: its height, m; None: white ground. before: the same robot earlier, paler, each
+    covered by the next one whatever the distances.
 
     Transparent pieces are drawn after the others, all at once."""
     w, h = FINENESS * width, FINENESS * height
     picture, near = (x.repeat(FINENESS, axis=0).repeat(FINENESS, axis=1).reshape(-1, *x.shape[2:])
         for x in _background(camera, width, height, floor))  # fmt: skip
-    solid, clear = [p for p in pieces if p.colour[3] > 0.99], [p for p in pieces if p.colour[3] <= 0.99]
     if floor is not None and camera.position[2] > floor:
         shaded = np.zeros(h * w, bool)
+        solid = [p for own in (*before, pieces) for p in own if not _is_clear(p)]
         corners = np.vstack([np.zeros((0, 3, 3)), *(p.mesh.vertices[p.mesh.faces] for p in solid)])
         fallen = corners - (corners[..., 2:] - floor) / LIGHT[2] * LIGHT
         for at, _, _ in fragments(_project(fallen[(corners[..., 2] > floor - 1e-9).all(axis=1)], camera, w, h), w, h):
             shaded[at] = True
         picture[shaded & (near > 0.0)] = SHADE
     near[:] *= 0.999  # what lies on the floor is seen
-    _draw(picture, near, solid, camera, (w, h))
+    drawn = np.zeros(h * w, bool)
+    for own in before:
+        nearer = near.copy()
+        _draw_group(picture, nearer, own, camera, (w, h))
+        drawn |= nearer > near
+        picture[drawn] = 1.0 - np.float32(PALER) * (1.0 - picture[drawn])
+    _draw_group(picture, near, pieces, camera, (w, h))
+    samples = picture.reshape(height, FINENESS, width, FINENESS, 3)
+    small = sum(samples[:, i, :, j] for i in range(FINENESS) for j in range(FINENESS)) / FINENESS**2
+    return np.asarray((255.0 * np.clip(small, 0.0, 1.0) + 0.5).astype(np.uint8))
+
+
+def _is_clear(piece: Piece) -> bool:
+    return piece.colour[3] <= 0.99
+
+
+def _draw_group(picture: np.ndarray, near: np.ndarray, pieces: Sequence[Piece], camera: Camera, size: tuple[int, int]) -> None:
+    """Solid pieces, then those that are seen through others, then transparent ones."""
+    solid, clear = [p for p in pieces if not _is_clear(p)], [p for p in pieces if _is_clear(p)]
+    _draw(picture, near, solid, camera, size)
     behind = [p for p in solid if p.through]
     for some, alpha in ((behind, BEHIND), (clear, np.mean([p.colour[3] for p in clear] or [1.0]))):
         if some:
             over, before = picture.copy(), near.copy() if some is clear else np.zeros_like(near)
-            _draw(over, before, some, camera, (w, h))
+            _draw(over, before, some, camera, size)
             changed = before > near if some is clear else (before > 0.0) & (before < near)
             picture[changed] = np.float32(alpha) * over[changed] + np.float32(1 - alpha) * picture[changed]
-    samples = picture.reshape(height, FINENESS, width, FINENESS, 3)
-    small = sum(samples[:, i, :, j] for i in range(FINENESS) for j in range(FINENESS)) / FINENESS**2
-    return np.asarray((255.0 * np.clip(small, 0.0, 1.0) + 0.5).astype(np.uint8))
 
 
 def _draw(picture: np.ndarray, near: np.ndarray, pieces: Sequence[Piece], camera: Camera, size: tuple[int, int]) -> None:

@@ -15,8 +15,8 @@ from freeflyer.dynamics import (
     Expressed, Wrenches, frame_bias_acceleration, frame_jacobian, frame_pose, frame_velocity, velocity_map, velocity_map_bias,
 )
 from freeflyer.errors import InputError, format_value
-from freeflyer.formulations.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
-from freeflyer.formulations.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
+from freeflyer_papers.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
+from freeflyer_papers.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
 from freeflyer.model import Model, finite_array, finite_row, one_row, public
 from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE

@@ -5,15 +5,16 @@ matrix becomes block-diagonal, the Coriolis matrix that of (A.5). With M_bb = L 
 is symmetric to the last bit. Blocks are rows of columns q, eight at a time; what lies in their padding is never read back."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace,
+    zero_entries,
 )
+from freeflyer.kernels.derivatives.coriolis import coriolis, hamel_terms, root_floating
 from freeflyer.kernels.math.algebra import rows6, strided6
-from freeflyer.kernels.math.dense import factor_symmetric
+from freeflyer.kernels.math.dense import copy_rows, factor_symmetric
 from freeflyer.kernels.math.spatial import force_cross, load_spatial, spatial_subtract, strided_spatial
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.layout import LAST_BODY, N_BODIES, N_V
 from freeflyer.kernels.tree.columns import put_column
-from freeflyer.kernels.tree.coriolis import coriolis, hamel_terms, root_floating
 from freeflyer.kernels.tree.mass_matrix import crba
 
 BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a row may read or write
@@ -22,8 +23,7 @@ BASE, SPARE = 6, 16  # velocities of the base; entries behind a matrix that a ro
 def spare_rows(like, rows, nv):
     """A workspace of rows of nv entries, with zeros behind the last, which the last row scalar reads too."""
     A = workspace(like, rows * nv + SPARE)
-    for k in range(rows * nv, rows * nv + SPARE):
-        store(A, k, 0.0)
+    zero_entries(from_entry(A, rows * nv), SPARE)
     return A
 
 
@@ -67,9 +67,7 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
     nv, width = n + BASE, row_width(M, n)
     B, my, cy = workspace(M, BASE * BASE), workspace(M, n * width), workspace(M, n * width)
     Z, N, W, R, X, rate = tuple(workspace(M, BASE * width) for _ in range(6))
-    for k in range(BASE):
-        for i in range(BASE):
-            store(B, BASE * k + i, load(M, nv * k + i))
+    copy_rows(M, 0, BASE, nv, BASE, B, 0, BASE)
     factor_symmetric(B, BASE)
     solve_rows(B, M, BASE, nv, n, width, Z, N)
     for k in range(BASE):  # Z becomes D^-1/2 Z
