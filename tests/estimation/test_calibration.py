@@ -112,23 +112,3 @@ def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
     selection = select_encoders(sensed("cassie", models_folder))
     assert "left-hip-roll" in selection.unobservable
     assert "left-knee" in selection.motors
-
-
-def test_joints_are_chosen_by_sensitivity():
-    """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
-    from freeflyer.estimation.stance import reach, strokes
-    from freeflyer.linkages.sweeping import motion_map
-
-    s = sensed("kangaroo_like")
-    lower, upper = strokes(s)
-    q = reach(s, 0.5 * (lower + upper))
-    G = motion_map(s.model, s.partition, (s.partition.q if q is None else q)[None])[0]
-    columns = [int(np.flatnonzero(s.partition.independent == j)[0]) for j in s.coordinates]
-
-    def smallest_sensitivity(names):
-        return np.linalg.svd(G[[s.model.joint(n).iv for n in names]][:, columns] * (upper - lower), compute_uv=False)[-1]
-
-    passive = [j.name for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
-    rng = fresh(1)
-    best = max(smallest_sensitivity(rng.choice(passive, 12, replace=False)) for _ in range(300))
-    assert smallest_sensitivity(select_encoders(s).joints) > 0.5 * best
