@@ -1,4 +1,4 @@
-"""Derivatives and linearisation of constrained dynamics, against differences; regulators on what contacts leave free."""
+"""Derivatives and linearisation of constrained dynamics, against differences."""
 
 import freeflyer as ff
 import numpy as np

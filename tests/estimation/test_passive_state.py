@@ -1,4 +1,4 @@
-"""The passive-state estimator against dense algebra, differences and true motions."""
+"""The passive-state estimator against dense algebra and true motions."""
 
 import freeflyer as ff
 import numpy as np

@@ -1,4 +1,4 @@
-"""What `export` writes; exported functions touch nothing beyond their arguments, on AArch64, too."""
+"""What `export` writes; exported functions give the same numbers on AArch64."""
 
 import ctypes
 import freeflyer as ff

@@ -1,4 +1,4 @@
-"""The Kangaroo-like lower body: counts of the Kangaroo paper, exact closure, mirror symmetry, mobility, geometry."""
+"""The Kangaroo-like lower body: exact closure, mirror symmetry, mobility, geometry."""
 
 import freeflyer as ff
 import math

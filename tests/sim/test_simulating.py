@@ -1,4 +1,4 @@
-"""The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
+"""The loop in time: orders, inputs, sensing, saved runs and replays, forces of a stance."""
 
 import freeflyer as ff
 import numpy as np
