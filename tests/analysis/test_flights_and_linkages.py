@@ -114,29 +114,6 @@ def test_waveforms():
     close(cmc(7.0 * a + 3.0, 7.0 * b + 3.0, 7.0 * c + 3.0), cmc(a, b, c), rounding(45000))
 
 
-@pytest.mark.parametrize("offset", [0.01, 0.3, 1.0])
-def test_offsets(offset):
-    """Apart by c: 2 F c^2 / 4 between, and that with F in all."""
-    ratio = (offset**2 / 2.0) / ((F + F * offset**2 / 2.0) / (2 * F - 1))
-    close(cmc(SINE, SINE + offset), np.sqrt(1.0 - ratio), rounding(45 * F))
-
-
-@pytest.mark.parametrize("gain", [0.5, 0.9, 1.3])
-def test_gains(gain):
-    """(1 - g)^2 F / 4 between, (1 + g^2) F / 2 in all."""
-    ratio = ((1.0 - gain) ** 2 / 4.0) / ((1.0 + gain**2) * F / 2.0 / (2 * F - 1))
-    close(cmc(SINE, gain * SINE), np.sqrt(1.0 - ratio), rounding(45 * F))
-
-
-@pytest.mark.parametrize("phase", [0.05, 0.7, 1.5])
-def test_phases(phase):
-    """|1 - e^ip|^2 / 4 between; cos(p) but for the number of samples."""
-    ratio = (1.0 - np.cos(phase)) / 2.0 * (2 * F - 1) / F
-    shifted = np.cos(phase) * SINE + np.sin(phase) * COSINE
-    close(cmc(SINE, shifted), np.sqrt(1.0 - ratio), rounding(45 * F))
-    assert cmc(SINE, shifted) ** 2 == pytest.approx(np.cos(phase), abs=1.0 / F)
-
-
 MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)
 

@@ -209,15 +209,6 @@ def test_an_example_runs(script: Path, tmp_path: Path) -> None:
     assert f"python examples/{script.name}" in script.read_text()
 
 
-@pytest.mark.slow
-def test_errors_of_the_peer_example_are_those_of_rounding(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "examples" / "beside_pinocchio.py")], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=300, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
-    errors = [float(x) for x in re.findall(r"\d\.\de[-+]\d+", done.stdout)]
-    assert len(errors) == 5
-    assert max(errors) < 1e-11, done.stdout
-
-
 NEEDED = ("mkdocs", "material", "mkdocstrings", "latex2mathml")
 LOADED = {"link": "href", "script": "src", "img": "src", "iframe": "src", "source": "src", "object": "data"}  # unasked
 NO_NETWORK = """

@@ -101,13 +101,6 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 
 
 @pytest.mark.slow
-@pytest.mark.parametrize("place", ["folder", "missing/report.html"])
-def test_the_error_names_the_path(quadruped, tmp_path, place):
-    (tmp_path / "folder").mkdir()
-    refused(ff.FileError, re.escape(place.split("/")[0]), ff.report.write_report, quadruped, tmp_path / place)
-
-
-@pytest.mark.slow
 def test_robots_with_loops():
     r = ff.report.report(robots.kangaroo_like(), effort=QUICK)
     text = page(r)
