@@ -18,7 +18,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer_papers.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
 from freeflyer_papers.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
 from freeflyer.model import Model, finite_array, finite_row, one_row, public
-from freeflyer.optimization import InfeasibleError, solve_qp
+from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE
 
 
@@ -80,7 +80,7 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
     D, w = np.vstack([x.weighted.D[keep], C.D]), np.concatenate([x.weighted.w[keep], C.w])
     ends = np.concatenate([x.weighted.w[keep], np.full(len(C.w), np.inf)])
     try:
-        found = solve_qp(np.eye(model.nv), np.zeros(model.nv), D, w, ends, solver=solver)
+        found = nearest(np.zeros(model.nv), D, w, ends, solver=solver)
     except InfeasibleError as error:
         names = [*np.array(x.rows.names, dtype=object)[keep], *np.array(rows.names, dtype=object)[closed]]
         at: tuple[int, ...] = error.data["rows"]  # type: ignore[assignment]
