@@ -93,6 +93,7 @@ def test_runs_of_loaded_files_ask_for_their_model(tmp_path):
     assert loaded.film(model=model, count=2).axes
     for wrong in (ff.robots.chain(3), ff.robots.make("humanoid")):
         refused(ff.InputError, "another robot", motion, loaded, wrong)
+    refused(ff.InputError, "model must be a freeflyer Model", lambda: loaded.film(model="chain"))
     for nothing in (3, "run", np.zeros(3), model):
         refused(ff.InputError, "a run of the library", motion, nothing)
 

@@ -238,4 +238,4 @@ def _word(kind: Any) -> str:
         return f"a list, each entry {_words(inner[0])}"
     if (origin or kind) in plain:
         return plain[origin or kind]
-    return f"a {kind.__name__}" if isinstance(kind, type) else str(kind)
+    return f"a{'n' * (kind.__name__[0] in 'AEIO')} {kind.__name__}" if isinstance(kind, type) else str(kind)

@@ -12,6 +12,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.control.running import ControlRun
 from freeflyer.errors import InputError
+from freeflyer.model.inputs import instance
 from freeflyer.model.model import Model
 from freeflyer.plots.film_scene import feet_of_run
 from freeflyer.plots.runs import signal_groups
@@ -91,7 +92,6 @@ def model_of_run(run: Run, model: Model | None) -> Model:
     """The model given or kept. Errors: InputError for neither, and for that of another run."""
     if model is None and run.model is None:
         raise InputError("the run was loaded, and does not know its robot's shapes: give its model, model=...")
-    chosen = model or run.model
-    assert chosen is not None
+    chosen = instance("model", model or run.model, Model)
     check_run(chosen, run)
     return chosen
