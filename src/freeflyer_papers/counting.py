@@ -3,8 +3,7 @@
     counts = count("rnea", model)    # Operations(multiplications=..., additions=..., functions=...)
 
 Every operation with a number of the state or of the model counts, also with a zero or one, as compiled code does it; sign changes
-and copies are free. So counts are upper bounds: a compiler fuses and drops some. `count_known` gives what is left where some of the
-model's numbers are known."""
+and copies are free. So counts are upper bounds: a compiler fuses and drops some. With `known` numbers of the model less is left."""
 
 from __future__ import annotations
 
@@ -84,22 +83,11 @@ class FoldingScalar(CountingScalar):
     __add__ = __radd__ = __sub__ = __rsub__ = _added
 
 
-def count(name: str, model: Any, *options: int) -> Operations:
-    """The operations of the entry `name` of kernels/entries.py for one state of a model."""
-    x = CountingScalar(Operations())
-    return _count(name, model, options, x, [x] * len(model.parameters))
-
-
-def count_known(name: str, model: Any, known: Collection[int], *options: int) -> Operations:
-    """The same of code made for a robot whose parameters at the entries `known` are numbers: what they make zero or leave as it is,
-    is not computed."""
-    x = FoldingScalar(Operations())
-    parameters = [float(p) if k in known else x for k, p in enumerate(model.parameters)]
-    return _count(name, model, options, x, parameters)
-
-
-def _count(name: str, model: Any, options: tuple[int, ...], x: CountingScalar, parameters: list[Any]) -> Operations:
-    of = plain.entry(name)
+def count(name: str, model: Any, *options: int, known: Collection[int] | None = None) -> Operations:
+    """The operations of the entry `name` of kernels/entries.py for one state of a model; if given, of code made for a robot whose
+    parameters at the entries `known` are numbers: what they make zero or leave as it is, is not computed."""
+    x, of = CountingScalar(Operations()) if known is None else FoldingScalar(Operations()), plain.entry(name)
+    parameters = [float(p) if k in (known or ()) else x for k, p in enumerate(model.parameters)]
     inputs = [[x] * n for n in of.sizes(model.topology)[: of.input_count]]
     plain.run(name, model, *inputs, *options, parameters=parameters, row_step=1)
     return x.operations

@@ -10,7 +10,6 @@ from freeflyer.analysis import conditioning, free_fall, free_flight, middle_post
 from freeflyer.analysis.checks.findings import loop_gaps
 from freeflyer.plots import linkage
 from freeflyer.plots.linkage import VIEWS, robot
-from freeflyer.plots.view import bodies
 from freeflyer_papers.dual_quaternion.validation import multiple_correlation
 from scipy.spatial.transform import Rotation
 
@@ -115,29 +114,6 @@ def test_waveforms():
     close(cmc(7.0 * a + 3.0, 7.0 * b + 3.0, 7.0 * c + 3.0), cmc(a, b, c), rounding(45000))
 
 
-@pytest.mark.parametrize("offset", [0.01, 0.3, 1.0])
-def test_offsets(offset):
-    """Apart by c: 2 F c^2 / 4 between, and that with F in all."""
-    ratio = (offset**2 / 2.0) / ((F + F * offset**2 / 2.0) / (2 * F - 1))
-    close(cmc(SINE, SINE + offset), np.sqrt(1.0 - ratio), rounding(45 * F))
-
-
-@pytest.mark.parametrize("gain", [0.5, 0.9, 1.3])
-def test_gains(gain):
-    """(1 - g)^2 F / 4 between, (1 + g^2) F / 2 in all."""
-    ratio = ((1.0 - gain) ** 2 / 4.0) / ((1.0 + gain**2) * F / 2.0 / (2 * F - 1))
-    close(cmc(SINE, gain * SINE), np.sqrt(1.0 - ratio), rounding(45 * F))
-
-
-@pytest.mark.parametrize("phase", [0.05, 0.7, 1.5])
-def test_phases(phase):
-    """|1 - e^ip|^2 / 4 between; cos(p) but for the number of samples."""
-    ratio = (1.0 - np.cos(phase)) / 2.0 * (2 * F - 1) / F
-    shifted = np.cos(phase) * SINE + np.sin(phase) * COSINE
-    close(cmc(SINE, shifted), np.sqrt(1.0 - ratio), rounding(45 * F))
-    assert cmc(SINE, shifted) ** 2 == pytest.approx(np.cos(phase), abs=1.0 / F)
-
-
 MODEL = ff.robots.kangaroo_like()
 FOUND = ff.analysis.linkages(MODEL, samples=9)
 
@@ -160,7 +136,7 @@ def test_sub_mechanisms_and_their_pictures():
     refused(ff.InputError, "no loops", lambda: ff.analysis.linkages(ff.robots.chain(2)))
     for samples in (1, 2.5, "many"):
         refused(ff.InputError, "samples", ff.analysis.linkages, MODEL, samples=samples)
-    figure = robot(bodies(MODEL, MODEL.neutral), FOUND.links)
+    figure = robot(MODEL, MODEL.neutral, FOUND.links)
     figure.draw_without_rendering()
     scales = [axes.transData.get_matrix()[0, 0] for axes in figure.axes]
     heights = [axes.transData.get_matrix()[1, 1] for axes in figure.axes]

@@ -1,22 +1,18 @@
 """`freeflyer reproduce`, `freeflyer hop` and `freeflyer estimate`."""
 
-import freeflyer as ff
 import freeflyer_papers as papers
 import json
 import numpy as np
 import pytest
 import re
-import sys
 from command import json_of, printed, refusal, run, run_json
 from freeflyer.cli import output
 from freeflyer.plots.style import new_figure
 from freeflyer.tables import Table
 from freeflyer_papers import page
-from freeflyer_papers.estimation import estimators, swing, tables
+from freeflyer_papers.estimation import estimators
 from freeflyer_papers.registry import Reproduction
-from freeflyer.sim.mujoco_spec import for_simulator
 from outline import Outline
-from types import SimpleNamespace
 
 
 @pytest.mark.papers
@@ -148,21 +144,3 @@ def test_slow_work_says_in_a_pipe_how_far_it_is(monkeypatch, capsys):
     with output.status() as progress:
         progress(np.float64(0.25), "hopping")
     assert "hopping: 25%" in capsys.readouterr().err
-
-
-def test_a_swing_takes_the_shapes_of_the_robots_own_mjcf_file(tmp_path, monkeypatch):
-    """MuJoCo reads an MJCF file itself, and what we write of other robots."""
-    file, given = tmp_path / "robot.xml", []
-    model = ff.robots.kangaroo_like()
-    file.write_text(ff.to_mjcf(for_simulator(model, ff.linkages.assemble(model).q[None]).model))
-    def seen(s, path, *a, **k):
-        given.append(path)
-        raise ff.InputError("seen")
-
-    monkeypatch.setattr(tables, "track_all", lambda *a: SimpleNamespace(runs=None))
-    monkeypatch.setattr(tables, "tracking", lambda *a: Table("none", (), ()))
-    monkeypatch.setattr(swing, "lateral_swing", seen)
-    monkeypatch.setattr(sys.modules["freeflyer_papers.commands.estimate"], "_feet", lambda s, path, needed: given.append(path))
-    for robot in (file, "kangaroo_like"):
-        assert "seen" in run("estimate", robot, "--swing", "--starts", 0).stderr
-    assert given == [file, file, None, None]

@@ -1,4 +1,4 @@
-"""Derivatives and linearisation of constrained dynamics, against differences; regulators on what contacts leave free."""
+"""Derivatives and linearisation of constrained dynamics, against differences."""
 
 import freeflyer as ff
 import numpy as np
@@ -268,27 +268,3 @@ def test_batches_and_loops_as_rows() -> None:
     assert control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles)).balanced
     with pytest.raises(ff.InputError, match="close_loops"):
         control.equilibrium(tree, q, constraints=ff.ConstraintSet(tree, contacts=soles, loops=False))
-
-
-@pytest.mark.parametrize("step", [None, 0.002])
-def test_a_regulator_on_four_feet(step: float | None) -> None:
-    """Twelve motors, twelve rows: on its feet the quadruped has six free velocities, and comes back to its posture."""
-    model = ff.robots.quadruped()
-    q = ff.neutral(model)
-    stance = ff.ConstraintSet(model, contacts=[ff.contacts.point(foot) for foot in FEET])
-    rest = control.equilibrium(model, q, constraints=stance)
-    assert rest.balanced
-    regulator = control.lqr(model, q, constraints=stance, dt=step, bandwidth=4.0)
-    assert regulator.basis is not None
-    assert (regulator.poles.shape, regulator.controllable.rank) == ((12,), 12)
-    decay = np.abs(regulator.poles) if step else np.exp(regulator.poles.real)
-    assert (decay < 1.0).all()
-    eta = 0.02 * regulator.basis[:18, :6] @ fresh().standard_normal(6)
-    x, v, h = ff.integrate(model, q, eta), np.zeros(18), 0.002
-    before = np.abs(regulator.error(x, v)).max()
-    for _ in range(1500):
-        tau = regulator.tau(x, v)
-        v = v + h * ff.constrained_dynamics(model, x, v, tau, constraints=stance).a
-        x = ff.integrate(model, x, h * v)
-    assert np.abs(regulator.basis.T @ regulator.error(x, v)).max() < 0.02 * before
-    refused(ff.InputError, "lack", control.lqr, model, q)

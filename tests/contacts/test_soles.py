@@ -112,15 +112,6 @@ def test_slight_corners_are_left_out(chamfer, corners):
     assert ConvexHull(found[:, :2]).volume >= 0.95 * ConvexHull(points[:, :2]).volume
 
 
-@pytest.mark.peers
-def test_a_ball_is_found_where_it_touches_in_a_posture(tmp_path):
-    model, path = scene(tmp_path, '<geom type="ellipsoid" size="0.1 0.07 0.03" pos="0.02 0.01 -0.05" mass="1"/>')
-    q = ff.random_configuration(model, fresh())
-    (foot,) = feet_from_file(model, path, q)
-    X = ff.frame_pose(model, q, "foot")
-    assert np.linalg.norm((X[:3, :3] @ foot.points[0] + X[:3, 3])[:2] - touched(path, q)[0]) < 3e-3
-
-
 def test_of_a_body_the_lowest_shapes_count_and_fixed_links_are_one_body(tmp_path):
     """Heel and toe on links of their own, an ankle above them, a shank that collides, too."""
     toe = '<body name="toe" pos="0.12 0 0"><geom type="box" size="0.04 0.04 0.01" pos="0 0 -0.05" mass="0.1"/></body>'

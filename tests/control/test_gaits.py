@@ -127,13 +127,6 @@ def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02
 
 
-def test_named_gaits_fit_the_robots_size() -> None:
-    small, large = (control.Gait.named("trot", height) for height in (0.25, 1.0))
-    close(large.period, 2.0 * small.period)
-    assert small.phases == large.phases
-    close(control.Gait.named("crawl", 0.5, gravity=4.0 * 9.81).period, 0.5 * control.Gait.named("crawl", 0.5).period)
-
-
 @pytest.mark.parametrize(("values", "words"), [
     ((1.0, 0.5, (0.0, 0.5)), "duty must be above 0.5"), ((1.0, 0.7, (0.25, 0.75, 0.0, 0.5)), "duty must be above 0.75"),
     ((1.0, 1.0, (0.0, 0.5)), "duty"), ((1.0, 0.6, (0.0, 0.0)), "duty"), ((1.0, 0.6, (0.0, 1.0)), "phases"),

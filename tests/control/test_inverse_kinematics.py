@@ -9,7 +9,6 @@ from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
 from freeflyer.control.limits import PositionBounds
 from freeflyer.optimization import Level, solve_hierarchy
-from itertools import pairwise
 from problems import humanoid, kangaroo
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import least_squares, lsq_linear, minimize
@@ -62,19 +61,6 @@ def test_closed_robots_end_at_the_border_of_their_workspace():
         found = control.inverse_kinematics(model, [stay, step], q, limits=False)
         assert found.levels[0].outcome == "met"
         assert np.abs(ff.linkages.constraint_residual(model.tree, found.q)).max() < 1e-6
-
-
-def test_repeated_tasks_change_nothing():
-    """Each foot held three times over: rows depend on each other, agree, and leave the levels below as they were."""
-    rng, (model, q) = fresh(), humanoid()
-    feet = [control.FramePoseTask(name, ff.frame_pose(model, q, name), level=0) for name in ("left_sole", "right_sole")]
-    squat = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.1] + rng.uniform(-0.02, 0.02, 3), level=1)
-    once = control.inverse_kinematics(model, [*feet, squat], q)
-    often = control.inverse_kinematics(model, [*feet, *feet, *feet, squat], q)
-    assert once.converged
-    assert often.converged
-    assert often.iterations == once.iterations
-    close(often.q, once.q, 1e-7)
 
 
 class Own(control.Task):
@@ -193,24 +179,6 @@ def test_a_step_is_that_of_the_rows_that_count(limits, count):
         close(new.q, there if kept[-1] else q, 1e-6)
     assert any(kept)
     assert apart or not limits  # weights decide
-
-
-def test_steps_go_on_as_long_as_squares_lessen_and_steps_are_left():
-    rng, longest = fresh(), 0
-    for k in range(200):
-        if k >= 20 and longest > 3:
-            break
-        _, q, tasks = problem(rng, limits=True)
-        upto = tasks.levels[0].stop
-        found = [tasks.walk(q, upto, 1e-6, most) for most in range(7)]
-        for most, ((at, tried), (new, more)) in enumerate(pairwise(found)):
-            assert more <= most + 1
-            assert more >= tried
-            less = tasks.square(new, slice(0, upto)) <= CONTRACTION * tasks.square(at, slice(0, upto))
-            assert less if not np.array_equal(new.q, at.q) else more == tried or more == most + 1
-            assert max(new.low.max(), -new.high.min()) <= 1e-9
-        longest = max(longest, found[-1][1])
-    assert longest > 3
 
 
 NEAR = 0.1  # rad or m

@@ -4,7 +4,6 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused, slopes
-from dataclasses import replace
 from freeflyer import control, robots
 from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
@@ -69,16 +68,6 @@ def test_a_motion_without_cost_that_does_not_decay_is_refused() -> None:
     refused(ff.InputError, "state_cost", control.lqr, model, q, inputs, state_cost=cost)
 
 
-def test_followers_have_no_motor() -> None:
-    description = robots.chain(3).description
-    *joints, leader, last = description.joints
-    last = replace(last, mimic=ff.Mimic(leader.name, 2.0, 0.0))
-    model = ff.build(replace(description, joints=(*joints, leader, last), actuated=()))
-    refused(ff.InputError, "follows", control.joint_inputs, model, [last.name])
-    found = control.lqr(model, ff.neutral(model))  # its leader's motor moves both
-    assert np.all(found.poles.real < 0.0)
-
-
 RODS = tuple(f"{side}-achilles-rod rotation about x" for side in ("left", "right"))
 
 
@@ -124,16 +113,6 @@ def test_spins_that_are_coupled_or_driven_are_not_left_out(models_folder) -> Non
             refused(ff.InputError, words, control.lqr, model, model.neutral)
     free = ff.with_gravity(cassie(models_folder).model, (0.0, 0.0, 0.0))
     refused(ff.InputError, r"cannot steady the robot.*base", control.lqr, free, free.neutral)
-
-
-def test_the_attitude_of_a_base_is_no_spin() -> None:
-    """A satellite pushed along three axes through its mass centre: its attitude is out of reach, and is asked for."""
-    ball = ff.Link("ball", ff.Inertia(1.0, np.zeros(3), 0.1 * np.eye(3)))
-    base = ff.Joint("root_joint", "free", "world", "ball", np.eye(4))
-    sites = tuple(ff.Site(f"push_{k}", "ball", np.eye(4)) for k in range(3))
-    model = ff.build(ff.Description("satellite", (ball,), (base,), sites=sites, gravity=(0.0, 0.0, 0.0)))
-    pushes = control.thruster_inputs(model, {f"push_{k}": np.eye(6)[k] for k in range(3)})
-    refused(ff.InputError, "base rotation about x", control.lqr, model, model.neutral, pushes)
 
 
 def test_drones_carry_their_weight_and_level_themselves() -> None:

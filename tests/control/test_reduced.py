@@ -6,8 +6,6 @@ import pytest
 from closeness import close, refused
 from dataclasses import replace
 from freeflyer import control, robots
-from freeflyer.kernels import plain
-from freeflyer.kernels.control.reduction import least_row
 from freeflyer_papers.printed.reduced_dynamics import centroidal_jacobians, reduced_dynamics
 from problems import Own, FEET, STANCES, check_physics, humanoid, kangaroo, standing_problem, standing_state
 from seeds import fresh
@@ -221,25 +219,6 @@ def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
     close(moved, np.zeros(len(moved)), 1e-8, least=np.abs(np.linalg.solve(M, inner)).max())
     wanted = rng.standard_normal(len(r.jacobian))
     close(r.inverse.T @ r.generalized_forces(wanted, inner), wanted, 1e-8, least=np.abs(wanted).max() + np.abs(inner).max())
-
-
-@pytest.mark.parametrize("count", [2, 3, 4])
-def test_rows_that_branches_move_clearly_without_their_momentum(count):
-    """The least pivot of left rows, where s is fixed: that of their gram matrix beside A; none if there are more rows than motions.
-    One branch of 9 coordinates is compressed, one of 2 is not; the branches' coordinates are those in which their mass is diagonal.
-    """
-    rng, t = fresh(count), 8
-    A, D, tasks, left = rng.standard_normal((6, 9)), rng.uniform(0.5, 2.0, 9), rng.standard_normal((t, 9)), np.zeros(t)
-    left[rng.choice(t, count, replace=False)] = 1.0
-    L = np.linalg.cholesky(A @ np.diag(1.0 / D) @ A.T)
-    s = np.linalg.solve(L, A / D @ tasks.T)
-    white, sizes = np.zeros((11 + 8, t)), np.zeros(11 + 8)
-    white[:9], sizes[:9], white[11:17], sizes[11:17] = tasks.T, 1.0 / D, s, -1.0
-    found = plain.function(least_row, row_step=8)(white.ravel(), sizes, left, t, 11, 8, t)
-    rows = tasks[left == 1.0]
-    alone = rows / D @ rows.T
-    pivots = np.diag(np.linalg.cholesky(alone - s[:, left == 1.0].T @ s[:, left == 1.0])) ** 2 if count < 4 else np.zeros(1)
-    close(found, (pivots / np.diag(alone)[: len(pivots)]).min(), 1e-9, least=1e-6)
 
 
 def test_straight_branches_are_refused():

@@ -165,15 +165,6 @@ def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     close(joint_losses(model, q, u), expected, least=1e-3)
 
 
-def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
-    """A posture of equal weights bent the waist to its stop instead of the knees, and the hand was lost by centimetres."""
-    run = control.run_scenario("reach", "humanoid", duration=3.0, **SLOW)
-    model = run.stance.model
-    waist = run.run.q[:, model.joint("waist_pitch").iq]
-    assert np.abs(waist).max() < 0.2
-    assert run.largest_errors()["FramePositionTask('left_palm')"].m < 1e-3
-
-
 def test_a_run_ends_with_the_fall():
     run = control.run_scenario("stand", "humanoid", impulses=[[200.0, 0.0]], first=0.1, dt=5e-3, duration=3.0)
     assert run.fell

@@ -114,7 +114,7 @@ SYMBOLIC = ("l**2*m_11*cos(q1) + l**2*(m_02 + 5*m_11)/4 g*l*m_11*cos(q1 + theta)
 
 def constrained_motion(names: dict[str, Any], shown: list[str]) -> bool:
     assert float(shown[0].split()[0]) == pytest.approx(0.4)
-    assert shown[1].startswith("3 (")
+    assert shown[1].startswith("3 [")
     assert "root_joint sideways" in shown[2]
     assert "'row 1' depends on rows before it and contradicts them by 0.5" in shown[3]
     assert "10 rows for 9 freedoms" in shown[3]
@@ -207,15 +207,6 @@ def test_an_example_runs(script: Path, tmp_path: Path) -> None:
     assert re.search(r"\d", done.stdout)
     assert not re.search(r"\b(?:nan|inf)\b", done.stdout)
     assert f"python examples/{script.name}" in script.read_text()
-
-
-@pytest.mark.slow
-def test_errors_of_the_peer_example_are_those_of_rounding(tmp_path: Path) -> None:
-    done = subprocess.run([sys.executable, str(ROOT / "examples" / "beside_pinocchio.py")], cwd=tmp_path, capture_output=True,
-                          text=True, timeout=300, env=os.environ | {"PYTHONPATH": os.pathsep.join(sys.path)})  # fmt: skip
-    errors = [float(x) for x in re.findall(r"\d\.\de[-+]\d+", done.stdout)]
-    assert len(errors) == 5
-    assert max(errors) < 1e-11, done.stdout
 
 
 NEEDED = ("mkdocs", "material", "mkdocstrings", "latex2mathml")

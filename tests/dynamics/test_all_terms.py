@@ -1,42 +1,11 @@
-"""`all_terms` against the functions for each quantity, on every joint kind; configurations by joint names."""
+"""`all_terms` into given memory and without frames; configurations by joint names."""
 
 import freeflyer as ff
 import numpy as np
-import pytest
 from closeness import close, fresh, refused
 from pathlib import Path
-from tangent import robots, state
-from test_loads import EXACT, EXPRESSIONS, some_frames
-
-NAMED = list(robots())
-TERMS = ("mass_matrix", "bias_forces", "gravity_forces", "center_of_mass", "center_of_mass_jacobian", "centroidal_momentum_matrix",
-         "centroidal_momentum", "centroidal_bias")  # fmt: skip
-OF_FRAMES = {"velocities": ff.frame_velocity, "bias_accelerations": ff.frame_bias_acceleration}
-
-
-def expected(model: ff.Model, q: np.ndarray, v: np.ndarray, names: tuple[str, ...], expressed: str, g: np.ndarray) -> dict:
-    """Every term by its own function."""
-    other, found = ff.with_gravity(model, g), {}
-    for name in TERMS:
-        arguments = (q, v) if name in ("bias_forces", "centroidal_momentum", "centroidal_bias") else (q,)
-        found[name] = getattr(ff, name)(other, *arguments)
-    found["poses"] = np.stack([ff.frame_pose(model, q, f) for f in names], axis=-3)
-    found["jacobians"] = np.stack([ff.frame_jacobian(model, q, f, expressed=expressed) for f in names], axis=-3)
-    for name, function in OF_FRAMES.items():
-        found[name] = np.stack([function(model, q, v, f, expressed=expressed) for f in names], axis=-2)
-    return found
-
-
-@pytest.mark.parametrize("expressed", EXPRESSIONS)
-@pytest.mark.parametrize("lead", [(), (19,), (2, 3)])
-@pytest.mark.parametrize(("name", "model"), NAMED, ids=[name for name, _ in NAMED])
-def test_terms_are_those_of_their_functions(name, model, lead, expressed):
-    rng = fresh(name, len(lead))
-    q, v, _ = state(model, rng, lead)
-    names, g = some_frames(model, rng), rng.standard_normal(3)
-    terms = ff.all_terms(model, q, v, frames=ff.frame_set(model, *names), expressed=expressed, gravity=g)
-    for term, wanted in expected(model, q, v, names, expressed, g).items():
-        close(getattr(terms, term), wanted, EXACT, what=term)
+from tangent import state
+from test_loads import EXACT
 
 
 def test_given_memory_and_no_frames():

@@ -1,4 +1,4 @@
-"""Every joint kind and mixed trees beside Pinocchio; mimic joints in closed form."""
+"""Every joint kind and mixed trees beside Pinocchio."""
 
 import freeflyer as ff
 import numpy as np
@@ -8,8 +8,8 @@ from answers import all_errors, stacked, too_large
 from closeness import fresh
 from dataclasses import replace
 from freeflyer.model import slides
-from freeflyer.model.description import Description, Inertia, Joint, Link, Mimic, joint_sizes
-from peers import following, reference
+from freeflyer.model.description import joint_sizes
+from peers import reference
 from random_robots import BASES, KINDS, random_description, random_robot
 
 MOVING = tuple(k for k in KINDS if k != "fixed")
@@ -70,24 +70,7 @@ def test_axes_near_the_poles(kind: str) -> None:
             assert found["pose"] < 1e-13
 
 
-def test_mimic_joints_are_where_ratio_and_offset_say() -> None:
-    """By a closed form: three parallel hinges at 1 m, the second turning back twice as far plus 0.3 rad, the third half of that."""
-    inertia = Inertia(1.0, np.zeros(3), np.eye(3))
-    step = np.eye(4) + np.eye(4, k=3)
-    mimics = (None, Mimic("a", -2.0, 0.3), Mimic("b", 0.5, 0.1))
-    joints = tuple(
-        Joint(name, "revolute", parent, name.upper(), step, mimic=mimic)
-        for name, parent, mimic in zip("abc", ("O", "A", "B"), mimics)
-    )
-    d = Description("arm", tuple(Link(x, inertia) for x in "OABC"), joints)
-    model = ff.load(d, base=None)
-    assert ((model.nq, model.nv), following(d, "c")) == ((1, 1), (-1.0, 0.25))
-    for x in (0.0, 0.7, -4.0):
-        a, b, c = x, -2.0 * x + 0.3, -x + 0.25
-        X = ff.frame_pose(model, [x], "C")
-        expected = [1.0 + np.cos(a) + np.cos(a + b), np.sin(a) + np.sin(a + b)]
-        np.testing.assert_allclose(X[:2, 3], expected, atol=1e-14)
-        np.testing.assert_allclose(X[:2, 0], [np.cos(a + b + c), np.sin(a + b + c)], atol=1e-14)
+def test_whole_turns_change_nothing() -> None:
     model = ff.robots.chain(4, "continuous", base="free")
     rng = fresh(0)
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)

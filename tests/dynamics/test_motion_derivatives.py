@@ -68,21 +68,6 @@ def test_momenta_and_centers_of_mass(robot: str) -> None:
     close(ff.centroidal_momentum_rate_derivatives(model, q, v, a).da, A, EXACT, 2)
 
 
-def test_free_fall_and_frames_that_never_move() -> None:
-    """In free fall: the weight, and no moment about the centre of mass, whatever the joints do."""
-    model = ff.robots.humanoid()
-    q, v, tau = state(model, fresh(2))
-    tau[:6] = 0.0
-    rate = ff.centroidal_momentum_rate(model, q, v, ff.forward_dynamics(model, q, v, tau))
-    np.testing.assert_allclose(rate, [*model.mass * model.gravity, 0.0, 0.0, 0.0], atol=1e-10 * model.mass)
-    model = ff.robots.chain(3)
-    q, v, a = state(model, fresh(5))
-    for e in EXPRESSED:
-        D = *ff.frame_velocity_derivatives(model, q, v, "world", e), *ff.frame_acceleration_derivatives(model, q, v, a, "world", e)
-        assert not any(x.any() for x in D)
-        assert not ff.frame_acceleration(model, q, v, a, "world", e).any()
-
-
 @pytest.mark.parametrize("expressed", EXPRESSED)
 @each_robot
 def test_acceleration_is_the_rate_of_velocity(robot: str, expressed: str, poisoned: None) -> None:

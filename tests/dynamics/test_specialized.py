@@ -131,24 +131,6 @@ def test_it_is_the_same_model(arm: tuple[ff.Model, ff.Model]) -> None:
     assert "specialised" not in str(model)
 
 
-def test_inputs_of_all_kinds(arm: tuple[ff.Model, ff.Model]) -> None:
-    """Lists, strides, shared rows, results in `out`, of several threads."""
-    model, fast = arm
-    rng = fresh(20)
-    q, v, a = rng.standard_normal((3, 41, 3))
-    wide = rng.standard_normal((41, 9))
-    for x in ((q, v, a),
-              (q[::-1], v[:, ::-1], wide[:, ::3]),
-              (q[0], v, a),
-              (q, v[0], a[:1]),
-            (q[0].tolist(), v[0].tolist(), [0, 1, 2])):  # fmt: skip
-        assert error(ff.inverse_dynamics(fast, *x), ff.inverse_dynamics(model, *x)) < ALIKE
-    out = np.empty((41, 3))
-    assert ff.inverse_dynamics(fast, q, v, a, out=out) is out
-    many = np.tile(q, (3000, 1))
-    assert error(ff.mass_matrix(fast, many), ff.mass_matrix(model, many)) < ALIKE
-
-
 @pytest.mark.parametrize("place", [(0, 0), (5, 1), (69, 2)])
 @pytest.mark.parametrize("wrong", [np.nan, np.inf])
 def test_what_is_refused_is_refused_alike(arm: tuple[ff.Model, ff.Model], place: tuple[int, int], wrong: float) -> None:
@@ -279,15 +261,6 @@ def test_earlier_code_is_kept() -> None:
     assert "mass_matrix" not in one.specialization.notes
 
 
-def test_a_thread_compiles_in_the_background() -> None:
-    model, q = ff.robots.chain(5), fresh(60).standard_normal(5)
-    fast = ff.specialize(model, ["gravity_forces"], wait=False)
-    while fast.specialization.notes["gravity_forces"] != "specialised":
-        assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
-    assert fast.code.any()
-    assert error(ff.gravity_forces(fast, q), ff.gravity_forces(model, q)) < ALIKE
-
-
 def test_the_fastest_copy_of_code_stays() -> None:
     times: dict[int, float] = {}
 
@@ -297,34 +270,6 @@ def test_the_fastest_copy_of_code_stays() -> None:
     kept = object_code.load(*build.objects(E.GRAVITY, 1), seconds)
     assert len(times) == object_code.COPIES
     assert times[kept] == 0.0
-
-
-def test_folding_keeps_values() -> None:
-    """Random formulas, computed by numbers and by expressions."""
-    rng = fresh(70)
-    for _ in range(200):
-        graph = Graph()
-        numbers = [0.0, 1.0, -1.0, 2.5, *rng.standard_normal(3)]
-        values = [*numbers, *rng.standard_normal(3)]
-        scalars = [*numbers, *(graph.made("input", 0, k) for k in range(3))]
-        known = dict(zip((x.number for x in scalars[-3:]), values[-3:]))
-        for _ in range(30):
-            i, j = rng.integers(len(values), size=2)
-            op = int(rng.integers(4))
-            for row in (values, scalars):
-                row.append(-row[i] if op == 3 else (row[i] + row[j], row[i] - row[j], row[i] * row[j])[op])
-        for x, y in zip(scalars, values):
-            assert evaluated(x, known) == pytest.approx(y, rel=1e-9, abs=1e-9)
-
-
-def evaluated(x: Any, known: dict[int, float]) -> float:
-    """An expression's value, by the values of inputs."""
-    if not isinstance(x, expressions.Expression):
-        return float(x)
-    if x.number not in known:
-        a, *b = (evaluated(y, known) for y in x.operands)
-        known[x.number] = -a if x.operation == "negative" else {"+": a.__add__, "-": a.__sub__, "*": a.__mul__}[x.operation](*b)
-    return known[x.number]
 
 
 def test_a_decision_by_numbers_is_refused() -> None:

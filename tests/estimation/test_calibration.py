@@ -51,31 +51,6 @@ def shown(s, q):
     return {name: float(q[s.model.joint(name).iq]) for name in encoders_of(s.model)}
 
 
-@pytest.mark.slow
-@pytest.mark.parametrize("name", ["kangaroo_like", "kangaroo"])
-def test_offsets_are_found_from_many_starts_inside_the_limits(name, models_folder):
-    s = sensed(name, models_folder)
-    postures = random_postures(s, 41, fresh(4))
-    truth, steps = postures[0], []
-    readings = np.linspace(-0.01, 0.02, len(s.names))
-    for begin in postures[1:]:
-        c = calibrate(s.model, shown(s, truth), readings, begin, tolerance=1e-5)  # offsets err a few times as much
-        np.testing.assert_allclose(readings + c.offsets, truth[s.positions], atol=1e-4)
-        assert c.errors[-1] == pytest.approx(np.hypot(c.closure, c.misread), rel=1e-9)
-        assert c.errors[-1] < 1e-5 < c.errors[0]
-        steps.append(c.iterations)
-    assert max(steps) <= 8
-    assert np.median(steps) <= 4
-
-
-def test_newton_s_steps_square_the_error(models_folder):
-    s = sensed("kangaroo_like")
-    truth, begin = random_postures(s, 2, fresh(5))
-    e = calibrate(s.model, shown(s, truth), q=begin, tolerance=1e-10).errors
-    assert e[-1] < 1e-10
-    assert e[-1] < 20.0 * e[-2] ** 2 + 1e-12  # curvatures are those of cranks of 5 cm and more
-
-
 def test_more_encoders_than_motors_average_their_noise():
     s = sensed("kangaroo_like")
     (truth,) = random_postures(s, 1, fresh(6))
@@ -137,23 +112,3 @@ def test_motors_at_joints_of_the_tree_are_unobservable(models_folder):
     selection = select_encoders(sensed("cassie", models_folder))
     assert "left-hip-roll" in selection.unobservable
     assert "left-knee" in selection.motors
-
-
-def test_joints_are_chosen_by_sensitivity():
-    """The smallest singular value of the chosen joints' sensitivity is within a factor of the best of many random choices."""
-    from freeflyer.estimation.stance import reach, strokes
-    from freeflyer.linkages.sweeping import motion_map
-
-    s = sensed("kangaroo_like")
-    lower, upper = strokes(s)
-    q = reach(s, 0.5 * (lower + upper))
-    G = motion_map(s.model, s.partition, (s.partition.q if q is None else q)[None])[0]
-    columns = [int(np.flatnonzero(s.partition.independent == j)[0]) for j in s.coordinates]
-
-    def smallest_sensitivity(names):
-        return np.linalg.svd(G[[s.model.joint(n).iv for n in names]][:, columns] * (upper - lower), compute_uv=False)[-1]
-
-    passive = [j.name for j in s.model.joints if j.nq == j.nv == 1 and j.iv in set(s.passive.tolist())]
-    rng = fresh(1)
-    best = max(smallest_sensitivity(rng.choice(passive, 12, replace=False)) for _ in range(300))
-    assert smallest_sensitivity(select_encoders(s).joints) > 0.5 * best

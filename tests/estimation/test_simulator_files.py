@@ -9,7 +9,7 @@ import re
 from closeness import refused
 from estimation_robots import sensed
 from freeflyer.contacts import feet_by_name, feet_from_file
-from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
+from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant
@@ -22,7 +22,7 @@ from pathlib import Path
 def robot():
     """The built-in robot's sensors, and its MJCF with a box under each foot."""
     s = sensed("kangaroo_like")
-    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None]).model), feet_by_name(s.model)
+    text, feet = to_mjcf(for_simulator(s.model, s.partition.q[None])[0]), feet_by_name(s.model)
     links = {x.name: x.link for x in s.model.description.sites}
     for foot in feet:
         link = links[foot.frame]
@@ -77,24 +77,6 @@ def test_shapes_that_matter_stay(tmp_path):
     assert mj.body("b").mass[0] == pytest.approx(ff.load(path, base=None).mass)
     path.write_text(text.replace('contype="0" conaffinity="0" mass="0"', 'mass="0"'))
     refused(ff.FileError, r"collides with the mesh 'look'.*no mesh file at", spec_with_shapes, path)
-
-
-UNSTABLE = """<mujoco><option timestep="10"/><worldbody><body><joint damping="-1000" stiffness="-1e9" ref="0"/>
-<geom size="1"/></body></worldbody></mujoco>"""
-
-
-def test_warnings_of_mujoco_leave_no_file(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
-    before = mujoco.get_mju_user_warning()
-    m = mujoco.MjModel.from_xml_string(UNSTABLE)
-    data = mujoco.MjData(m)
-    data.qpos[0] = 1.0
-    with collected_warnings() as found:
-        for _ in range(20):
-            mujoco.mj_step(m, data)
-    assert "unstable" in found[0]
-    assert mujoco.get_mju_user_warning() is before
-    assert os.listdir(".") == []
 
 
 def test_a_simulation_that_breaks_leaves_no_file(tmp_path, monkeypatch):

@@ -1,4 +1,4 @@
-"""What `export` writes; exported functions touch nothing beyond their arguments, on AArch64, too."""
+"""What `export` writes; exported functions give the same numbers on AArch64."""
 
 import ctypes
 import freeflyer as ff
@@ -187,15 +187,6 @@ def test_without_a_compiler(tmp_path, monkeypatch):
 
 
 BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
-
-
-@needs_cc
-def test_with_a_compiler_that_fails_the_rest_is_there(tmp_path, monkeypatch):
-    monkeypatch.setenv("CC", "cc --no-such-option")
-    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
-    assert set(made.files) == BESIDES
-    assert "no-such-option" in made.notes[0]
-    assert "CMakeLists.txt" in made.notes[0]
 
 
 @needs_cc

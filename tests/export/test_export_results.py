@@ -1,4 +1,4 @@
-"""Exported libraries compute what Python computes, to the bit on this CPU, on many threads, and need nothing but libc."""
+"""Exported libraries compute what Python computes, to the bit on this CPU, keep nothing between calls and need nothing but libc."""
 
 import ctypes
 import freeflyer as ff

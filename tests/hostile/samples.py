@@ -268,6 +268,7 @@ def robot_calls() -> Iterator[Call]:
         yield Call(method, {"q": q, "v": v}, True, turned)
     square = {"H": np.eye(2), "g": np.ones(2), "A": np.ones((1, 2)), "lower": -np.ones(1), "upper": np.ones(1)}
     yield Call(optimization.solve_qp, {**square, "x_lower": -np.ones(2), "x_upper": np.ones(2)})
+    yield Call(optimization.nearest, {"point": np.ones(2), **{k: square[k] for k in ("A", "lower", "upper")}})
     yield Call(optimization.solve_hierarchy, {"levels": [(np.eye(2), np.ones(2), np.ones(2))]})
 
 

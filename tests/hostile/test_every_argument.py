@@ -31,7 +31,7 @@ MEANT = {  # what it makes right; complex numbers, for steps; the base; lists of
     ("normalize_configuration", "q"), ("symbolic.parameters", "gravity"), ("decoupling.external_velocity", "frame"),
     ("freeflyer_papers.constrained.accelerations", "constraints"), ("spatial.consistency.check", "tolerance"),
     ("freeflyer_papers.constrained.unilateral_accelerations", "inequalities"), *(("solve_qp", f"{x}{y}") for x in ("", "x_")
-    for y in ("lower", "upper")), ("SinusoidReference", "end"),
+    for y in ("lower", "upper")), ("nearest", "lower"), ("nearest", "upper"), ("SinusoidReference", "end"),
     ("AccelerationLimits", "bound"), ("Ground", "height"), ("linkages.force_curve", "force"),
 }  # fmt: skip
 FOUND_LATER = {

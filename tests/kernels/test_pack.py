@@ -101,15 +101,6 @@ def test_fma_rounds_once_and_nan_stays_in_its_lane(rng):
             np.testing.assert_array_equal(got[rest], clean[rest])
 
 
-@pytest.mark.parametrize("call", [lambda a: fma(a, 2.0, 3.0), lambda a: fma(2, a, 3), lambda a: fma(2.0, 3, a),
-                                  lambda a: fma(a, a, 1.0), lambda a: fma(-a, 2, a),
-                                  lambda a: fma(1.5, 2.0, 3.0) + 0.0 * a])  # fmt: skip
-def test_fma_of_packs_and_numbers(call, rng):
-    a = rng.standard_normal(LANES)
-    with_floats = compiled(call)
-    np.testing.assert_array_equal(applied(packed(call, 1), a), [with_floats(x) for x in a])
-
-
 SELECTIONS = {
     "packs": (lambda a, b: select_less(a, b, a + 10.0, b - 10.0), lambda a, b: np.where(a < b, a + 10.0, b - 10.0)),
     "number left": (lambda a, b: select_less(0.5, b, a, b), lambda a, b: np.where(b > 0.5, a, b)),

@@ -12,7 +12,7 @@ from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
 from freeflyer.kernels.entries import ENTRIES
 from freeflyer.kernels.model import layout as L
-from freeflyer_papers.counting import CountingScalar, Operations, count, count_known
+from freeflyer_papers.counting import CountingScalar, Operations, count
 from kernel_samples import arguments, compiled, output_shapes, states, tree, tree_entries
 
 TREES = {"tree": tree(), "mimic": tree(mimic=True)}
@@ -207,9 +207,9 @@ def test_known_parameters_leave_fewer_operations():
     """Of a chain of revolute joints, whose turns are 1 and slides 0; with nothing known, the same as `count`."""
     model = robots.chain(6)
     units = {k for k, p in enumerate(model.parameters) if p in (0.0, 1.0, -1.0)}
-    few, most = count_known("dq_newton_euler", model, units), count("dq_newton_euler", model)
+    few, most = count("dq_newton_euler", model, known=units), count("dq_newton_euler", model)
     assert few.multiplications < 0.8 * most.multiplications
     assert few.functions == 12  # sine and cosine of each joint, none of what only fills a register
-    nothing = count_known("dq_newton_euler", model, ())
+    nothing = count("dq_newton_euler", model, known=())
     assert nothing.multiplications <= most.multiplications  # zeros of the world's motion are known
     assert nothing.additions <= most.additions

@@ -1,4 +1,4 @@
-"""Processes and signals: fork, forkserver, spawn, joblib; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
+"""Processes and signals: fork, forkserver, spawn; threads that compile at once; Ctrl-C; memory. All in subprocesses."""
 
 import os
 import pytest

@@ -10,8 +10,6 @@ from concurrent.futures import ThreadPoolExecutor
 from freeflyer.dynamics import evaluate, evaluate as threading_of_batches
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.compiler.entry_code import FAR
-from freeflyer.kernels.entries import RNEA
-from freeflyer.kernels.entry import NOT_FINITE, OVERLAP
 from kernel_samples import states, tree
 from test_failed_states import gimbal
 
@@ -64,21 +62,6 @@ def test_fields_of_a_result_may_not_share_memory(lead):
     half = two[: same.size].reshape(shape), two[same.size - 1 : 2 * same.size - 1].reshape(shape)
     with pytest.raises(ff.InputError, match="share memory"):
         ff.inverse_dynamics_derivatives(MODEL, q, v, a, out=ff.InverseDynamicsDerivatives(*half, other))
-
-
-def test_compiled_code_refuses_results_in_the_last_row_of_an_input():
-    q, v, a = states(MODEL, 20)
-    memory = np.concatenate([a, np.zeros_like(a)])
-    status, where = running.batch(RNEA, MODEL.handle, (q, v, memory[:20]), (), (memory[19:39],), 0, 20)
-    assert (status, where[0]) == (OVERLAP, 3)
-
-
-def test_nothing_behind_a_row_that_all_states_share_is_read():
-    q, v, a = states(MODEL, 20)
-    memory = np.full((20, MODEL.nq), np.nan)
-    memory[0], v[13] = q[0], np.inf
-    status, where = running.batch(RNEA, MODEL.handle, (memory[0], v, a), (), (np.empty_like(v),), 0, 20)
-    assert (status, *where[:2]) == (NOT_FINITE, 1, 13)
 
 
 @pytest.mark.parametrize("at", [0, 7, 500, 599])

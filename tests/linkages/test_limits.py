@@ -10,7 +10,7 @@ from freeflyer.linkages.limits import first_singularity, polygon_area, reachable
 from freeflyer.linkages.submechanisms import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo
-from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle, whole
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
 from linkage_samples import BAR, shifted, stewart
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
@@ -155,20 +155,6 @@ def test_bad_regions(arguments, error, words):
     refused(error, words, lambda: reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments))
 
 
-def test_real_kangaroo(models_folder):
-    """Figs 7 and 11 and Table II on the public model; singular places of section IV."""
-    real = ff.linkages.extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
-    hip, ankle = ("leg_left_2_motor", "leg_left_3_motor"), ("leg_left_4_motor", "leg_left_5_motor")
-    for motors, joints, table in ((hip, ("leg_left_3_joint", "leg_left_2_joint"), (-27, 27, -40, 42)),
-                                  (ankle, ("leg_left_5_joint", "leg_left_4_joint"), (-27, 27, -36, 34))):  # fmt: skip
-        region = reachable_set(real, motors, joints, points=32)
-        np.testing.assert_allclose(np.degrees(region.extent).ravel(), table, atol=1.0)
-        assert region.convexity > 0.99
-    for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),
-                             (dict(zip(ankle, (1, -1))), 0.0202)):  # fmt: skip
-        assert first_singularity(real, direction, 0.1).distance == pytest.approx(place, abs=1e-3)
-
-
 STROKE = np.linspace(0.0, 0.15, 31)
 UPRIGHT = Keep(SOLE, "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
 
@@ -219,39 +205,6 @@ def test_the_sole_of_a_squat(squat):
     assert curve.force[-1] < curve.force[0] < curve.force[curve.largest]
     upside_down = force_curve(leg(), squat, SOLE, 5000.0, direction=(0, 0, -2))
     np.testing.assert_allclose(upside_down.force, -curve.force)
-
-
-def test_a_constant_ankle_needs_its_motors():
-    """Fig 14: the pendulums then turn with the shank, and the law of cosines gives the motors' positions."""
-    x = np.linspace(0.0, 0.03, 7)
-    path = follow(leg(), LENGTH, x, hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
-    np.testing.assert_allclose(path.joint(leg(), "left_ankle_pitch"), 0.0, atol=1e-12)
-    shank = path.joint(leg(), "left_thigh") + path.joint(leg(), "left_knee")
-    arm, rod = kangaroo.DRIVEN, kangaroo.ROD_LENGTH
-    for name in ANKLE:
-        turned = [crank_turn(arm, rod, -s) for s in path.joint(leg(), name)]  # a motor pulls where it is positive
-        np.testing.assert_allclose(turned, -shank, atol=1e-8)
-    assert np.abs(path.joint(leg(), ANKLE[0])[-1]) > 5e-3
-    assert path.outside == {}
-    path = follow(leg(), LENGTH, np.linspace(0, 0.12, 25), hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
-    assert set(path.outside) == set(ANKLE)
-    first, _ = path.outside[ANKLE[0]]
-    inside = np.abs(path.joint(leg(), ANKLE[0])) <= 0.02
-    assert first == path.values[~inside & path.reached][0]
-
-
-def test_yaw_and_the_base_of_a_whole_robot():
-    path = follow(leg(), YAW, [0.0, 0.01])
-    assert np.isinf(force_curve(leg(), path, "left_hip_yaw_link", 100.0).force).all()
-    path = follow(leg(), YAW, [-0.01, 0.01])
-    got = transmission_curve(leg(), path, "left_hip_yaw").y
-    np.testing.assert_allclose(got, [-crank_turn(0.04, 0.12, s) for s in (-0.01, 0.01)], atol=1e-9)
-    assert triangle_angle(3, 4, 5) == pytest.approx(math.pi / 2)
-    robot = ff.robots.kangaroo_like()
-    path = follow(robot, LENGTH, [0.0, 0.05], keep=[UPRIGHT], release=ANKLE)
-    np.testing.assert_array_equal(path.q[:, :7], [robot.neutral[:7]] * 2)
-    np.testing.assert_allclose(path.joint(robot, "left_knee"), follow(leg(), LENGTH, [0.0, 0.05]).joint(leg(), "left_knee"),
-        atol=1e-8)  # fmt: skip
 
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [

@@ -113,15 +113,6 @@ def test_the_minimum_is_that_of_the_solver(rank, tight):
         close(value, best.value, 1e-8, least=np.abs(g).max())
 
 
-def test_equations_hold_from_the_start():
-    rng = fresh()
-    H, g, C, low, high = program(rng, 12, 0)
-    p = quadratic_program(H, g, np.concatenate([C, np.ones((1, 12))]), np.append(low, 0.0), np.append(high, 0.0))
-    found = descend(p, np.zeros(12))
-    assert abs(found.x.sum()) < 1e-12
-    assert max(residuals(p, found.x, found.dual)) < 1e-9
-
-
 def test_a_solver_that_fails_is_replaced(monkeypatch):
     """A solver reports infeasible: with a feasible point there is an answer all the same, and without one an error."""
     rng = fresh()

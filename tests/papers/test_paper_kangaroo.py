@@ -239,14 +239,3 @@ def test_inertia_is_wrench_over_acceleration(model, bent):
     v[split.dependent] = -np.linalg.solve(J[:, split.dependent], J @ v)
     momentum = ff.centroidal_momentum(model, bent, v)[3:]
     np.testing.assert_allclose(angular_momentum(model, bent) @ v[split.independent], momentum, rtol=1e-9, atol=1e-9)
-
-
-def test_trees_work_too():
-    """The last link of a free pendulum with six joints: J M^-1 J^T by hand."""
-    arm = ff.robots.humanoid()
-    q = ff.robots.standing_posture(arm)
-    leg = ff.linkages.extract_limb(arm, SOLE, q)
-    x = ff.linkages.extract_configuration(leg, arm, q)
-    J = ff.frame_jacobian(leg, x, SOLE, expressed="mixed")
-    expected = np.linalg.inv(J @ ff.inverse_mass_matrix(leg, x) @ J.T + 1e-5 * np.eye(6))
-    np.testing.assert_allclose(cartesian_inertia(arm, SOLE, q), expected, rtol=1e-8)

@@ -186,17 +186,3 @@ def test_residuals_and_angles():
     refused(ff.InputError, "no closed form here", planar.com_frame_angle, crooked)
     with pytest.raises(ff.InputError, match="all mass is in one point"):
         planar.locked_velocity_map(planar.robot(planar.variables(0), [], [("base", m1, l, 0, 0)], gravity=g))
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize("k", range(3))
-def test_angle_of_hinged_bodies(k):
-    """A body hinged at the base's centre of mass turns it with a constant share; elsewhere the slope is T_omega."""
-    r = sp.Rational(int(fresh("lever", k).integers(0, 3)), 2)
-    state = planar.variables(1)
-    masses = [("base", 2, 0, 0, 1), ("a", 1, 1, 0, sp.Rational(1, 2))]
-    robot = planar.robot(state, [("a", r, 0, state.position[3])], masses, gravity=g)
-    angle, rate = planar.com_frame_angle(robot), planar.locked_velocity_map(robot)[2, 0]
-    assert ff.symbolic.is_zero(angle.subs(state.position[3], 0))
-    slope = sp.lambdify(state.position[3], angle.diff(state.position[3]) - rate, "math")
-    assert max(abs(slope(x)) for x in fresh("q", k).uniform(-6, 6, 5)) < 1e-12

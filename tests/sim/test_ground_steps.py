@@ -1,4 +1,4 @@
-"""Steps on rigid ground against the laws of Newton, Signorini and Coulomb, of robots that slide, tumble and lie."""
+"""Steps on rigid ground against the laws of Newton, Signorini and Coulomb, of robots that slide and lie."""
 
 import freeflyer as ff
 import numpy as np

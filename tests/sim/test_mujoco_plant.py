@@ -1,4 +1,4 @@
-"""Our simulator and MuJoCo on the same motions, at small steps; MuJoCo as the plant of controllers; refusals."""
+"""Our simulator and MuJoCo on the same motions; MuJoCo as the plant of controllers; refusals."""
 
 from dataclasses import replace
 from types import SimpleNamespace

@@ -1,4 +1,4 @@
-"""The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
+"""The loop in time: orders, inputs, sensing, saved runs and replays, forces of a stance."""
 
 import freeflyer as ff
 import numpy as np
@@ -74,20 +74,6 @@ def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
     assert fine < 3e-6
     assert fine < max(coarse, 1e-8)
-
-
-def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
-    """100 times stiffer than rk4 can take at this dt: it leaves the numbers; radau ends where the spring holds the joint."""
-    model = ff.robots.chain(n=2)
-
-    def stiff(t, q, v):
-        return -1e8 * (q - 0.3) - 1e5 * v
-
-    q, v = np.full(model.nq, 0.3) + 1e-3, np.zeros(model.nv)
-    assert sim.simulate(model, q, v, stiff, dt=1e-3, duration=0.1).failure is not None
-    run = sim.simulate(model, q, v, stiff, dt=1e-2, duration=0.1, integrator="radau", rtol=1e-6, atol=1e-8)
-    assert run.failure is None
-    assert np.abs(run.q[-1] - 0.3).max() < 1e-6
 
 
 def test_controllers_are_sampled_and_functions_are_not():

@@ -101,17 +101,6 @@ def test_any_pose(x):
 
 
 @fast
-@given(directions(), angles, vectors)
-def test_log_undoes_exp_up_to_half_a_turn(direction, angle, linear):
-    h = 0.5 * D.from_vec6(np.concatenate([angle * direction, linear]))
-    found = D.log(D.exp(h))
-    if angle < np.pi - 1e-12:
-        close(found, h, WITHIN)
-    else:  # the other way round
-        close(D.to_pose(D.exp(found)), D.to_pose(D.exp(h)), WITHIN)
-
-
-@fast
 @given(poses(), pure(), pure(), pure())
 def test_lemma_9(x, a, h, rate):
     """By the product rule, exactly: d/dt (x h x*) with x' = a x / 2."""

@@ -7,9 +7,9 @@ from closeness import fresh, refused
 from freeflyer.errors import InputError
 from freeflyer.spatial import quaternion as Q
 from freeflyer.spatial.quaternion import rotation_vector
-from hypothesis import given, settings, strategies as st
+from hypothesis import settings, strategies as st
 from scipy.spatial.transform import Rotation, Slerp
-from spatial_samples import (ALL_ANGLES, NEAR_PI, TO_PI, directions, rng)  # fmt: skip
+from spatial_samples import (ALL_ANGLES, TO_PI, directions, rng)  # fmt: skip
 
 EPS = np.finfo(float).eps
 vectors = st.lists(st.floats(-4.0, 4.0), min_size=3, max_size=3).map(np.array)
@@ -106,15 +106,6 @@ def test_log_keeps_all_digits_from_zero_to_pi(angle):
     assert unchecked.max() <= 16 * EPS * angle
 
 
-@fast
-@given(vectors)
-def test_exp_is_a_half_angle(w):
-    q, t = Q.exp(w), np.linalg.norm(w)
-    assert abs(np.linalg.norm(q) - 1.0) < 4 * EPS
-    assert abs(q[3] - np.cos(t / 2)) < 4 * EPS
-    assert np.allclose(Q.rotate(q, w), w, rtol=0.0, atol=16 * EPS * max(1.0, t))  # the axis stays
-
-
 @pytest.mark.parametrize("gap", [0.0, 1e-16, 1e-12, 1e-9, 1e-8, 1e-7, 1e-4, 1e-2])
 @pytest.mark.parametrize("sign", [1.0, -1.0])
 def test_rpy_round_trip_through_gimbal_lock(gap, sign):
@@ -125,11 +116,3 @@ def test_rpy_round_trip_through_gimbal_lock(gap, sign):
     assert same_rotation(Q.from_rpy(out), q).max() < 8 * EPS
     assert np.abs(out[:, 1] - angles[:, 1]).max() < 8 * EPS
     assert np.abs(out).max() <= np.pi
-
-
-@pytest.mark.parametrize("angle", [0.0, 1e-12, 1e-8, 1e-4, *NEAR_PI[:-2]])
-def test_slerp_angle_is_linear_in_time(angle):
-    u, start = directions(8), Q.random(rng())
-    end = Q.multiply(start, Q.exp(angle * u))
-    part = Q.log(Q.multiply(Q.conjugate(start), Q.slerp(start, end, 0.25)))
-    assert np.abs(part - 0.25 * angle * u).max() < 8 * EPS

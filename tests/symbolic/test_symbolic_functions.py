@@ -83,16 +83,6 @@ def test_arms_and_welds():
     same([M[1, 1]], [2])
 
 
-@pytest.mark.parametrize("name", ["quadruped", "kangaroo_like", "holonomic_manipulator"])
-def test_a_model_with_its_own_numbers_is_itself(name):
-    model = ff.robots.make(name).tree
-    links = {k.name: k.inertia for k in model.description.links if k.inertia.mass > 0.0}
-    p = ff.symbolic.parameters(model, masses={k: x.mass for k, x in links.items()}, centers={k: x.com for k, x in links.items()},
-        inertias={k: x.rotational for k, x in links.items()}, gravity=model.description.gravity,
-        positions={j.name: j.placement[:3, 3] for j in model.description.joints if j.kind != "fixed"})  # fmt: skip
-    np.testing.assert_allclose(np.array(p, float), model.parameters, rtol=1e-13, atol=1e-14)
-
-
 @pytest.mark.parametrize("name", FUNCTIONS)
 def test_every_function_goes_by_its_public_name(name):
     """Its numbers, from the plain kernel, are the public function's."""

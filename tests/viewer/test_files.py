@@ -211,13 +211,6 @@ def test_notebooks_get_the_page_inline(monkeypatch, capsys, opened):
     assert page.url in page._repr_html_()
 
 
-def test_viser_prints_nothing(capsys):
-    page = ff.viewer.show(ff.robots.chain(1), browser=False)
-    page.close()
-    time.sleep(0.2)
-    assert capsys.readouterr().out == ""
-
-
 def test_notes_about_meshes_stand_on_the_page(tmp_path, opened):
     mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
     visual = '<visual><geometry><mesh filename="gone.stl"/></geometry></visual>'

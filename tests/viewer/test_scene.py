@@ -143,18 +143,6 @@ def test_a_slider_moves_its_coordinate_and_nothing_else_of_a_tree(name):
         assert any(s.joint.name == joint.name for s in sliders(model)) == (joint.nq > 0)
 
 
-def test_every_kind_of_joint_has_its_sliders():
-    for kind in ("revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free"):
-        link = ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
-        model = ff.build(ff.Description("one", (link,), (ff.Joint("j", kind, "world", "a", pitch=0.1),)))
-        q = ff.random_configuration(model, fresh(kind))
-        for slider in sliders(model):
-            q = move(model, q, slider, 0.3).q
-        assert len(sliders(model)) == model.nv
-        assert [value_of(s, q) for s in sliders(model)] == pytest.approx([0.3] * model.nv, abs=1e-9)
-        ff.frame_pose(model, q, "a")  # quaternions are units
-
-
 def test_motors_of_a_closed_robot_take_the_linkage_with_them():
     model, rng = ff.close_loops(ff.robots.kangaroo_like()), fresh("motors")
     q, motors = model.neutral, {s.name: s for s in sliders(model)}

@@ -13,6 +13,7 @@ from typer.core import TyperGroup
 from freeflyer.cli.control import control
 from freeflyer.cli.robot import check, export, info, loops, report
 from freeflyer.cli.linearize import linearize
+from freeflyer.cli.options import DebugOption
 from freeflyer.cli.streams import INTERRUPTED, exit_with
 from freeflyer.cli.tools import bench, demo, warm
 from freeflyer.cli.view import view
@@ -52,12 +53,9 @@ def _version(value: bool) -> None:
 def options(
     version: Annotated[bool, typer.Option("--version", callback=_version, is_eager=True,
         help="Print the version and stop.")] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Show the traceback of an error.")] = False,
-    context: typer.Context = None,  # type: ignore[assignment]
+    debug: DebugOption = False,
 ) -> None:  # fmt: skip
     """Dynamics, analysis and control of floating-base robots."""
-    if debug:
-        context.meta["freeflyer.debug"] = True
 
 
 in_order = {

@@ -127,7 +127,6 @@ def loops(
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.analysis.linkage import linkages
     from freeflyer.plots import linkage
-    from freeflyer.plots.view import bodies
 
     model = opt.load_robot(robot, base, loops)
     if not model.constraint_rows[0]:
@@ -135,13 +134,13 @@ def loops(
     place = None if folder is None else opt.make_folder(folder)
     result = loop_report(model)
     out = output(json)
-    out.print(_parts(result.mechanisms))
+    parts = result.mechanisms.table()
+    out.print(printed(parts, _near_singular), f"{parts.note}\n", sep="", soft_wrap=True)
     out.print(_strokes(result.mechanisms))
     out.print(_closure(result))
     if place is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
         found = linkages(model)
-        shapes = bodies(model.tree, found.mechanisms.q)
-        draw_all(out, place, {"robot": lambda: linkage.robot(shapes, found.links),
+        draw_all(out, place, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
             "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
 
@@ -161,17 +160,9 @@ def loop_report(model: Any) -> LoopReport:
         int(found.iterations))  # fmt: skip
 
 
-def _parts(result: Mechanisms) -> Any:
-    from rich.text import Text
-
-    rows = []
-    for m in result.parts:
-        cells = result.cells(m)
-        near = Text(cells[6], "yellow" if m.singularity < NEAR_SINGULAR else "")
-        rows.append((name(m.name), *cells[1:5], str(m.gruebler), cells[5], near, cells[7]))
-    columns = ("sub-mechanism", "active", "passive (in its loops)", "constraints", "rows", "mobility by count of rows", "mobility",
-               "from singular (0)", "condition")  # fmt: skip
-    return table(result.table().title, columns, rows, tuple(range(1, 9)))
+def _near_singular(row: Sequence[str]) -> Sequence[Any]:
+    """A row of Mechanisms.table, in yellow how far it is from singular where that is near."""
+    return (*row[:-2], name(row[-2], "yellow" if float(row[-2]) < NEAR_SINGULAR else ""), row[-1])
 
 
 def _strokes(result: Mechanisms) -> Any:

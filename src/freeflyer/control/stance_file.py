@@ -51,14 +51,14 @@ def read_problem(path: str | os.PathLike[str], model: Model, q: np.ndarray) -> W
     """
     q, where = one_row(model, "q", q, "q"), f"controller file {Path(path).name!r}"
     content = yaml_mapping(parse_yaml(read_bytes(path, "controller file", MAX_BYTES), where), where, KEYS)
-    entries, contacts, bilateral = (yaml_list(content.get(x, []), f"{where}, {x}") for x in ("tasks", "contacts", "bilateral"))
-    limits = yaml_mapping(content.get("limits") or {}, f"{where}, limits", LIMITS, "limit")
-    made = [
-        [_made(TASKS, "task", x, where, model, q) for x in entries], [_made(CONTACTS, "contact", x, where) for x in contacts],
-        [_made(LIMITS, "limit", {name: x}, where) for name, x in limits.items()]]
+    entries, held, bilateral = (yaml_list(content.get(x, []), f"{where}, {x}") for x in ("tasks", "contacts", "bilateral"))
+    limited = yaml_mapping(content.get("limits") or {}, f"{where}, limits", LIMITS, "limit")
+    made = [_made(TASKS, "task", x, where, model, q) for x in entries]
+    contacts = [_made(CONTACTS, "contact", x, where) for x in held]
+    limits = [_made(LIMITS, "limit", {name: x}, where) for name, x in limited.items()]
     numbers = {name: _value(content[name]) for name in NUMBERS if name in content}
     try:
-        return WholeBodyProblem(model, *made, bilateral=bilateral, **numbers)
+        return WholeBodyProblem(model, made, contacts, limits, bilateral=bilateral, **numbers)
     except FreeflyerError as error:
         raise FileError(f"{where}: {error}") from error
 

@@ -169,7 +169,10 @@ def whole_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
             return
         paths = [path.relative_to(new) for path in sorted(new.rglob("*"))]
         for path in paths:
-            refuse_path(folder / path, (new / path).is_dir(), overwrite)
+            there, is_folder = folder / path, (new / path).is_dir()
+            if there.exists() and (there.is_dir() != is_folder or not (is_folder or overwrite)):
+                what = "a folder" if there.is_dir() else "a file"
+                raise FileError(f"cannot write {str(there)!r}: there is {what} of that name", path=str(there))
         for path in paths:
             if (new / path).is_dir():
                 (folder / path).mkdir(exist_ok=True)
@@ -181,10 +184,3 @@ def whole_folder(folder: Path, overwrite: bool) -> Iterator[Path]:
     finally:
         if unfinished is not None:
             shutil.rmtree(unfinished, ignore_errors=True)
-
-
-def refuse_path(path: Path, is_folder: bool, overwrite: bool) -> None:
-    """Errors: FileError where a file would take a folder's place, the other way round, or a file's place without `overwrite`."""
-    if path.exists() and (path.is_dir() != is_folder or not (is_folder or overwrite)):
-        what = "a folder" if path.is_dir() else "a file"
-        raise FileError(f"cannot write {str(path)!r}: there is {what} of that name", path=str(path))

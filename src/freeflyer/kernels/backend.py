@@ -155,6 +155,12 @@ def copy_entries(buffer, n, to):
         store(to, k, load(buffer, k))
 
 
+def put_sum(a, s, b, n, out):
+    """The first n entries of out become those of a plus s times those of b."""
+    for k in range(n):
+        store(out, k, load(a, k) + s * load(b, k))
+
+
 @primitive
 def fma(a: Any, b: Any, c: Any) -> Any:
     """a * b + c, rounded once."""
@@ -308,10 +314,6 @@ def gather(rows, n, first, stop, packs):
 @kernel
 def scatter(packs, n, rows, first, stop):
     return transfer(rows, n, first, stop, packs, False, 0, False)
-
-
-def scatter_picked(packs, places, n, rows, first, stop):
-    return transfer(rows, n, first, stop, packs, False, places, True)
 
 
 def mirrored(U, L, n, stride, M):

@@ -48,7 +48,7 @@ INTEGRATE = entry("model.joints.kinds.integrate", "qv", ("nq",))
 DIFFERENCE = entry("model.joints.kinds.difference", "qq", VECTOR)
 INVERSE = {"square": True, "stages": Stages("derivatives.forward.inverse_matrices", "derivatives.inverse.inverse_sizes")}
 FORWARD = {"square": True, "stages": Stages("derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes")}
-LINES = {"square": True, "stages": Stages("derivatives.linear.linear_matrices", "derivatives.forward.solved_sizes")}
+LINES = {"square": True, "stages": Stages("derivatives.forward.linear_matrices", "derivatives.forward.solved_sizes")}
 RNEA_GRADIENT = entry("derivatives.inverse.inverse_table", "qvv", *(MATRIX,) * 3, name="rnea_gradient", **INVERSE)
 ABA_GRADIENT = entry("derivatives.forward.solved_table", "qvv", *(MATRIX,) * 3, name="aba_gradient", **FORWARD)
 LINEAR = entry("derivatives.forward.solved_table", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), name="linear", **LINES)

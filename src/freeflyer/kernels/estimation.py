@@ -11,7 +11,7 @@ contacts (n,), motor forces a unit of each unknown (n, k), the same of the base'
 4, 4)."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
@@ -29,19 +29,20 @@ from freeflyer.kernels.tree.rnea import rnea
 
 N_MEASURED, MEASURED = 0, 1  # measured: header, lists
 ALPHA, BETA, STEP = 0, 1, 2  # gains
-CORRECTED, RATE = 0, 1  # columns of velocities: with the corrections that close loops and follow encoders, and without
 OUT_OF_LIMITS = -0.5  # instead of a ratio of pivots: a measurement is beyond its limits
 
 
-@kernel
-def corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v):
-    """One step of (35)-(40): q_next (nq,) and v (nv,) from q, the measured positions and rates. As `pivot_ratio`."""
+def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
+    """One step of (35)-(40): q_next (nq,) and v (nv,) from q, the measured positions and rates. quality (1,): as `pivot_ratio`, or
+    OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper ones. q_next is NaN where that is not positive."""
+    measured, inside = from_entry(topology, load_int(topology, TABLE_AT)), True
     nv, n_rows, n = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(measured, N_MEASURED)
-    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), workspace(q, nv)
+    for k in range(n):
+        inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
+    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), zero_workspace(q, nv)
     constraints(topology, parameters, q, residual, J)
     for k in range(n_rows):
         store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
-    zero_entries(x, nv)
     zero_entries(v, nv)
     beta = load(gains, BETA)
     for i in range(n):
@@ -49,27 +50,15 @@ def corrected_step(topology, parameters, measured, q, positions, rates, gains, q
         error = load(positions, i) - load(q, load_int(measured, MEASURED + n + i))
         store(v, j, rate)
         store(x, j, rate + beta * error)
-    ratio = solve_rates(topology, J, residual, x, v)
+    ratio = solve_rates(topology, J, residual, x, v) if inside else OUT_OF_LIMITS
+    store(quality, 0, ratio)
     if ratio > 0.0:
         for j in range(nv):
             store(x, j, load(gains, STEP) * load(x, j))
         integrate(topology, parameters, q, x, q_next)
-    return ratio
-
-
-def passive_step(topology, parameters, q, positions, rates, limits, gains, q_next, v, quality):
-    """`corrected_step`; quality (1,): its result, or OUT_OF_LIMITS where positions are not within limits (2 n,), lower then upper
-    ones. q_next is NaN where that is not positive."""
-    measured, ratio, inside = from_entry(topology, load_int(topology, TABLE_AT)), OUT_OF_LIMITS, True
-    n = load_int(measured, N_MEASURED)
-    for k in range(n):
-        inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
-    if inside:
-        ratio = corrected_step(topology, parameters, measured, q, positions, rates, gains, q_next, v)
-    store(quality, 0, ratio)
-    if not ratio > 0.0:
+    else:
         fill(q_next, load_int(topology, N_Q), NAN)
-        fill(v, load_int(topology, N_V), NAN)
+        fill(v, nv, NAN)
 
 
 def fill(x, n, number):
@@ -167,9 +156,7 @@ def answer_workspace(topology, tau, size, answer, quality):
     store(quality, 0, 0.0)
     fill(answer, table_int(topology, ANSWER), NAN)
     width = row_width(tau, size + 1)
-    work = workspace(tau, size * width)
-    zero_entries(work, size * width)
-    return work, width
+    return zero_workspace(tau, size * width), width
 
 
 def put_answer(topology, work, size, width, k, from_row, spread, resultant, answer, quality):

@@ -17,7 +17,7 @@ from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_loops
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import Model, Partition, positive, public, whole_number
-from freeflyer.optimization import InfeasibleError, solve_qp
+from freeflyer.optimization import InfeasibleError, nearest
 
 STEPS = 24  # steps from the middle of a stroke to its end
 MAX_STEPS = 120  # steps towards one point of the box at most
@@ -136,7 +136,7 @@ def _approach(model: Model, p: Model, stops: _Stops, q: np.ndarray, target: np.n
         wish *= min(1.0, longest / max(np.abs(wish).max(), 1e-300))
         room = stops.low - q[stops.iq], stops.high - q[stops.iq]
         try:
-            step = solve_qp(np.eye(k), -wish, G[stops.iv], *room).x
+            step = nearest(wish, G[stops.iv], *room).x
         except InfeasibleError as error:
             text = "no motor step keeps the limits: the posture is outside of them"
             raise InfeasibleError(f"{text} ({error})", **error.data) from error

@@ -92,16 +92,14 @@ class Mechanisms:
         return self.table()._repr_html_()
 
     def table(self) -> Table:
-        """A row for each sub-mechanism, under the totals of the robot."""
+        """A row for each sub-mechanism, under the totals of the robot; passive coordinates are counted as in the Kangaroo paper."""
         total = f"{self.robot}: rank {self.rank} of {self.rows} rows, {self.motors} motors, {self.passive} passive coordinates"
-        columns = ("sub-mechanism", "active", "passive", "constraints", "rows", "mobility", "singularity", "condition")
-        return Table(total, columns, [self.cells(m) for m in self.parts], range(1, len(columns)))
-
-    @staticmethod
-    def cells(m: Mechanism) -> tuple[str, ...]:
-        """A row of the table: passive counts as in the Kangaroo paper, own (all in its loops)."""
-        return (m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows),
-                str(m.mobility), f"{m.singularity:.2g}", f"{m.condition:.3g}")
+        columns = ("sub-mechanism", "active", "passive", "constraints", "rows", "Gruebler", "mobility", "singularity", "condition")
+        note = ("Brackets hold all passive coordinates in its loops. Gruebler is the mobility by the count of rows. Singularity is "
+            "1 / condition: 0 is singular.")
+        rows = [(m.name, str(len(m.strokes)), f"{m.passive} ({m.touched})", str(m.constraints), str(m.rows), str(m.gruebler),
+                 str(m.mobility), f"{m.singularity:.2g}", f"{m.condition:.3g}") for m in self.parts]
+        return Table(total, columns, rows, range(1, len(columns)), note)
 
 
 @public

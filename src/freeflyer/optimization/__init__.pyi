@@ -10,4 +10,4 @@ from .failures import (
 )
 from .hierarchy import HierarchySolution as HierarchySolution, Level as Level, solve_hierarchy as solve_hierarchy
 from .problem import Solution as Solution
-from .quadratic import solve_qp as solve_qp, solvers as solvers
+from .quadratic import nearest as nearest, solve_qp as solve_qp, solvers as solvers

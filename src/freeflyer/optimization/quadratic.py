@@ -175,6 +175,31 @@ def check_solver(solver: str) -> None:
         qpsolvers_solver.check_installed(solver)
 
 
+def nearest(point: ArrayLike, A: ArrayLike, lower: ArrayLike, upper: ArrayLike, *, solver: str = ACTIVE_SET,
+            warm: Solution | None = None) -> Solution:
+    """Point x nearest to another one within linear limits: |x - point| is least so that lower <= A x <= upper.
+
+    Args:
+        point: (n,) array.
+        A: (m, n) array.
+        lower, upper: (m,) array; infinite where there is no limit.
+        solver, warm: See solve_qp.
+    Returns: Solution. Its `value` is that of 1/2 x^T x - point^T x.
+    Raises: InfeasibleError where the limits leave no x; others as solve_qp.
+
+    Examples:
+        The point of the plane x + y + z = 3 nearest to (3, 3, 0):
+
+        >>> s = ff.optimization.nearest([3.0, 3.0, 0.0], [[1.0, 1.0, 1.0]], [3.0], [3.0])
+        >>> np.round(s.x, 6)
+        array([ 2.,  2., -1.])
+    """
+    wish = finite_array("point", point)
+    if wish.ndim != 1:
+        raise InputError(f"point has shape {wish.shape}, expected (n,)", name="point", shape=wish.shape)
+    return solve_qp(np.eye(len(wish)), -wish, A, lower, upper, solver=solver, warm=warm)
+
+
 def solvers() -> tuple[str, ...]:
     """Names of the solvers that are installed, the default first.
 

@@ -10,9 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.model.inputs import check_shape, real_array
+from freeflyer.plots.runs import draw_first
 from freeflyer.plots.style import BESIDE, BLUE, GREY, ORANGE, SERIES, blank_figure, label, styled
 
-MOST_LINES = 5  # named torques of a panel; the others are grey
 LEAST_ERROR = 1e-9  # of an error on the logarithmic axis
 
 
@@ -139,18 +139,12 @@ def _draw_forces(axes: Any, t: np.ndarray, forces: Mapping[str, np.ndarray]) -> 
 def _draw_torques(axes: Any, t: np.ndarray, torques: Mapping[str, Any]) -> None:
     """The joints that come nearest to their limits in colours, the others grey."""
     order = sorted(torques, key=lambda name: -float(np.nanmax(np.abs(torques[name][0]))))
-    for name in order[MOST_LINES:]:
-        axes.plot(t, torques[name][0], color=GREY, lw=0.5, alpha=0.6)
-    for k, name in enumerate(order[:MOST_LINES]):
-        share, most, limit = torques[name]
-        axes.plot(t, share, **_look(k), lw=1.1, zorder=3 - 0.1 * k, label=f"{label(name, 20)}: {most:.0f} of {limit:.0f}")
-    if len(order) > MOST_LINES:
-        axes.plot([], [], color=GREY, lw=0.8, label=f"{len(order) - MOST_LINES} others")
+    words = {name: f"{label(name, 20)}: {most:.0f} of {limit:.0f}" for name, (_, most, limit) in torques.items()}
+    draw_first(axes, t, {name: share for name, (share, *_) in torques.items()}, order, words.__getitem__)
     for end in (-1.0, 1.0):
         axes.axhline(end, color="#c0392b", lw=0.9, ls="--")
     axes.set_ylim(-1.15, 1.15)
     axes.set_ylabel("torque / limit")
-    axes.legend(**BESIDE)
 
 
 def _draw_solve_times(axes: Any, t: np.ndarray, data: Mapping[str, Any]) -> None:

@@ -17,6 +17,7 @@ from freeflyer.model.inputs import finite_array, shaped
 from freeflyer.plots.control_run import control_run
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.style import BLUE, GREY, ORANGE, new_figure, styled
+from freeflyer.spatial.polygons import convex_polygon
 
 if TYPE_CHECKING:
     from freeflyer.contacts.description import Contact
@@ -45,9 +46,7 @@ def run_figure(result: ControlRun, width: float = 9.6) -> Any:
             w, points = run.forces[foot.name][:n], surface_points(model.tree, foot)
             center = pressure_center(w, float(points[:, 2].mean()))
             pressure[foot.name] = np.where(w[:, 2:3] > LOADED * weight, center[:, :2], np.nan)
-            middle = points.mean(axis=0)
-            around = np.argsort(np.arctan2(points[:, 1] - middle[1], points[:, 0] - middle[0]))
-            soles[foot.name] = points[around, :2]
+            soles[foot.name] = convex_polygon(points[:, :2])
     wrenches = express_wrenches(model, run.q, run.forces, result.stance.feet)
     names, limits, nearest = _nearest(result)
     return control_run(

@@ -83,14 +83,18 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
 
 def _draw_marks(axes: Any, p: Posture, camera: Camera, size: tuple[int, int], length: float, **look: Any) -> None:
     """Soles, forces and the centre of mass of a posture in a picture of this size. length: of arrows, pixels a newton."""
+    from matplotlib.patheffects import withStroke
+
+    halo = [withStroke(linewidth=2.5, foreground="white")]  # on dark robots
     for sole in p.soles:
-        axes.fill(*convex_polygon(camera.project(sole, *size)[0]).T, fc="none", ec=PRINT_INK, lw=0.9, **look)
+        axes.fill(*convex_polygon(camera.project(sole, *size)[0]).T, fc="none", ec=PRINT_INK, lw=0.9, path_effects=halo, **look)
     for at, force in p.forces:
         newton = float(np.linalg.norm(force))
         tail, head = camera.project(np.array([at, at + 1e-3 * force / newton]), *size)[0]
         draw_arrow(axes, tail, head - tail, newton * length, DPI, fc=ORANGE, **look)
     center, below = camera.project(np.array([p.center, p.below]), *size)[0]
-    axes.plot((center[0], below[0]), (center[1], below[1]), color=PRINT_INK, lw=0.8, ls=(0, (3, 2)), **look)
+    axes.plot((center[0], below[0]), (center[1], below[1]), color=PRINT_INK, lw=0.9, ls=(0, (3, 2)), path_effects=halo,
+              **look)  # fmt: skip
     axes.plot(*below, "x", color=PRINT_INK, ms=5, mew=1.3, **look)
     axes.plot(*center, "o", mfc="white", mec=PRINT_INK, ms=6, mew=1.4, **look)
 

@@ -8,8 +8,14 @@ from typing import Any
 import numpy as np
 
 from freeflyer.analysis.linkage import Linkages, Transmission
+from freeflyer.model.model import Model
+from freeflyer.model.visuals.reading import visuals
+from freeflyer.plots.camera import Camera
+from freeflyer.plots.film import DPI
+from freeflyer.plots.raster import render
+from freeflyer.plots.scene import all_corners, robot_pieces
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, label, new_figure, round_below, styled
-from freeflyer.plots.view import Body, View, outline
+from freeflyer.plots.view import View
 
 COLUMNS = 3
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -71,40 +77,45 @@ PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b
 PLAIN = "#aeb6c0"  # links of no group
 WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
 LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide
+FAR = 400.0  # of the height of a view: distance of the eye, which makes it orthographic
 LEAST_WIDTH = 0.9  # inches, of a view: its title fits
 
 
 @styled
-def robot(bodies: Sequence[Body], groups: Mapping[str, Sequence[str]] | None = None) -> Any:
-    """Figure of a robot from the front, from its right, from above and from the front right, to one scale.
+def robot(model: Model, q: np.ndarray, groups: Mapping[str, Sequence[str]] | None = None) -> Any:
+    """Figure of a robot at q (nq,) from the front, from its right, from above and from the front right, to one scale.
 
     Args:
-        bodies: Result of freeflyer.plots.view.bodies.
-        groups: Names of links by the name of their group, in whose colour they are drawn."""
+        groups: Names of links by the name of their group, in whose colour they are drawn; their own colours if there is none."""
+    from matplotlib.colors import to_rgba
     from matplotlib.patches import Patch
 
-    given = dict(groups or {})
+    given, pieces = dict(groups or {}), robot_pieces(model, q)
     colours = {link: PALETTE[k % len(PALETTE)] for k, links in enumerate(given.values()) for link in links}
-    shapes = [[(outline(view, body), view.depth(body.corners).mean(), body.name) for body in bodies] for _, view in VIEWS]
-    corners = [np.vstack([shape for shape, *_ in shown]) if shown else np.zeros((1, 2)) for shown in shapes]
-    extents = np.array([np.ptp(c, axis=0) for c in corners])
+    if given:
+        of_shapes = [to_rgba(colours.get(shape.link, PLAIN)) for shape in visuals(model).shapes]
+        pieces = [piece._replace(colour=colour) for piece, colour in zip(pieces, of_shapes)]
+    corners = all_corners(pieces)
+    shown = [view.project(corners) for _, view in VIEWS]
+    extents = np.array([np.ptp(c, axis=0) for c in shown])
     sizes = 1.08 * np.maximum(extents, max(LEAST_SHARE * float(extents.max(initial=0.0)), 1e-3))
     scale, widths, heights = max((_fit(sizes, rows) for rows in (1, 2)), key=lambda fit: fit[0])
     legend = 0.2 * -(-len(given) // 2) + 0.1 if given else 0.0
     figure = blank_figure(WIDTH, scale * float(heights.sum()) + 0.3 * len(heights) + 0.4 + legend)
     panels = figure.subplots(len(heights), len(widths), width_ratios=widths.tolist(), height_ratios=heights.tolist()).ravel()
     cells = [(width, height) for height in heights for width in widths]
-    for axes, shown, c, (words, _), (width, tall) in zip(panels, shapes, corners, VIEWS, cells):
-        middle, bottom = 0.5 * (c[:, 0].min() + c[:, 0].max()), 0.5 * (c[:, 1].min() + c[:, 1].max())
-        axes.set(xlim=(middle - 0.5 * width, middle + 0.5 * width), ylim=(bottom - 0.5 * tall, bottom + 0.5 * tall), title=words)
-        axes.title.set_fontsize(8)
-        axes.set_aspect("equal")
-        for spine in axes.spines.values():
-            spine.set_visible(False)
-        axes.set_xticks([])
-        axes.set_yticks([])
-        for shape, _, name in sorted(shown, key=lambda x: x[1]):
-            axes.fill(*shape.T, fc=colours.get(name, PLAIN), ec=GREY, lw=0.5)
+    for axes, c, (words, view), (width, tall) in zip(panels, shown, VIEWS, cells):
+        middle = 0.5 * (c.min(axis=0) + c.max(axis=0))
+        (left, low), (right, high) = middle - 0.5 * np.array([width, tall]), middle + 0.5 * np.array([width, tall])
+        eye = view.axes()
+        place = middle @ eye[:2] + (corners.mean(axis=0) @ eye[2]) * eye[2]
+        camera = Camera(place + FAR * tall * eye[2], place, 2.0 * np.arctan(0.5 / FAR))
+        picture = render(pieces, camera, round(DPI * scale * width), round(DPI * scale * tall), floor=None)
+        clear = np.dstack([picture, 255 * (picture < 255).any(axis=2)])
+        axes.imshow(clear, extent=(left, right, low, high), interpolation="none")
+        axes.set_title(words, fontsize=8)
+        axes.spines[:].set_visible(False)
+        axes.set(xticks=[], yticks=[], autoscale_on=False)
     _draw_scale(panels[0], float(heights[0]))
     if given:
         marks = [Patch(fc=PALETTE[k % len(PALETTE)], label=label(name, 60)) for k, name in enumerate(given)]

@@ -37,14 +37,12 @@ class Radius(NamedTuple):
     @property
     def rings(self) -> np.ndarray:
         """Round sizes up to the outer ring, rad/s."""
-        if self.inner:
-            decades = 10.0 ** np.arange(np.floor(np.log10(self.inner)), np.floor(np.log10(self.outer)) + 1.0)
-            sizes = np.outer(decades, (1.0, 2.0, 5.0) if len(decades) < RINGS else (1.0,)).ravel()
-            sizes = sizes[(sizes > self.inner) & (sizes <= self.outer)][::-1]
-            return np.asarray(sizes[:: int(np.ceil(len(sizes) / (RINGS + 1)))])
-        step = 10.0 ** np.floor(np.log10(self.outer))
-        step = next(step * k for k in (0.2, 0.5, 1.0, 2.0) if self.outer / (step * k) <= RINGS)
-        return np.asarray(step * np.arange(1, int(self.outer / step + 1e-9) + 1))
+        from matplotlib.ticker import LogLocator, MaxNLocator
+
+        factors = (1.0, 2.0, 5.0) if self.outer < 100.0 * self.inner else (1.0,)
+        locator = LogLocator(subs=factors, numticks=RINGS + 2) if self.inner else MaxNLocator(RINGS, steps=(1, 2, 5, 10))
+        sizes = np.asarray(locator.tick_values(self.inner, self.outer))
+        return sizes[(sizes > self.inner) & (sizes <= self.outer)]
 
 
 def radius_of(sizes: np.ndarray) -> Radius:

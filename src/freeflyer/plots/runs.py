@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping, Sequence
 from typing import Any
 
 import numpy as np
@@ -48,22 +48,23 @@ def motion_figure(run: RecordedRun, robot: int = 0, width: float = 9.6) -> Any:
     groups = signal_groups(columns)
     figure, panels = new_figure(width, 0.7 + 1.5 * max(len(groups), 1), max(len(groups), 1), sharex=True, squeeze=False)
     for axes, (what, curves) in zip(panels[:, 0], groups.items()):
-        _draw(axes, t, curves)
+        change = {name: float(np.ptp(x[np.isfinite(x)])) if np.isfinite(x).any() else -1.0 for name, x in curves.items()}
+        draw_first(axes, t, curves, sorted(change, key=change.__getitem__, reverse=True), lambda name: label(name, 26))
         axes.set_ylabel(what)
+        axes.grid(True)
+        axes.margins(x=0.0)
     panels[-1, 0].set_xlabel("time (s)" + f", robot {robot} of {count}" * several)
     figure.align_ylabels(list(panels[:, 0]))
     return figure
 
 
-def _draw(axes: Any, t: np.ndarray, curves: Mapping[str, np.ndarray]) -> None:
-    change = {name: float(np.ptp(x[np.isfinite(x)])) if np.isfinite(x).any() else -1.0 for name, x in curves.items()}
-    order = sorted(curves, key=lambda name: -change[name])
+def draw_first(axes: Any, t: np.ndarray, curves: Mapping[str, np.ndarray], order: Sequence[str],
+               text: Callable[[str], str]) -> None:  # fmt: skip
+    """The first curves in colours, the first of all on top, with text(name) in the legend; the others grey."""
     for name in order[MOST_NAMED : MOST_NAMED + MOST_GREY]:
         axes.plot(t, curves[name], color=GREY, lw=0.5, alpha=0.6)
-    for name, colour in zip(order[:MOST_NAMED], SERIES):
-        axes.plot(t, curves[name], color=colour, lw=1.1, label=label(name, 26))
+    for k, (name, colour) in enumerate(zip(order[:MOST_NAMED], SERIES)):
+        axes.plot(t, curves[name], color=colour, lw=1.1, zorder=3 - 0.1 * k, label=text(name))
     if len(order) > MOST_NAMED:
         axes.plot([], [], color=GREY, lw=0.8, label=f"{len(order) - MOST_NAMED} others")
-    axes.grid(True)
-    axes.margins(x=0.0)
     axes.legend(**BESIDE)

@@ -1,16 +1,10 @@
-"""An orthographic view of the world, and a robot to draw in it: each link as the hull of its shapes."""
+"""An orthographic view of the world."""
 
 from __future__ import annotations
 
 from typing import NamedTuple
 
 import numpy as np
-
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.visuals.reading import visuals
-from freeflyer.model.visuals.triangles import hull_corners
-from freeflyer.spatial.polygons import convex_polygon
 
 
 class View(NamedTuple):
@@ -39,33 +33,3 @@ class View(NamedTuple):
     def project(self, points: np.ndarray) -> np.ndarray:
         """Points (..., 3), m, on the page (..., 2), to the right and up, m."""
         return points @ self.axes()[:2].T
-
-    def depth(self, points: np.ndarray) -> np.ndarray:
-        """How near to the eye points (..., 3) are, m: larger is nearer."""
-        return points @ self.axes()[2]
-
-
-class Body(NamedTuple):
-    """Link to draw: corners (k, 3) of the hull of its shapes, in the world, m."""
-
-    name: str
-    corners: np.ndarray
-
-
-def outline(view: View, body: Body) -> np.ndarray:
-    """Corners (m, 2) of a body on the page."""
-    return convex_polygon(view.project(body.corners))
-
-
-def bodies(model: Model, q: np.ndarray) -> list[Body]:
-    """Links that are seen of a robot at q (nq,), as viewer.picture shows them."""
-    return [Body(link, corners @ X[:3, :3].T + X[:3, 3]) for link, corners in _hulls(model) for X in [frame_pose(model, q, link)]]
-
-
-@remembered
-def _hulls(model: Model) -> list[tuple[str, np.ndarray]]:
-    """(link, corners (k, 3) in its axes) of the hull of each of the links that are seen."""
-    found: dict[str, list[np.ndarray]] = {}
-    for shape in visuals(model).shapes:
-        found.setdefault(shape.link, []).append(shape.mesh.vertices)
-    return [(link, hull_corners(np.vstack(parts))) for link, parts in found.items()]

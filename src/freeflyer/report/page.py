@@ -8,20 +8,21 @@ from functools import partial
 from importlib import resources
 from pathlib import Path
 
-from freeflyer.analysis.checks.findings import SEVERITIES, alike, identities_table, listed
+from freeflyer.analysis.checks.findings import SEVERITIES, findings_table, identities_table
+from freeflyer.analysis.facts import joints_table, loops_table, tree_lines
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
 from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import robot as draw_robot, transmissions as draw_transmissions
+from freeflyer.plots.linkage import transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
-from freeflyer.analysis.facts import loops_table, span, tree_lines
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
 
 SHOWN_PER_CODE = 8  # sentences of one kind; the rest are counted
+TAGS = {"holds": "ok", "fails": "error"}  # colours
 MARK = '<meta name="generator" content="freeflyer report">'
 
 
@@ -79,7 +80,12 @@ def _styled(t: Table, cells: Sequence[Callable[[str], str]]) -> str:
 
 
 def _code(name: str) -> str:
-    return f"<code>{esc(name, 60)}</code>"
+    return f"<code>{esc(name, 200)}</code>"
+
+
+def _tag(word: str) -> str:
+    """A severity, or whether a law holds, in its colour."""
+    return f'<span class="tag {TAGS.get(word, word)}">{word}</span>' if word else ""
 
 
 def _facts(r: Report) -> str:
@@ -95,14 +101,13 @@ def _facts(r: Report) -> str:
 
 
 def _robot(r: Report) -> str:
-    if not r.bodies:
+    if not r.picture:
         return ""
-    groups = {} if r.linkages is None else r.linkages.links
     within = "" if r.overview.loops else ", moved within the limits of joints"
-    about = f"Links at the neutral posture{within}, each as the hull of its shapes, or round and as heavy over its joints"
-    about += ", in the colour of the motors that move it." if groups else "."
+    about = f"Links at the neutral posture{within}, those without shapes round and as heavy over their joints"
+    about += "; below in the colour of the motors that move them." if r.linkages else "."
     shown = f'<img class="shaded" alt="{esc(r.robot)}" src="data:image/png;base64,{b64encode(r.picture).decode()}">'
-    return _section("Robot", about, shown * bool(r.picture) + inline_svg(partial(draw_robot, r.bodies, groups), "robot"))
+    return _section("Robot", about, shown + r.views.decode())
 
 
 def _mechanisms(r: Report) -> str:
@@ -110,15 +115,14 @@ def _mechanisms(r: Report) -> str:
         return _omitted_section(r, "linkages", "Sub-mechanisms") if "linkages" in r.omitted else ""
     found = r.linkages.mechanisms
     t = found.table()
-    heads = [(esc(x), k in t.numeric) for k, x in enumerate(t.columns)] + [("strokes of the motors, m or rad", False)]
-    rows = [(*(esc(x) for x in row), _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
-    about = f"{esc(t.title)}. Singularity: 1 / condition of the constraint rows at the assembled posture; 0 is singular."
-    return _section("Sub-mechanisms", about, _table(heads, rows))
+    rows = [(*row, _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
+    with_strokes = Table("", (*t.columns, "strokes of the motors, m or rad"), rows, t.numeric)
+    return _section("Sub-mechanisms", f"{esc(t.title)}. {t.note}", _styled(with_strokes, [*[esc] * len(t.columns), str]))
 
 
 def _strokes(m: Mechanism) -> str:
     named = zip(m.actuated, m.strokes, strict=False) if len(m.actuated) == len(m.strokes) else []
-    return _each(f"{_code(name)} {number(a, 3)} … {number(b, 3)}" for name, (a, b) in named)
+    return "<br>".join(f"{_code(name)} {number(a, 3)}…{number(b, 3)}" for name, (a, b) in named)
 
 
 def _transmissions(r: Report) -> str:
@@ -150,12 +154,8 @@ def _findings(r: Report) -> str:
     counts = ", ".join(count(r.check.count(s), s) for s in SEVERITIES)
     if not r.check.findings:
         return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
-    groups, hidden = alike(r.check.findings, SHOWN_PER_CODE)
-    rows = [(f'<span class="tag {f.severity}">{f.severity}</span>', listed(subjects, _code),
-        esc(f.sentence)) for f, subjects in groups]  # fmt: skip
-    more = "".join(f'<p class="about">... and {n} more of <code>{esc(code)}</code>.</p>' for code, n in hidden.items())
-    table = _table([("severity", False), ("subject", False), ("finding", False)], rows)
-    return _section("Findings", f"{counts}.", table + more)
+    table = findings_table(r.check.findings, SHOWN_PER_CODE)
+    return _section("Findings", f"{counts}.", _styled(table, [_tag, _code, esc]))
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -203,21 +203,8 @@ def _timings(r: Report) -> str:
 
 
 def _joints(r: Report) -> str:
-    heads = [(x, k > 1) for k, x in enumerate(("joint", "kind", "q", "v", "position", "velocity", "effort"))]
-    rows = []
-    for j in r.overview.joints:
-        kind = esc(j.kind) + (f", follows <code>{esc(j.mimics, 40)}</code>" if j.mimics else "")
-        kind += "" if j.actuated or j.mimics else " <i class=soft>passive</i>"
-        ranges = _each(f"{number(a, 3)} … {number(b, 3)}" for a, b in zip(j.lower, j.upper, strict=True))
-        sizes = [_each(number(x, 3) for x in part) for part in (j.velocity, j.effort)]
-        rows.append((_code(j.name), kind, span(j.iq, j.nq) or "-", span(j.iv, j.nv) or "-", ranges, *sizes))
-    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(heads, rows))
-
-
-def _each(values: Iterable[str]) -> str:
-    """One line per coordinate of a joint, or one for all if they are alike."""
-    listed = list(values)
-    return "<br>".join(listed[:1] if len(set(listed)) == 1 else listed)
+    t = joints_table(r.overview.joints)
+    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _styled(t, [_code, *[esc] * 10]))
 
 
 def _loops(r: Report) -> str:
@@ -233,8 +220,7 @@ def _identities(r: Report) -> str:
     if not r.check.identities:
         return ""
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    tags = {"holds": '<span class="tag ok">holds</span>', "fails": '<span class="tag error">fails</span>'}
-    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, tags.__getitem__]))
+    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, _tag]))
 
 
 def _footer(r: Report) -> str:

@@ -24,7 +24,8 @@ from freeflyer.errors import FreeflyerError
 from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
 from freeflyer.model import Model, neutral, public
-from freeflyer.plots.view import Body, bodies
+from freeflyer.plots.files import inline_svg
+from freeflyer.plots.linkage import robot as draw_robot
 from freeflyer.progress import Progress, no_progress
 from freeflyer.version import __version__
 from freeflyer.viewer.picture import picture, png
@@ -51,9 +52,9 @@ class Report:
         fall: The energy in free fall by five step sizes.
         timings: Times of the functions, us.
         linkages: Sub-mechanisms, strokes and motor motions of a robot with closed loops.
-        bodies: Links as they are drawn, at the neutral posture with joints moved within their limits; none of robots of more than
+        picture: PNG file of the robot at the neutral posture with joints moved within their limits; empty for robots of more than
             1000 links.
-        picture: PNG file of the robot there, shaded, with its own shapes; empty for such robots.
+        views: Element <svg> of the robot there from four sides, in the colours of its motors; empty for such robots.
         omitted: The reason by the name of each part that is None: "matrices", "conditioning", "free fall", "timings", "linkages".
     """
 
@@ -68,8 +69,8 @@ class Report:
     fall: FallStudy | None
     timings: RobotTimings | None
     linkages: Linkages | None
-    bodies: tuple[Body, ...]
     picture: bytes
+    views: bytes
     omitted: dict[str, str]
 
 
@@ -109,15 +110,17 @@ def report(model: Model, *, seed: int = 0, effort: Effort = EFFORT, progress: Pr
     progress(0.0, f"checks of {model.name}")
     small = len(tree.description.links) <= MOST_DRAWN
     drawn = model.neutral if model.reduction else np.clip(model.neutral, *position_limits(model))  # neutral closes loops
+    linked = part("linkages", lambda: linkages(model)) if has_loops(tree) else None
+    groups = linked.links if linked else None
     return Report(robot=model.name, version=__version__,
         created=datetime.datetime.now(datetime.UTC).strftime("%Y-%m-%d %H:%M UTC"), machine=machine(),
         overview=overview(model), check=check(model, seed=seed), matrices=part("matrices", lambda: matrices(model, seed=seed)),
         conditioning=part("conditioning", lambda: conditioning(model, seed=seed)),
         fall=part("free fall", lambda: free_fall(model, seed=seed)),
         timings=part("timings", lambda: time_robot(tree, effort=effort, algorithms=USUAL, progress=progress)),
-        linkages=part("linkages", lambda: linkages(model)) if has_loops(tree) else None,
-        bodies=tuple(bodies(tree, drawn)) if small else (),
+        linkages=linked,
         picture=png(picture(model, drawn, width=PICTURE, height=PICTURE, layers=("com", "loops"))) if small else b"",
+        views=inline_svg(lambda: draw_robot(tree, drawn, groups), "robot").encode() if small else b"",
         omitted=omitted)
 
 

@@ -85,7 +85,8 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
     Returns: Model, 4.34, 4.86 or 5.38 kg with 4, 6 or 8 rotors."""
     choice("rotors", rotors, (4, 6, 8))
     choice("arm", arm, (3, 4))
-    hubs = [_hub(i, rotors) for i in range(rotors)]
+    angles = [2.0 * math.pi * (i + 0.5) / rotors for i in range(rotors)]
+    hubs = [(ROTOR_CIRCLE * math.cos(angle), ROTOR_CIRCLE * math.sin(angle), ROTOR_HEIGHT) for angle in angles]
     below = translation(z=-0.08)
     below[1, 1] = below[2, 2] = -1.0  # the arm's z points down
     arm_links, arm_joints, arm_sites = serial_arm("body", below, arm_segments(arm, 0.60, 0.90, 4.0))
@@ -94,11 +95,6 @@ def aerial_manipulator(rotors: int = 6, arm: int = 4) -> Model:
         Site("imu", "body"), Site("arm_mount", "body", below), *arm_sites)
     return build(Description("aerial_manipulator", (Link("body", _body(hubs)), *arm_links), (floating_joint("body"), *arm_joints),
         sites, actuated=tuple(j.name for j in arm_joints)))
-
-
-def _hub(i: int, rotors: int) -> tuple[float, float, float]:
-    angle = 2.0 * math.pi * (i + 0.5) / rotors
-    return ROTOR_CIRCLE * math.cos(angle), ROTOR_CIRCLE * math.sin(angle), ROTOR_HEIGHT
 
 
 def _body(hubs: list[tuple[float, float, float]]) -> Inertia:

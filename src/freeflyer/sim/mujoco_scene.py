@@ -212,9 +212,8 @@ def plant(model: Model, path: str | os.PathLike[str] | None, feet: Sequence[Cont
 
     idle: tuple[str, ...] = ()
     if path is None:
-        wide = for_simulator(model, q)
-        spec, robot = spec_with_shapes(_written(wide.model))
-        idle = wide.idle
+        wide, idle = for_simulator(model, q)
+        spec, robot = spec_with_shapes(_written(wide))
     else:
         spec, robot = spec_with_shapes(path)
     where = "the robot" if path is None else Path(path).name

@@ -160,19 +160,12 @@ def add_servos(mujoco: Any, spec: Any, motors: Sequence[str], idle: Sequence[str
             joint.armature += servos.dt * joint.damping[0]
 
 
-@dataclass(frozen=True, eq=False)
-class Widened:
-    """model: with the loops that MuJoCo holds. idle: joints whose rotation no row determines any more."""
-
-    model: Model
-    idle: tuple[str, ...]
-
-
-def for_simulator(model: Model, q: np.ndarray) -> Widened:
-    """The robot for MuJoCo, checked at the closed postures q (n, nq). Errors: InputError for loops that MuJoCo cannot tie."""
+def for_simulator(model: Model, q: np.ndarray) -> tuple[Model, tuple[str, ...]]:
+    """The robot with the loops that MuJoCo holds, checked at the closed postures q (n, nq), and joints whose rotation no row
+    determines any more. Errors: InputError for loops that MuJoCo cannot tie."""
     loops = tuple(_widen(model, loop) for loop in model.description.loops)
     if loops == model.description.loops:
-        return Widened(model, ())
+        return model, ()
     wide = compile_description(replace(model.description, loops=loops))
     gap = float(np.abs(constraint_residual(wide, q)).max())
     if gap > PLANT_LOOP_GAP:
@@ -180,7 +173,7 @@ def for_simulator(model: Model, q: np.ndarray) -> Widened:
             f"MuJoCo ties points and poses only, and with these the loops of {model.name!r} stay open in the given postures (by "
             f"{gap:.2g} m or rad)",
             gap=gap)  # fmt: skip
-    return Widened(wide, _idle(model, wide, q[0]))
+    return wide, _idle(model, wide, q[0])
 
 
 def _widen(model: Model, loop: Loop) -> Loop:

@@ -68,27 +68,22 @@ def parameters(model: Model, *, masses: Mapping[str, Any] | None = None, centers
 
 
 def _vector(what: str, x: Any) -> list[Any]:
-    entries = _entries(x)
+    entries = np.array(x, dtype=object).ravel()  # of a set or a mapping one
     if len(entries) != 3:
         raise InputError(f"{what} must be three scalars, got {format_value(x)}")
     return [scalar(what, e) for e in entries]
 
 
-def _entries(x: Any) -> list[Any]:
-    """Entries in their order; none of what has no order."""
-    if isinstance(x, str | bytes | set | frozenset | Mapping) or not hasattr(x, "__getitem__"):
-        return []
-    return [x[k] for k in range(len(x))]
-
-
 def _symmetric(name: str, x: Any) -> list[list[Any]]:
     """Rows of a 3 x 3 matrix: nested sequences, an array, or a SymPy matrix."""
-    rows = [_entries(r) for r in (x.tolist() if hasattr(x, "tolist") else _entries(x))]
-    if [len(r) for r in rows] == [3, 3, 3]:
-        rows = [[scalar(f"the inertia of {name!r}", e) for e in r] for r in rows]
-    if [len(r) for r in rows] != [3, 3, 3] or not all(_equal(rows[i][j], rows[j][i]) for i, j in UPPER):
+    rows = np.array(x, dtype=object)
+    if rows.shape == (3, 3):
+        for e in rows.flat:
+            scalar(f"the inertia of {name!r}", e)
+    if rows.shape != (3, 3) or not all(_equal(rows[i, j], rows[j, i]) for i, j in UPPER):
         raise InputError(f"the inertia of {name!r} must be a symmetric matrix (3, 3), got {format_value(x)}", link=name)
-    return rows
+    found: list[list[Any]] = rows.tolist()
+    return found
 
 
 def _equal(a: Any, b: Any) -> bool:

@@ -35,10 +35,8 @@ class Motion(namedtuple("Motion", "model t q forces feet signals title")):
         """Samples that are shown `rate` times a second, the first and the last one included."""
         count = max(2, round((self.t[-1] - self.t[0]) * rate) + 1)
         wanted = np.linspace(self.t[0], self.t[-1], count)
-        after = np.clip(np.searchsorted(self.t, wanted), 1, max(len(self.t) - 1, 1))
-        before = after - 1
-        nearer = np.where(wanted - self.t[before] < self.t[np.minimum(after, len(self.t) - 1)] - wanted, before, after)
-        return np.unique(np.append(np.minimum(nearer, len(self.t) - 1), len(self.t) - 1))
+        nearest = np.searchsorted(0.5 * (self.t[1:] + self.t[:-1]), wanted, side="right")
+        return np.unique(np.append(nearest, len(self.t) - 1))
 
 
 def floor_of(m: Motion) -> float:

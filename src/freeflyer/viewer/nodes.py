@@ -21,11 +21,6 @@ SHADOWS = 100_000  # triangles: more cast none, which takes a software GPU too l
 HEMISPHERE = 1.5  # light from all sides, beside viser's from above
 
 
-def rgb(colour: Sequence[float]) -> tuple[int, int, int]:
-    red, green, blue = (round(BYTES * min(max(x, 0.0), 1.0)) for x in colour[:3])
-    return red, green, blue
-
-
 class RobotNodes:
     """n copies of a robot, each at its offset (n, 3), m. layers: those that are visible."""
 
@@ -48,9 +43,10 @@ class RobotNodes:
 
     def _batch(self, name: str, mesh: Any, colour: Sequence[float], count: int, mark: bool = False) -> Any:
         shadow = not mark and self.light
+        rgb = tuple(round(BYTES * min(max(x, 0.0), 1.0)) for x in colour[:3])
         return self.server.scene.add_batched_meshes_simple(
             name, mesh.vertices.astype(np.float32), mesh.faces.astype(np.uint32), np.tile((1.0, 0.0, 0.0, 0.0), (count, 1)),
-            np.zeros((count, 3)), batched_scales=np.zeros((count, 3)) if mark else None, batched_colors=rgb(colour), lod="off",
+            np.zeros((count, 3)), batched_scales=np.zeros((count, 3)) if mark else None, batched_colors=rgb, lod="off",
             flat_shading=True, side="double", opacity=colour[3] if colour[3] < 1.0 else None,
             cast_shadow=shadow, receive_shadow=shadow)  # fmt: skip
 

@@ -48,7 +48,7 @@ def estimate(
     from freeflyer.sim import Servos
     from freeflyer.tables import Table
     from freeflyer_papers.estimation import pictures as figures, tables
-    from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times
+    from freeflyer_papers.estimation.estimators import Encoder, calibrations, estimation_times, track_all
     from freeflyer_papers.estimation.swing import COLUMNS, REST_TIME, RISE_TIME, Sway, check_sway, lateral_swing, lines
     from freeflyer_papers.estimation.swing import settings as settings_of
 
@@ -69,8 +69,8 @@ def estimate(
     out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
         kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": encoder}
-        tracked = tables.track_all(s, kinds, duration, progress, "motors on sinusoids")
-        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: tables.tracking_picture(tracked)
+        tracked = track_all(s, kinds, duration, progress, "motors on sinusoids")
+        numbers["tracking"], pictures["tracking"] = tracked.runs, lambda: figures.tracking(tracked)
         print_table(out, tables.tracking(tracked, f"passive state of {s.model.name} at 1 kHz, beta = 1000 / s (m and rad)"))
         if starts:
             text, motors = f"calibrating from {starts} starts", None

@@ -34,14 +34,14 @@ class ConstrainedMotion(NamedTuple):
             norm, each weighted by the inertia that its row moves.
         names: Names of the rows.
         rank: (...) array of int; number of independent rows, so nv - rank freedoms are left. It may change along a motion.
-        redundant: Rows that depend on rows before them; for a batch name -> (...) bool."""
+        redundant: Name -> (...) bool: whether a row depends on rows before it."""
 
     a: np.ndarray
     forces: np.ndarray
     multipliers: np.ndarray
     names: tuple[str, ...]
     rank: np.ndarray
-    redundant: tuple[str, ...] | Mapping[str, np.ndarray]
+    redundant: Mapping[str, np.ndarray]
 
 
 @public
@@ -103,13 +103,11 @@ def _weigh(model: Model, q: np.ndarray, M: np.ndarray, Q: np.ndarray, A: np.ndar
         raise singular(model, np.broadcast_to(q, (*where.shape, model.nq))[at], at) from None
 
 
-def _redundant(D: np.ndarray, names: tuple[str, ...], rank: np.ndarray) -> tuple[str, ...] | Mapping[str, np.ndarray]:
-    """Names of rows that depend on rows before them; for a batch name -> (...) bool."""
+def _redundant(D: np.ndarray, names: tuple[str, ...], rank: np.ndarray) -> dict[str, np.ndarray]:
+    """Name -> (...) bool: whether a row depends on rows before it."""
     flags = np.zeros(D.shape[:-1], bool)
     for at in np.argwhere(rank < len(names)):
         flags[tuple(at)] = dependent_rows(D[tuple(at)])
-    if D.ndim == 2:
-        return tuple(name for name, flag in zip(names, flags) if flag)
     return {name: flags[..., k] for k, name in enumerate(names)}
 
 

@@ -18,7 +18,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer_papers.constrained.rows import Constraints, DriftControl, Rows, join, rows_of
 from freeflyer_papers.constrained.udwadia_kalaba import dependent_rows, equations, refuse_contradictions, solve, weigh
 from freeflyer.model import Model, finite_array, finite_row, one_row, public
-from freeflyer.optimization import InfeasibleError, solve_qp
+from freeflyer.optimization import InfeasibleError, nearest
 from freeflyer.tolerances import TOUCH_GAP, VELOCITY_TOLERANCE
 
 
@@ -80,7 +80,7 @@ def unilateral_accelerations(model: Model, q: ArrayLike, v: ArrayLike, tau: Arra
     D, w = np.vstack([x.weighted.D[keep], C.D]), np.concatenate([x.weighted.w[keep], C.w])
     ends = np.concatenate([x.weighted.w[keep], np.full(len(C.w), np.inf)])
     try:
-        found = solve_qp(np.eye(model.nv), np.zeros(model.nv), D, w, ends, solver=solver)
+        found = nearest(np.zeros(model.nv), D, w, ends, solver=solver)
     except InfeasibleError as error:
         names = [*np.array(x.rows.names, dtype=object)[keep], *np.array(rows.names, dtype=object)[closed]]
         at: tuple[int, ...] = error.data["rows"]  # type: ignore[assignment]
@@ -119,8 +119,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop,
     m and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
-    G, bias = _whole(model, q, v)
+    G, bias = velocity_map(model, q), velocity_map_bias(model, q, v)
     parts = []
     for joint in model.tree.joints:
         given = model.description.joint(joint.name)
@@ -129,7 +128,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
         for side, limits, sign in (("lower", given.lower, 1.0), ("upper", given.upper, -1.0)):
             if len(limits) == 1 and np.isfinite(limits[0]):
                 A, gap = sign * G[..., joint.iv, :], sign * (q[..., joint.iq] - limits[0])
-                parts.append(_row(model, lead, A, -sign * bias[..., joint.iv], v, gap, f"{joint.name} {side}"))
+                parts.append(_row(A, -sign * bias[..., joint.iv], v, gap, f"{joint.name} {side}"))
     return join(model, parts)
 
 
@@ -141,7 +140,6 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
         contacts: Of freeflyer.contacts: each of their points has a row, its gap the height above the plane, m.
         height: Height of each contact's plane along its normal, m."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
-    lead = np.broadcast_shapes(q.shape[:-1], v.shape[:-1])
     z = finite_array("height", height)
     if z.shape != ():
         raise InputError(f"height must be a number in m, got {format_value(height)}")
@@ -160,19 +158,9 @@ def unilateral_contacts(model: Model, q: ArrayLike, v: ArrayLike, contacts: Sequ
             gap = (X[..., :3, 3] + arm) @ n - float(z)
             name = contact.name if len(points) == 1 else f"{contact.name}.{k}"
             along = n @ J[..., :3, :] + (np.cross(arm, n)[..., None, :] @ J[..., 3:, :])[..., 0, :]  # n . (w x arm) = (arm x n) . w
-            parts.append(_row(model, lead, along, b, v, gap, name))
+            parts.append(_row(along, b, v, gap, name))
     return join(model, parts)
 
 
-def _whole(model: Model, q: np.ndarray, v: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
-    """G (nv of the tree, nv) and bias: velocities of all joints are G v, their accelerations G a + bias."""
-    if not model.reduction:
-        return np.eye(model.nv), np.zeros(model.nv)
-    return velocity_map(model, q), velocity_map_bias(model, q, v)
-
-
-def _row(model: Model, lead: tuple[int, ...], A: np.ndarray, b: np.ndarray, v: np.ndarray, gap: np.ndarray, name: str) -> Rows:
-    A = np.broadcast_to(A, (*lead, model.nv))
-    rate = np.broadcast_to((A * v).sum(axis=-1), lead)
-    b, gap = np.broadcast_to(b, lead), np.broadcast_to(gap, lead)
-    return Rows(A[..., None, :], b[..., None], rate[..., None], gap[..., None], (name,))
+def _row(A: np.ndarray, b: np.ndarray, v: np.ndarray, gap: np.ndarray, name: str) -> Rows:
+    return Rows(A[..., None, :], b[..., None], (A * v).sum(axis=-1)[..., None], gap[..., None], (name,))

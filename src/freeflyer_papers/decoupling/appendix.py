@@ -230,8 +230,7 @@ def rates(q: np.ndarray) -> np.ndarray:
 
 
 def rotation(angle: np.ndarray) -> np.ndarray:
-    c, s = np.cos(angle), np.sin(angle)
-    return np.stack([np.stack([c, -s], -1), np.stack([s, c], -1)], -2)
+    return se2.from_position_angle(np.zeros(2), angle)[..., :2, :2]
 
 
 def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, np.ndarray]:

@@ -13,7 +13,7 @@ from freeflyer import formulations
 from freeflyer.analysis.checks.laws import random_states
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link
 from freeflyer.robots import humanoid
-from freeflyer_papers.printed.newton_euler import Body, adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
+from freeflyer_papers.printed.newton_euler import adjoint, bodies_of, conjugate, cross, inverse_dynamics_as_printed, product
 
 STATES, JOINTS, LONG = 20, 6, 50
 SIZES = (3, 6, 12)  # joints, for Remark 4.1
@@ -198,23 +198,18 @@ def _twist(kind: str) -> Twist:
     q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
     rest = np.zeros(model.nv)
 
-    def moved(t: float) -> tuple[Body, ...]:
-        return bodies_of(model, ff.integrate(model, q, t * v), v, rest)
+    def moved(t: float) -> tuple[np.ndarray, np.ndarray]:
+        """Pose and twist, all in the axes of the joint's frame, of the link's centre of mass, through the massless links of joints
+        that are chains."""
+        x, xi = np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0]), np.zeros(8)
+        for k, b in enumerate(bodies_of(model, ff.integrate(model, q, t * v), v, rest)):
+            x = ff.spatial.dual_quaternion.multiply(x, b.x_parent) if k else x
+            xi = xi + ff.spatial.dual_quaternion.adjoint(x, b.twist)
+            x = ff.spatial.dual_quaternion.multiply(x, b.x_joint)
+        return x, xi
 
-    def pose(bodies: tuple[Body, ...]) -> np.ndarray:
-        """Of the link's centre of mass in the joint's frame, through the massless links of joints that are chains."""
-        x = bodies[0].x_joint
-        for b in bodies[1:]:
-            x = ff.spatial.dual_quaternion.multiply(ff.spatial.dual_quaternion.multiply(x, b.x_parent), b.x_joint)
-        return x
-
-    rate = sum(w * (pose(moved(k * TWIST_STEP)) - pose(moved(-k * TWIST_STEP))) for k, w in enumerate(WEIGHTS, 1)) / TWIST_STEP
-    bodies, xi, x = moved(0.0), np.zeros(8), np.array([0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0, 0.0])
-    for k, b in enumerate(bodies):
-        x = ff.spatial.dual_quaternion.multiply(x, b.x_parent) if k else x
-        xi = xi + ff.spatial.dual_quaternion.adjoint(x, b.twist)  # all in the axes of the first joint's frame
-        x = ff.spatial.dual_quaternion.multiply(x, b.x_joint)
-    error = np.abs(rate - ff.spatial.dual_quaternion.rate_from_twist(pose(bodies), xi, "world")).max()
+    rate = sum(w * (moved(k * TWIST_STEP)[0] - moved(-k * TWIST_STEP)[0]) for k, w in enumerate(WEIGHTS, 1)) / TWIST_STEP
+    error = np.abs(rate - ff.spatial.dual_quaternion.rate_from_twist(*moved(0.0), "world")).max()
     return Twist(kind, FORMULAS[kind], model.nv, float(error))
 
 

@@ -14,7 +14,7 @@ import freeflyer as ff
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing.results import threads, time_interleaved
 from freeflyer.formulations.methods import gauss_terms, inverse_dynamics as inverse_dynamics_by
-from freeflyer_papers.counting import CountingScalar, Operations, count_known
+from freeflyer_papers.counting import CountingScalar, Operations, count
 from freeflyer.kernels.model import layout as L
 from freeflyer.progress import Progress
 from freeflyer_papers.dual_quaternion.agreements import gauss_as_printed, serial_arm
@@ -72,7 +72,7 @@ def units(model: ff.Model) -> set[int]:
 def _ours(name: str, kind: str, known: Callable[[ff.Model], Collection[int]]) -> Counter:
     def counted(n: int) -> Operations:
         model = serial_arm(n, kind)
-        return count_known(name, model, known(model))
+        return count(name, model, known=known(model))
 
     return counted
 

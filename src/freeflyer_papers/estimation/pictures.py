@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations
+from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, TrackingResult
 from freeflyer_papers.estimation.swing import WORDS, Swing
 from freeflyer.plots.film import draw_arrow
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, label, new_figure
@@ -34,21 +33,20 @@ def calibration(r: Calibrations) -> Any:
     return figure
 
 
-def tracking(names: Sequence[str], t: np.ndarray, actual: tuple[np.ndarray, np.ndarray], estimated: tuple[np.ndarray, np.ndarray],
-             closures: Mapping[str, np.ndarray]) -> Any:  # fmt: skip
-    """Positions and rates (n, m) of motors, as encoders and estimator have them, and how open the loops are; Fig 19."""
+def tracking(r: TrackingResult) -> Any:
+    """Positions and rates of motors, as encoders and estimator have them, and how open the loops are; Kangaroo paper, Fig 19."""
     figure, (top, middle, bottom) = new_figure(7.4, 7.2, 3, sharex=True)
-    shown = min(len(names), len(SIX))
-    for axes, given, found in zip((top, middle), actual, estimated):
+    shown = min(len(r.names), len(SIX))
+    for axes, given, found in ((top, r.actual, r.estimated), (middle, r.actual_rates, r.estimated_rates)):
         for k in range(shown):
-            axes.plot(t, 1e3 * found[:, k], color=SIX[k], lw=1.4, label=label(names[k], 24))
-            axes.plot(t, 1e3 * given[:, k], "--", color="#1d232b", lw=0.7, label="encoders" if k == shown - 1 else None)
+            axes.plot(r.t, 1e3 * found[:, k], color=SIX[k], lw=1.4, label=label(r.names[k], 24))
+            axes.plot(r.t, 1e3 * given[:, k], "--", color="#1d232b", lw=0.7, label="encoders" if k == shown - 1 else None)
     top.set_ylabel("position (mm, mrad)")
     middle.set_ylabel("rate (mm/s, mrad/s)")
     top.legend(fontsize=7, ncols=4, loc="lower center", bbox_to_anchor=(0.5, 1.0))
     looks = [(c, s) for c in (BLUE, ORANGE, GREEN) for s in ("-", "--")]
-    for (word, closure), (colour, style) in zip(closures.items(), looks):
-        bottom.semilogy(t, closure, style, color=colour, lw=1.0, label=word)
+    for run, closure, (colour, style) in zip(r.runs, r.closures, looks):
+        bottom.semilogy(r.t, closure, style, color=colour, lw=1.0, label=f"{run.encoders}, alpha {run.alpha:g}/s")
     bottom.set_ylim(1e-9, None)
     bottom.set(ylabel="open loops (m, rad)", xlabel="time (s)")
     bottom.legend(fontsize=7, ncols=2)

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import os
 from collections import namedtuple
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -207,13 +207,12 @@ def check_sway(sway: Sway, servos: Servos) -> None:
         raise InputError(f"dt must divide the estimators' sample of {1 / RATE:g} s, got {servos.dt!r}")
 
 
-def simulate_sensors(s: Sensors, record: Record, sway: Sway) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    """(positions, rates, forces) as sensors show them; forces in the order of `model.actuated`."""
+def simulate_sensors(s: Sensors, positions: np.ndarray, forces: np.ndarray, sway: Sway) -> tuple[np.ndarray, ...]:
+    """(positions, rates, forces) of the motors (n, m) as sensors show them; forces in the order of `model.actuated`."""
     rng = np.random.default_rng(sway.seed)
-    rates = np.gradient(record.positions, 1.0 / RATE, axis=0)
-    positions, rates = readings(record.positions, rates, sway.encoder, 1.0 / RATE, rng)
-    forces = record.forces + sway.force_noise * rng.standard_normal(record.forces.shape)
-    return positions, rates, forces[:, [s.names.index(name) for name in s.model.actuated]]
+    shown, rates = readings(positions, np.gradient(positions, 1.0 / RATE, axis=0), sway.encoder, 1.0 / RATE, rng)
+    measured = forces + sway.force_noise * rng.standard_normal(forces.shape)
+    return shown, rates, measured[:, [s.names.index(name) for name in s.model.actuated]]
 
 
 @public
@@ -232,67 +231,65 @@ def lateral_swing(robot: Model | Sensors, path: str | os.PathLike[str] | None = 
     way = route(s, soles, sway)
     begin = way.start
     simulator = plant(s.model, path, soles, s.names, np.vstack([begin, way.q]), servos)
-    record = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
-    positions, rates, forces = simulate_sensors(s, record, sway)
-    found = contact_history(s, record.t, positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff,
+    run = simulate(s, simulator, way, sway, servos, part_of(progress, "swinging in MuJoCo"))
+    motors = simulator.motor_coordinates
+    positions, rates, forces = simulate_sensors(s, run.q[:-1, s.positions], run.tau[:-1, motors], sway)
+    found = contact_history(s, run.t[:-1], positions, forces, soles, rates=rates, start=begin, cutoff=sway.cutoff,
         alpha=sway.alpha, progress=progress)  # fmt: skip
-    return _compare(s, soles, record, found, begin, sway, servos)
+    return _compare(s, soles, run, found, begin, sway, servos)
 
 
-def _compare(s: Sensors, feet: Sequence[Contact], record: Record, found: ContactHistory, begin: np.ndarray, sway: Sway,
+def _compare(s: Sensors, feet: Sequence[Contact], run: Run, found: ContactHistory, begin: np.ndarray, sway: Sway,
         servos: Servos) -> Swing:  # fmt: skip
     from freeflyer.linkages.rows import constraint_residual
 
-    filtered = {"simulator": low_pass(record.contacts, RATE, sway.cutoff)} | found.wrenches
+    t, q = run.t[:-1], run.q[:-1]
+    contacts = np.stack([express_at(frame_pose(s.model, q, f.frame), run.forces[f.name][:-1], "world") for f in feet], axis=1)
+    filtered = {"simulator": low_pass(contacts, RATE, sway.cutoff)} | found.wrenches
     joints = np.array([j.iq for j in s.model.joints if j.nq == 1])
     ends = np.cumsum([len(contact_points(f)) for f in feet])[:-1]
     corners = tuple(convex_polygon(p[:, :2]) for p in np.split(foot_points(s.model, begin, feet), ends))
     late = round((REST_TIME + RISE_TIME) * RATE)
-    sideways = record.q[late:, 1] - begin[1]
+    sideways = q[late:, 1] - begin[1]
     picked = tuple(late + int(k) for k in (sideways.argmax(), np.abs(sideways).argmin(), sideways.argmin()))
-    gap = np.abs(constraint_residual(s.model, record.q)[:, s.partition.rows]).max(axis=1)
-    error = found.q - record.q
+    gap = np.abs(constraint_residual(s.model, q)[:, s.partition.rows]).max(axis=1)
+    error = found.q - q
     return Swing(s.model.name, tuple(f.frame for f in feet), sway, servos, s.model.mass * float(np.linalg.norm(s.model.gravity)),
-        record.t, record.offset, record.q[:, :3], filtered, corners, record.q[list(picked)], picked,
-        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late, record.run)  # fmt: skip
+        t, offset_at(t, sway)[0], q[:, :3], filtered, corners, q[list(picked)], picked,
+        np.abs(error[:, joints]).max(axis=1), np.linalg.norm(error[:, :3], axis=1), gap, late, run)  # fmt: skip
 
 
+Path = Callable[[np.ndarray], tuple[np.ndarray, np.ndarray]]
 MAX_BASE_ERROR = 0.05  # m that the base may be away from where it is sent
 ADVICE = "Sway less or slower, or take stiffer servos"
 
 
-class Record(namedtuple("Record", "t offset q positions forces contacts run")):
-    """Measurements at the times t (n,): wanted offset (n,), m; q (n, nq) of the simulator; positions, forces (n, m) of the
-    motors; contacts (n, f, 6) of the simulator, [force; torque about the origin], world axes; run: all of it."""
-
-
-def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Record:
-    """Run MuJoCo; records at 1 kHz. Errors: InputError where the robot falls."""
-    n = round(sway.duration * RATE)
-    t = servos.dt * np.arange(n * round(1.0 / (RATE * servos.dt)) + 1)
-    table = servo_targets(s, robot, way, servos, *offset_at(t, sway))
+def simulate(s: Sensors, robot: Plant, way: Route, sway: Sway, servos: Servos, progress: Progress = no_progress) -> Run:
+    """The sway in MuJoCo. Errors: InputError where the robot falls."""
+    duration = round(sway.duration * RATE) / RATE
     try:
-        run = simulate_in_mujoco(robot, way.start, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=n / RATE,
-            targets=lambda t: table[round(t / servos.dt)], progress=progress)  # fmt: skip
+        run = follow_route(s, robot, way, way.start, servos, lambda t: offset_at(t, sway), duration, progress)
     except StepError as error:
         raise InputError(f"{s.model.name!r} falls in the simulator at once: {error}. {ADVICE}", t=0.0) from None
-    offset = offset_at(run.t, sway)[0]
-    _check_upright(s, run, offset)
-    q, motors = run.q[:n], robot.motor_coordinates
-    contacts = np.stack([express_at(frame_pose(s.model, q, f.frame), run.forces[f.name][:n], "world") for f in robot.feet], axis=1)
-    return Record(run.t[:n], offset[:n], q, q[:, s.positions], run.tau[:n, motors], contacts, run)
+    _check_upright(s, run, offset_at(run.t, sway)[0])
+    return run
 
 
-def servo_targets(s: Sensors, robot: Plant, way: Route, servos: Servos, offset: np.ndarray, rate: np.ndarray) -> np.ndarray:
-    """Positions (n, m + k) of motors and idle pieces at offsets of a route and their rates (n,): where postures put them, ahead by
-    what damping and weight take."""
+def follow_route(s: Sensors, robot: Plant, way: Route, begin: np.ndarray, servos: Servos, path: Path, duration: float,
+                 progress: Progress) -> Run:  # fmt: skip
+    """Run in MuJoCo from begin (nq,), in samples of 1 / RATE, with servos that follow a route; path(t): its offset and rate (n,).
+
+    Targets of motors and idle pieces are where postures put them, ahead by what damping and weight take."""
     from scipy.interpolate import CubicSpline
 
+    offset, rate = path(servos.dt * np.arange(round(duration / servos.dt) + 1))
     positions = CubicSpline(way.offsets, way.q[:, s.positions])
     feed = CubicSpline(way.offsets, way.forces)(offset)
     turns = CubicSpline(way.offsets, way.q[:, robot.idle_positions])(offset)
     ahead = (servos.damping * positions(offset, 1) * rate[:, None] + feed) / servos.stiffness
-    return np.hstack([positions(offset) + ahead, turns])
+    table = np.hstack([positions(offset) + ahead, turns])
+    return simulate_in_mujoco(robot, begin, np.zeros(robot.model.nv), dt=1.0 / RATE, duration=duration,
+        targets=lambda t: table[round(t / servos.dt)], progress=progress)  # fmt: skip
 
 
 def _check_upright(s: Sensors, run: Run, offset: np.ndarray) -> None:

@@ -2,51 +2,14 @@
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Mapping, Sequence
 from typing import Any
 
 import numpy as np
 
-from freeflyer.estimation import Sensors
-from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.estimation import pictures
-from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, Encoder, Times, Tracking, sinusoids, track
+from freeflyer_papers.estimation.estimators import TOLERANCE, Calibrations, Times, TrackingResult
 from freeflyer_papers.estimation.swing import Swing
-
-ALPHAS = (1.0, 1000.0)  # 1/s: the paper's, and one that closes loops within a sample
-THIN = 5  # of the samples of sinusoids, one in so many is drawn
-
-
-class Run(namedtuple("Run",
-    "encoders alpha measured_rms passive_rms passive_largest bias worst_joint closure redundant")):  # fmt: skip
-    """Errors of one kind of encoders and one alpha (1/s), as `Tracking.errors` defines them, m and rad."""
-
-
-class TrackingResult(namedtuple("TrackingResult",
-    "robot runs names t actual estimated actual_rates estimated_rates closures times", defaults=(None,))):  # fmt: skip
-    """Estimates of one robot along sinusoids, by kind of encoder and alpha.
-
-    runs: a Run for each pair. closures: for each run the norm (n,) of the rows of the loops, m and rad. Of m motors in the first
-    run: names; t (n,), s; actual, estimated (n, m), m or rad; actual_rates, estimated_rates (n, m), m/s or rad/s. times:
-    Times, None if nothing is timed."""
-
-
-def track_all(s: Sensors, kinds: Mapping[str, Encoder], duration: float, progress: Progress, what: str,
-        motors: Sequence[str] | None = None) -> TrackingResult:  # fmt: skip
-    """Motors on sinusoids as encoders of several kinds show them, by each of ALPHAS; all measured joints are kept, or `motors`."""
-    path, found = sinusoids(s), list[tuple[str, Tracking]]()
-    for kind, encoder in kinds.items():
-        for alpha in ALPHAS:
-            progress(len(found) / (len(kinds) * len(ALPHAS)), f"{what}: {kind} encoders, alpha = {alpha:g}")
-            found.append((kind, track(s, encoder, duration=duration, alpha=alpha, path=path)))
-    first, names = found[0][1], s.names if motors is None else tuple(motors)
-    kept = slice(None, None, THIN), [s.names.index(name) for name in names]
-    return TrackingResult(s.model.name, tuple([Run(kind, t.alpha, **t.errors()) for kind, t in found]), names, first.t[kept[0]],
-        first.actual[kept], first.estimated[kept], first.actual_rates[kept], first.estimated_rates[kept],
-        tuple([t.closure[kept[0]] for _, t in found]))  # fmt: skip
-
 
 def tracking(r: TrackingResult, title: str, note: str = "") -> Table:
     """Errors by encoder and gain."""
@@ -54,13 +17,6 @@ def tracking(r: TrackingResult, title: str, note: str = "") -> Table:
         f"{x.bias:.1e}", x.worst_joint, f"{x.closure:.1e}", f"{x.redundant:.1e}") for x in r.runs]  # fmt: skip
     columns = ("encoders", "alpha 1/s", "motors rms", "passive rms", "largest", "bias", "of joint", "open by", "redundant rows")
     return Table(title, columns, rows, (1, 2, 3, 4, 5, 7, 8), note)
-
-
-def tracking_picture(r: TrackingResult) -> Any:
-    """Fig 19 of the Kangaroo paper."""
-    labels = [f"{x.encoders}, alpha {x.alpha:g}/s" for x in r.runs]
-    return pictures.tracking(r.names, r.t, (r.actual, r.actual_rates), (r.estimated, r.estimated_rates),
-        dict(zip(labels, r.closures)))  # fmt: skip
 
 
 def calibration(c: Calibrations) -> dict[str, str]:

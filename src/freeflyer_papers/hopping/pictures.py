@@ -18,17 +18,17 @@ from freeflyer_papers.hopping.settings import FOOT, legs
 if TYPE_CHECKING:
     from matplotlib.axes import Axes
 
-FRAMES_A_SECOND = 25
+FRAMES_A_SECOND = 50  # of the motion; half as many are shown
 ROUND_OFF = 1e-9  # in the units that are drawn: smaller values are zero but for rounding
 GROUND = "#d0d5da"
 
 
 @styled
-def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any:
+def hop_figure(run: HopRun, begin: float = 0.0) -> Any:
     """Figure of a hopping run: path and heights, momenta, energies, leg and its rates, the floor's forces, and works by port.
 
     Args:
-        begin, end: Part of the run that is shown, s.
+        begin: The part of the run from then on is shown, s.
     Raises: InputError for a part without two steps.
 
     Examples:
@@ -39,9 +39,9 @@ def hop_figure(run: HopRun, begin: float = 0.0, end: float | None = None) -> Any
         >>> bool(figure.axes[6].lines[0].get_ydata().any())  # it hops on the spot
         False
     """
-    shown = (run.t >= begin) & (run.t <= (run.t[-1] if end is None else end))
+    shown = run.t >= begin
     if shown.sum() < 2:
-        raise InputError(f"the part from {begin:g} s to {end} s holds less than two steps of a run to {run.t[-1]:g} s")
+        raise InputError(f"the part from {begin:g} s on holds less than two steps of a run to {run.t[-1]:g} s")
     figure, panels = new_figure(9.6, 9.2, 4, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})
@@ -97,13 +97,12 @@ def _shade(axes: Axes, run: HopRun, begin: float, end: float) -> None:
 
 
 @styled
-def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, end: float | None = None, period: float | None = None) -> Any:
+def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, period: float = np.inf) -> Any:
     """Film strip of a hopping run: the leg at several times, the paths of foot and centre of mass.
 
     Args:
         count: Postures, evenly spread.
-        begin, end: Part of the run, s.
-        period: Length of the strip after `begin`, s, in place of `end`.
+        begin, period: Where the strip begins, and its length, s; by default the whole run.
     Raises: InputError for fewer than two postures.
 
     Examples:
@@ -114,8 +113,7 @@ def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, end: float | N
     """
     if count < 2:
         raise InputError(f"count must be at least 2, got {count}")
-    last = run.t[-1] if end is None and period is None else (begin + period if period is not None else end)
-    times = np.linspace(begin, min(float(last or 0.0), run.t[-1]), count)
+    times = np.linspace(begin, min(begin + period, run.t[-1]), count)
     q, every = run.at(times), times[1] - times[0]
     points = leg_points(run, q)
     width = max(0.16, 0.16 - np.abs(np.diff(q[:, 0])).min()) if count > 1 else 0.2
@@ -150,14 +148,13 @@ def draw_leg(axes: Axes, points: np.ndarray) -> list[Any]:
     return [links, trunk, center]
 
 
-def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float = 0.0, end: float | None = None) -> Path:
-    """GIF file of a hopping run.
+def hop_animation(run: HopRun, path: Path, *, begin: float = 0.0) -> Path:
+    """GIF file of a hopping run, at half its speed.
 
     Args:
         path: Path of the file, ending in .gif.
-        slower: How many times slower than the motion.
-        begin, end: Part of the run, s.
-    Raises: InputError for another ending, and numbers that are not above zero.
+        begin: The part of the run from then on is shown, s.
+    Raises: InputError for another ending, and for a part without length.
 
     Examples:
         >>> from pathlib import Path
@@ -167,10 +164,10 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
     """
     from matplotlib.animation import FuncAnimation, PillowWriter
 
-    last = run.t[-1] if end is None else min(end, run.t[-1])
-    if Path(path).suffix != ".gif" or not slower > 0.0 or not last > begin:
-        raise InputError(f"an animation needs a .gif, slower > 0 and a part of the run: got {path}, {slower}, {begin} to {last}")
-    count = max(2, round((last - begin) * slower * FRAMES_A_SECOND))
+    last = run.t[-1]
+    if Path(path).suffix != ".gif" or not last > begin:
+        raise InputError(f"an animation needs a .gif and a part of the run to {last:g} s: got {path}, from {begin} s on")
+    count = max(2, round((last - begin) * FRAMES_A_SECOND))
     times = np.linspace(begin, last, count)
     q = run.at(times)
     points = leg_points(run, q)
@@ -190,7 +187,7 @@ def hop_animation(run: HopRun, path: Path, *, slower: float = 2.0, begin: float 
         title.set_text(f"{run.experiment}, {times[k]:.2f} s")
         return [*artists, title]
 
-    FuncAnimation(figure, show, frames=count).save(str(path), writer=PillowWriter(fps=FRAMES_A_SECOND), dpi=80)
+    FuncAnimation(figure, show, frames=count).save(str(path), writer=PillowWriter(fps=FRAMES_A_SECOND // 2), dpi=80)
     return Path(path)
 
 

@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import Model
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
@@ -103,20 +102,16 @@ def _norms(model: Model, frame: str, q: np.ndarray) -> tuple[np.ndarray, np.ndar
 def cartesian_inertia(model: Model, frame: str, q: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
     """Equivalent inertia (31) at a frame, its base held: (6, 6) [linear; angular], along the base's axes at the frame's origin, kg,
     kg m, kg m^2. q (nq,): loops closed; trees work too."""
-    part = ff.linkages.extract_limb(model, frame, q)
-    x = ff.linkages.extract_configuration(part, model, q)
-    G = motion_map(part, ff.linkages.partition(part, x), x[None])[0]
-    R = _base_axes(model, q)
-    J = np.kron(np.eye(2), R) @ ff.frame_jacobian(part, x, frame, expressed="mixed") @ G
-    M = G.T @ ff.mass_matrix(part, x) @ G
-    return np.linalg.inv(J @ np.linalg.solve(M, J.T) + epsilon * np.eye(6))
+    limb = ff.linkages.extract_limb(model, frame, q)
+    part, x = ff.close_loops(limb), ff.linkages.extract_configuration(limb, model, q)
+    J = np.kron(np.eye(2), _base_axes(model, q)) @ ff.frame_jacobian(part, x, frame, expressed="mixed")
+    return np.linalg.inv(J @ np.linalg.solve(ff.mass_matrix(part, x), J.T) + epsilon * np.eye(6))
 
 
 def angular_momentum(model: Model, q: np.ndarray) -> np.ndarray:
     """The angular part of the centroidal momentum matrix, world axes: (3, nu), of the independent velocities, kg m^2 (times 1/m for
     motors that slide), of a robot with a free base at q (nq,)."""
-    split = ff.linkages.partition(model, q)
-    return ff.centroidal_momentum_matrix(model, q)[3:] @ motion_map(model, split, q[None])[0]
+    return ff.centroidal_momentum_matrix(ff.close_loops(model), q)[3:]
 
 
 def _base_axes(model: Model, q: np.ndarray) -> np.ndarray:

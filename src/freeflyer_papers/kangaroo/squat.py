@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import Route, holding_forces, servo_targets
+from freeflyer_papers.estimation.swing import RATE, Route, follow_route, holding_forces
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.contact import pressure_center
@@ -62,7 +62,7 @@ SAMPLES = 31
 STROKE = 0.15  # m: of the length motors
 HIGH, MARGIN = 0.01, 0.0025  # m: where the squat begins; how far before the stop it ends
 REST, PERIOD, TIMES = 0.5, 2.0, 2  # s: of standing; of going down and up; how often
-RATE, THIN = 1000.0, 20  # Hz of the samples; one in so many is kept
+THIN = 20  # of the samples, one in so many is kept
 POSTURES = 7  # drawn
 
 
@@ -120,10 +120,7 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
     feet = robot.feet if path is None else ff.contacts.feet_from_file(s.closed, path)
     plant_of = plant(s.model, path, feet, s.names, np.vstack([begin, way.q]), servos)
     duration = REST + TIMES * PERIOD
-    t = servos.dt * np.arange(round(duration / servos.dt) + 1)
-    table = servo_targets(s, plant_of, way, servos, *_lengths(t, low, high))
-    run = ff.sim.simulate_in_mujoco(plant_of, begin, np.zeros(plant_of.model.nv), dt=1.0 / RATE, duration=duration,
-        progress=progress, targets=lambda x: table[round(x / servos.dt)])  # fmt: skip
+    run = follow_route(s, plant_of, way, begin, servos, lambda t: _lengths(t, low, high), duration, progress)
     if run.failure:
         raise ff.InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)

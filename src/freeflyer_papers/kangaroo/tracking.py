@@ -22,16 +22,16 @@ PAPER_TIMES = {"estimator, model update, inverse dynamics": "380", "contact wren
 HALF_SOLE = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.045, 0.045)])  # m: for timings only
 
 
-def compute_tracking(robot: Kangaroo, progress: Progress) -> shown.TrackingResult:
+def compute_tracking(robot: Kangaroo, progress: Progress) -> estimators.TrackingResult:
     """Both kinds of encoders, both gains, the left leg's motors drawn; then the clock."""
     s, left = ff.estimation.sensors(robot.model), [m for group in robot.left.groups.values() for m in group]
-    tracked = shown.track_all(s, KINDS, DURATION, progress, "Fig 19", left)
+    tracked = estimators.track_all(s, KINDS, DURATION, progress, "Fig 19", left)
     progress(0.0, "timing the estimators")
     feet = [contact_from_points(robot.left.sole, HALF_SOLE), contact_from_points(robot.right.sole, HALF_SOLE)]
     return tracked._replace(robot=robot.source, times=estimators.estimation_times(s, feet))
 
 
-def tables_tracking(r: shown.TrackingResult) -> list[Table]:
+def tables_tracking(r: estimators.TrackingResult) -> list[Table]:
     """Errors by encoder and gain; times beside the paper's."""
     note = (f"m and rad, at 1 kHz, beta = 1000 / s; noise {ENCODER.noise:g} m, step {ENCODER.quantum:g} m, rates by "
         "differences. The paper gives pictures only, with alpha = 1 / s. Open by: norm of the independent rows, which the "
@@ -42,9 +42,9 @@ def tables_tracking(r: shown.TrackingResult) -> list[Table]:
         Table("sections VI-A and VI-B: what it costs", ("", "paper us", "ours us"), costs, (1, 2), said)]  # fmt: skip
 
 
-def pictures_tracking(r: shown.TrackingResult) -> dict[str, Any]:
+def pictures_tracking(r: estimators.TrackingResult) -> dict[str, Any]:
     """Fig 19."""
-    return {"fig19_tracking": shown.tracking_picture(r)}
+    return {"fig19_tracking": pictures.tracking(r)}
 
 
 TRIED = 100  # starts

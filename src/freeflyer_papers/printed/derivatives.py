@@ -58,21 +58,26 @@ def derivative_by_pose(e: Pass, held: Twist = "inertial") -> np.ndarray:
 def _from_the_base(e: Pass, dv_0: Array, da_0: Array, db_0: Array) -> Array:
     """Lines 5 to 17 of Table 5, which are lines 4 to 16 of Table 7: from derivatives of the base's motion (6, 6) to those of the
     wrench and the joint forces (6 + n_J, 6)."""
-    tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
-    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
-    bodies = range(1, n + 1)
-    dv, da, db = ([first, *[zeros((6, 6), dtype)] * n] for first in (dv_0, da_0, db_0))
-    for i in bodies:  # line 5
+    X, lam, n, M = e.X, e.tree.parent, e.tree.n_bodies, e.tree.inertia
+    dv, da, db = ([first, *[zeros((6, 6), e.tau_base.dtype)] * n] for first in (dv_0, da_0, db_0))
+    for i in range(1, n + 1):  # line 5
         dv[i] = X[i] @ dv[lam[i]]  # line 6
         da[i] = X[i] @ da[lam[i]] - cross(e.v_joint[i]) @ dv[i]  # line 7
         dm = M[i] @ dv[i]  # line 8
         db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 9
-    for i in reversed(bodies):  # line 11
-        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 12
-    out = zeros((6 + tree.n_joint_columns, 6), dtype)
-    for i in bodies:  # line 14
-        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 15
-    out[:6] = db[0]  # line 17; in Table 7 of b^c for line 40's b^vp, which differ by F rdot, free of velocities
+    return _to_the_base(e, db)  # lines 11 to 17
+
+
+def _to_the_base(e: Pass, db: list[Array]) -> Array:
+    """The last lines of Tables 5, 7 and 8: from derivatives (6, k) of the bodies' forces to those of the wrench and the joint
+    forces (6 + n_J, k)."""
+    tree, bodies = e.tree, range(1, e.tree.n_bodies + 1)
+    for i in reversed(bodies):
+        db[tree.parent[i]] = db[tree.parent[i]] + e.X[i].T @ db[i]
+    out = zeros((6 + tree.n_joint_columns, db[0].shape[1]), e.tau_base.dtype)
+    for i in bodies:
+        out[6:][tree.columns[i]] = tree.gamma[i].T @ db[i]
+    out[:6] = db[0]  # in Tables 7 and 8 of b^c for line 40's b^vp, which differ by F rdot, free of velocities
     return out
 
 
@@ -167,10 +172,9 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
     Returns: (6 + n_J, n_J) array, rows base wrench, joint forces, N, N m; per m/s or rad/s.
     Source: Table 8."""
     tree, X, gamma, lam = e.tree, e.X, e.tree.gamma, e.tree.parent
-    n, M, dtype = tree.n_bodies, e.tree.inertia, e.tau_base.dtype
-    bodies, nJ = range(1, n + 1), tree.n_joint_columns
-    dv, da, db = ([zeros((6, nJ), dtype)] * (n + 1) for _ in range(3))
-    for i in bodies:  # line 1
+    n, M = tree.n_bodies, e.tree.inertia
+    dv, da, db = ([zeros((6, tree.n_joint_columns), e.tau_base.dtype)] * (n + 1) for _ in range(3))
+    for i in range(1, n + 1):  # line 1
         at = tree.columns[i]
         dv_joint = gamma[i]  # line 2
         dv[i] = X[i] @ dv[lam[i]]  # line 3
@@ -179,13 +183,7 @@ def derivative_by_joint_velocity(e: Pass) -> np.ndarray:
         da[i][:, at] += cross(e.v[i]) @ dv_joint  # line 6
         dm = M[i] @ dv[i]  # line 7
         db[i] = M[i] @ da[i] + cross_star_of(e.m[i]) @ dv[i] + cross_star(e.v[i]) @ dm  # line 8
-    for i in reversed(bodies):  # line 10
-        db[lam[i]] = db[lam[i]] + X[i].T @ db[i]  # line 11
-    out = zeros((6 + nJ, nJ), dtype)
-    for i in bodies:  # line 13
-        out[6:][tree.columns[i]] = gamma[i].T @ db[i]  # line 14
-    out[:6] = db[0]  # line 16: of b^c for line 40's b^vp, which differ by F rdot, free of velocities
-    return out
+    return _to_the_base(e, db)  # lines 10 to 16
 
 
 def pose_derivative_with_inertial_twist(by_pose: np.ndarray, by_velocity: np.ndarray, v_body: np.ndarray) -> np.ndarray:

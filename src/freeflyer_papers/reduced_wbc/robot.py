@@ -41,7 +41,7 @@ def robot(path: Path | None = None, joints: int = JOINTS) -> Robot:
         angles = {f"{side}_{joint}_Joint": share * KNEE for side in "LR" for joint, share in LEG.items()}
         angles |= {f"{side}_{joint}_Joint": sign * angle for side, sign in (("L", 1), ("R", -1)) for joint, angle in ARM.items()}
         model, q, found = ff.control.stand_on_feet(given, q=ff.configuration(given, angles))
-        name, feet, hands = f"{model.name} of {path.name}", sorted(found, key=lambda foot: foot.frame), TOCABI_HANDS
+        name, feet, hands = f"{model.name} of {path.name}", tuple(sorted(found, key=lambda foot: foot.frame)), TOCABI_HANDS
     left, right = (dataclasses.replace(foot, friction=FRICTION) for foot in ff.contacts.anchored_feet(model, q, feet))
     return Robot(name, model, q, (left, right), model.joints[0].child, hands)
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter, namedtuple
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
@@ -82,10 +82,10 @@ def alike(findings: Sequence[Finding], most: int) -> tuple[list[tuple[Finding, l
     return kept, dict(more)
 
 
-def listed(subjects: Sequence[str], show: Callable[[str], str] = str) -> str:
+def listed(subjects: Sequence[str]) -> str:
     """The first subjects by name, the others counted."""
     named = len(subjects) if len(subjects) <= NAMED + 1 else NAMED  # one name is no longer than "and 1 more"
-    return ", ".join(map(show, subjects[:named])) + f" and {len(subjects) - named} more" * (named < len(subjects))
+    return ", ".join(subjects[:named]) + f" and {len(subjects) - named} more" * (named < len(subjects))
 
 
 class Gap(namedtuple("Gap", "loop frame_a frame_b position angle")):

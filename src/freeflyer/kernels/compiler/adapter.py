@@ -104,22 +104,18 @@ def put_shape(topology, entry, k, states, shape):
     return size
 
 
-def has_shape(x, shape):
-    found = C.integers_at(C.word(x, L.SHAPE))
-    for k in range(shape[AXES]):
-        if found[k] != shape[k]:
-            return False
-    return True
-
-
 def are_outputs(known, outputs, out, shapes):
     """Whether `out` is an output, or a tuple of all of several, of the right shapes."""
     if outputs > 1 and (C.word(out, L.TYPE) != known[L.TUPLE] or C.tuple_size(out) != outputs):
         return False
     for k in range(outputs):
         x, shape = C.tuple_item(out, k) if outputs > 1 else out, C.integers_at(shapes + 8 * SHAPE * k)
-        if not is_array(known, x, shape[AXES], L.WRITABLE) or not has_shape(x, shape):
+        if not is_array(known, x, shape[AXES], L.WRITABLE):
             return False
+        found = C.integers_at(C.word(x, L.SHAPE))
+        for j in range(shape[AXES]):
+            if found[j] != shape[j]:
+                return False
     return True
 
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from freeflyer.kernels import entry as E
 from freeflyer.kernels.backend import (
     all_below, as_numbers, from_entry, gather, load, load_int, pack_lanes, release, row_width, scatter, taken, times_zero,
-    workspace, zero_entries,
+    workspace, zero_workspace,
 )
 from freeflyer.kernels.compiler.meanings import arguments as calls
 from freeflyer.kernels.compiler.meanings.arguments import numbers, numbers_at, scratch_record
@@ -342,9 +342,7 @@ def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
 
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):
         widths = tuple(row_width(parameters, n) for n in table_sizes(topology))
-        packs = tuple(workspace(given[0], n) for n in widths)
-        for x, n in zip(packs, widths):
-            zero_entries(x, n)
+        packs = tuple(zero_workspace(given[0], n) for n in widths)
         first_stage(topology, parameters, *given, *first_of(options, count), *packs)
         tables = tuple(workspace(parameters, n * lanes) for n in widths)
         for x, n, table in zip(packs, widths, tables):

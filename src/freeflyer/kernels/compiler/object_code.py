@@ -47,12 +47,8 @@ def levels_here() -> list[Target]:
     """Levels of x86-64 that this machine's CPU has, best first; none on other machines."""
     if os.environ.get("FREEFLYER_CPU") or not llvm.get_default_triple().startswith("x86_64"):
         return []
-    features, found = {k for k, present in llvm.get_host_cpu_features().items() if present}, []
-    for level, needed in reversed(LEVELS.items()):
-        if not needed <= features:
-            break
-        found.insert(0, level)
-    return found
+    features = {k for k, present in llvm.get_host_cpu_features().items() if present}
+    return [level for k, level in enumerate(LEVELS) if set().union(*list(LEVELS.values())[k:]) <= features]
 
 
 @cache

@@ -5,7 +5,7 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, row_width, sqrt, store, workspace, zero_workspace,
+    copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
@@ -75,8 +75,7 @@ def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces,
     for n in range(count):
         j = load_int(topology, path + n)
         s = load(L, (stride + 1) * j) * load(x, j)
-        for i in range(rows):
-            store(b, i, load(b, i) - s * load(X, width * j + i))
+        put_sum(b, -s, from_entry(X, width * j), rows, b)
     solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, load(sizes, rows), y, found)
     for n in range(count):
         j = load_int(topology, path + n)
@@ -175,5 +174,4 @@ def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_
     work, x = areas_workspace(topology, parameters, q), zero_workspace(q, load_int(topology, N_V))
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
-    for j in range(load_int(topology, N_V)):
-        store(after, j, load(v, j) + load(x, j))
+    put_sum(v, 1.0, x, load_int(topology, N_V), after)

@@ -18,7 +18,9 @@ from freeflyer.kernels.derivatives.forward import put_inverse_rows
 from freeflyer.kernels.derivatives.inverse import (
     DIRECTION_RECORD, FORCE, LAST, MOTION_RECORD, T, Y, areas, finish_table, more_than_kinematics, motions_and_forces, table_size,
 )
-from freeflyer.kernels.derivatives.solved_rows import inward, outward, put_row, solved_width
+from freeflyer.kernels.derivatives.solved_rows import (
+    add_three_rows, inward, outward, put_row, put_three_rows, solved_width, three_rows,
+)
 from freeflyer.kernels.math.algebra import add_scaled, cross, dot, load3, rows3, scale, store_entries, store_rows
 from freeflyer.kernels.math.dense import ZERO
 from freeflyer.kernels.math.spatial import (
@@ -48,14 +50,6 @@ def subtract_item_forces(topology, parameters, work, items, forces):
         while i > 0:
             accumulate_spatial(work, forces + FORCE * i, spatial_scale(-1.0, F))
             i = parent_of(topology, i)
-
-
-def put_set_table(topology, parameters, v, a, work, items, table):
-    """The table of columns (inverse.py) at (v, a), under the wrenches (items, 6); work holds the kinematics."""
-    _, _, _, _, forces, _ = areas(topology)
-    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
-    subtract_item_forces(topology, parameters, work, items, forces)
-    finish_table(topology, parameters, v, work, table)
 
 
 @kernel
@@ -94,10 +88,7 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
     rows, n, stride = table_int(topology, N_SET_ROWS), load_int(topology, N_COLUMNS), load_int(topology, COLUMN_ROW)
     direct, width, Q, V = n == load_int(topology, N_V), length, by_q, by_v
     if not direct:
-        width = stride
-        Q, V = workspace(table, rows * stride + 8), workspace(table, rows * stride + 8)
-        zero_entries(Q, rows * stride)
-        zero_entries(V, rows * stride)
+        width, Q, V = stride, zero_workspace(table, rows * stride + 8), zero_workspace(table, rows * stride + 8)
     zero_entries(by_q, rows * length)
     zero_entries(by_v, rows * length)
     numbers = workspace(table, 6 * ITEM_CHANGE)
@@ -110,21 +101,6 @@ def put_row_changes(topology, parameters, work, table, wrenches, by_q, by_v, len
                 to = length * i + coordinate(topology, c)
                 store(by_q, to, load(by_q, to) + load(Q, width * i + c))
                 store(by_v, to, load(by_v, to) + load(V, width * i + c))
-
-
-def three_rows(matrices, at, step):
-    """Three row scalars of each matrix."""
-    return tuple(rows3(A, at, step) for A in matrices)
-
-
-def put_three_rows(matrices, at, step, x):
-    for A, a in zip(matrices, x):
-        store_rows(A, at, step, a)
-
-
-def add_three_rows(x, factors, matrices, at, step):
-    """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
-    return tuple(add_scaled(a, s, rows3(A, at, step)) for a, s, A in zip(x, factors, matrices))
 
 
 @kernel
@@ -140,8 +116,8 @@ def put_right_sides(topology, L, X, width, given, sides, length):
                 k = load_int(topology, path + n)
                 s = load(L, (stride + 1) * k) * load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    x = add_three_rows(x, (s, s, -1.0 * s), given, length * k + j, step)
-            put_three_rows(sides, at, step, x)
+                    x = add_three_rows(x, (s, s, -1.0 * s), given, length * k + j)
+            put_three_rows(sides, at, x)
 
 
 @kernel
@@ -152,17 +128,17 @@ def solve_right_sides(G, rows, width, flags, sides, length):
         store(inverses, c, select_less(load(flags, FLAGS + c), 0.5, 0.0, 1.0 / load(G, width * c + c)))
     for j in range(0, length, 3 * step):
         for i in range(rows):
-            x = three_rows(sides, length * i + j, step)
+            x = three_rows(sides, length * i + j)
             for c in range(i):
                 s = -1.0 * load(inverses, c) * load(G, width * c + i)
-                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
-            put_three_rows(sides, length * i + j, step, x)
+                x = add_three_rows(x, (s, s, s), sides, length * c + j)
+            put_three_rows(sides, length * i + j, x)
         for i in range(rows - 1, -1, -1):
-            x, d = three_rows(sides, length * i + j, step), load(inverses, i)
+            x, d = three_rows(sides, length * i + j), load(inverses, i)
             for c in range(i + 1, rows):
                 s = -1.0 * load(G, width * i + c)
-                x = add_three_rows(x, (s, s, s), sides, length * c + j, step)
-            put_three_rows(sides, length * i + j, step, tuple(scale(d, a) for a in x))
+                x = add_three_rows(x, (s, s, s), sides, length * c + j)
+            put_three_rows(sides, length * i + j, tuple(scale(d, a) for a in x))
 
 
 @kernel
@@ -173,12 +149,12 @@ def subtract_reactions(topology, X, width, given, sides, length):
     for n in range(count):
         k = load_int(topology, path + n)
         for j in range(0, length, 3 * step):
-            x = three_rows(given, length * k + j, step)
+            x = three_rows(given, length * k + j)
             for i in range(rows):
                 s = load(X, width * k + i)
                 if not all_below(s, ZERO):
-                    x = add_three_rows(x, (-1.0 * s, -1.0 * s, s), sides, length * i + j, step)
-            put_three_rows(given, length * k + j, step, x)
+                    x = add_three_rows(x, (-1.0 * s, -1.0 * s, s), sides, length * i + j)
+            put_three_rows(given, length * k + j, x)
 
 
 @kernel
@@ -215,8 +191,10 @@ def set_gradient(topology, parameters, q, v, tau, dq, dv, dtau, y_q, y_v, y_tau,
     found = workspace(q, table_int(topology, VERDICT_SIZE))
     normal_forces = workspace(q, table_int(topology, N_ITEMS) + 1)
     L, X, G, wrenches = solve_set(topology, parameters, q, v, tau, work, a, items, y, normal_forces, found)
-    table = workspace(q, table_size(topology))
-    put_set_table(topology, parameters, v, a, work, items, table)
+    table, (_, _, _, _, forces, _) = workspace(q, table_size(topology)), areas(topology)
+    motions_and_forces(topology, parameters, work, v, a, load3(parameters, GRAVITY), items, 0, BODY)
+    subtract_item_forces(topology, parameters, work, items, forces)
+    finish_table(topology, parameters, v, work, table)
     Q, V, E = tuple(workspace(q, nv * length) for _ in range(3))
     put_inverse_rows(topology, table, Q, V, length)
     inward(topology, L, Q, V, E, length)

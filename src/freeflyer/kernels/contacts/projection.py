@@ -6,7 +6,8 @@ frame's axes, the rows of a contact have left by R^T (p + R m - s - S m), of a s
 line by that of the shortest turn from its given direction. What rolls is held at velocity level alone."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, from_entry, kernel, load, load_int, release, select_less, sqrt, store, taken, workspace, zero_entries,
+    all_below, copy_entries, from_entry, kernel, load, load_int, put_sum, release, select_less, sqrt, store, taken, workspace,
+    zero_entries,
 )
 from freeflyer.kernels.contacts.dynamics import solve_rates
 from freeflyer.kernels.contacts.rows import held_wrenches, item_int, table_int
@@ -133,6 +134,5 @@ def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, ve
     zero_entries(step, nv)
     solve_rates(topology, parameters, x, v, work, False, v, step, impulses, multipliers, normals, verdict)
     copy_entries(x, nq, q_near)
-    for j in range(nv):
-        store(v_near, j, load(v, j) + load(step, j))
+    put_sum(v, 1.0, step, nv, v_near)
     store(gap, 0, left)

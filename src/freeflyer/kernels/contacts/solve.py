@@ -8,7 +8,7 @@ are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
     all_below, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace, zero_entries,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -55,13 +55,14 @@ def put_sizes(G, rows, width, sizes, energy):
 
 
 @kernel
-def eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict):
-    """G becomes P L^T on and above the diagonal, b L^-1 b; inverses (rows,): of pivots, zero for rows that depend on others. sizes
-    (rows,): of the terms of b, against which a contradiction is compared. Writes the verdict."""
+def eliminate_rows(G, first, rows, width, b, sizes, largest, inverses, verdict):
+    """The `first` rows of G become P L^T on and above the diagonal, those of b L^-1 b, and the others hold while these do; inverses
+    (first,): of pivots, zero for rows that depend on others. sizes (first,): of the terms of b, against which a contradiction is
+    compared. Writes the verdict."""
     worst, count = 0.0 * largest, 0.0 * largest
-    for c in range(rows):
+    for c in range(first):
         store(inverses, c, load(G, width * c + c))
-    for c in range(rows):
+    for c in range(first):
         pivot, x = load(G, width * c + c), load(b, c)
         least, zero = MIN_PIVOT_RATIO * load(inverses, c) + MIN_DIAGONAL_RATIO * largest, 0.0 * largest
         inverse, flag = select_less(least, pivot, 1.0 / pivot, zero), select_less(least, pivot, 1.0, zero)
@@ -91,8 +92,7 @@ def put_back(G, width, inverses, b, y, c, end):
 def put_least(G, rows, first, width, inverses, flags, b, y):
     """The least y in the rows from `first` on, where some of them depend on others."""
     n = rows - first
-    E, N, x = workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
-    zero_entries(E, n * n)
+    E, N, x = zero_workspace(y, n * n + 8), workspace(y, n * n + 8), workspace(y, n + 1)
     for i in range(n):
         store(E, n * i + i, load(flags, FLAGS + first + i))
         for j in range(i + 1, n):
@@ -125,7 +125,7 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
     """y (rows,) of G y = b, and the verdict; rows from `first` on are free. b, G and sizes are overwritten (see `put_sizes`)."""
     inverses = workspace(G, rows + 1)
     largest = put_sizes(G, rows, width, sizes, energy)
-    eliminate_rows(G, rows, width, b, sizes, largest, inverses, verdict)
+    eliminate_rows(G, rows, rows, width, b, sizes, largest, inverses, verdict)
     for c in range(rows - 1, -1, -1):
         put_back(G, width, inverses, b, y, c, rows)
     depending = 0.0 * largest

@@ -54,8 +54,7 @@ def put_metric(topology, parameters, M, linear, H, g):
 def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper, H, g, motors, h, unit):
     """The program of a state: lower <= A x <= upper, least 1/2 x^T H x + g^T x; torques are motors x + h, motors (., unknowns).
     unit (rows of contacts, 6): as `set_rows`."""
-    nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
-                   table_int(topology, N_FORCES))  # fmt: skip
+    nu, n, N, k = tuple(table_int(topology, of) for of in (N_VELOCITIES, N_ALPHA, N_UNKNOWNS, N_FORCES))
     M, linear, bias = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)
     inertia, mapped, momentum = workspace(q, nu * n + 8), workspace(q, k * nu + 8), workspace(q, 6 * n + 8)
     axes = workspace(q, 9 * table_int(topology, N_CONTACTS) + 8)
@@ -70,8 +69,7 @@ def control_program(topology, parameters, q, u, loads, numbers, A, lower, upper,
 @kernel
 def without_limits(topology, parameters, A, lower, upper, weights, M, linear, h, mapped, momentum, x):
     """The optimum x of all equations if it keeps all limits: WAY it was found, or BY_ROUNDS if it was not."""
-    n, N, k, d = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_FORCES),
-                  table_int(topology, N_FREE))  # fmt: skip
+    n, N, k, d = tuple(table_int(topology, of) for of in (N_ALPHA, N_UNKNOWNS, N_FORCES, N_FREE))
     hard, last, rows = table_int(topology, N_HARD_ROWS), table_int(topology, LAST_ROW), table_int(topology, N_ROWS)
     held, tasks, squares = table_int(topology, N_LOOP_ROWS) + k, rows - hard, rows - last
     metric = from_entry(parameters, table_int(topology, CONSTANTS_AT) + FORCE_METRIC)
@@ -169,8 +167,7 @@ def control_cycle(topology, parameters, q, u, loads, numbers, weights, guess, st
 
     loads (velocities,): generalised forces that are added to the bias forces; numbers: of tasks, of users' rows; weights (rows,).
     guess (rows,), start (unknowns,): held rows and unknowns of an earlier cycle, zeros and infinite if there was none."""
-    nu, n, N, k = (table_int(topology, N_VELOCITIES), table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS),
-                   table_int(topology, N_FORCES))  # fmt: skip
+    nu, n, N, k = tuple(table_int(topology, of) for of in (N_VELOCITIES, N_ALPHA, N_UNKNOWNS, N_FORCES))
     rows, items = table_int(topology, N_ROWS), table_int(topology, N_CONTACTS)
     A, lower, upper = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
     M, linear, h = workspace(q, n * n + 8), workspace(q, n + 8), workspace(q, nu + 8)

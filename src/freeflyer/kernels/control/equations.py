@@ -7,7 +7,7 @@ unknowns is left. If the last level of tasks cannot be met, its squares are leas
 K^T rho K may be added to the matrix of the squares, as K alpha is given: it then is regular if [J; K] has full rank."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_entries,
+    all_below, copy_entries, from_entry, kernel, load, row_width, select_less, store, workspace, zero_workspace,
 )
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.math.dense import ZERO, copy_rows, put_rows
@@ -22,10 +22,9 @@ KEPT, ROUNDING = 1e-8, 1e-12  # of the size of a row's terms: by what an answer 
 def add_squares(linear, metric, J, b, weights, n, rows, slope, total):
     """total (n, n) = metric + J^T W J and slope (n,) = linear - J^T W b, for J (rows, n), b (rows,) and weights W (rows,)."""
     width = row_width(linear, n)
-    wide, own = workspace(linear, n * width + 8), workspace(linear, width + 8)
+    wide, own = workspace(linear, n * width + 8), zero_workspace(linear, width + 8)
     copy_entries(linear, n, slope)
     put_rows(metric, n, n, wide)
-    zero_entries(own, width)
     for i in range(rows):
         weight, aim = load(weights, i), load(b, i)
         copy_entries(from_entry(J, n * i), n, own)
@@ -133,10 +132,8 @@ def put_least_squares(K, k, B, J, b, weights, force_metric, n, rows, d, r, s, al
     """As `put_least_energy`, but least are the weighted squares of J alpha - b (s,), and then those of F. Whether they are clearly
     least, and cannot be met."""
     first = rows - d
-    share, nothing, zeros = workspace(K, rows + 8), workspace(K, rows + 8), workspace(K, n * n + n + 8)
+    share, nothing, zeros = workspace(K, rows + 8), zero_workspace(K, rows + 8), zero_workspace(K, n * n + n + 8)
     put_sizes(J, weights, s, K, rows, n, share)
-    zero_entries(zeros, n * n + n)
-    zero_entries(nothing, rows)
     slope, own, whole = workspace(K, n + 8), workspace(K, n * n + 8), workspace(K, n * n + 8)
     add_squares(zeros, zeros, J, b, weights, n, s, slope, own)
     add_squares(slope, own, K, nothing, share, n, rows, zeros, whole)

@@ -4,7 +4,7 @@ A step d solves the strict hierarchy of J d = -e below the position limits, shor
 and Wieber, "Hierarchical quadratic programming: Fast online humanoid-robot motion generation", IJRR 33(7), 2014). Rows are those of
 a control program at rest, without dynamics."""
 
-from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, release, store, taken, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, kernel, load, load_int, release, store, taken, workspace, zero_workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.cycle import program, solve_rounds
 from freeflyer.kernels.control.layout import (
@@ -63,8 +63,7 @@ def kinematic_steps(topology, parameters, q, numbers, weights, sides, plan, at, 
     N, rows, hard, nq = (table_int(topology, N_UNKNOWNS), table_int(topology, N_ROWS), table_int(topology, N_HARD_ROWS),
                          load_int(topology, N_Q))  # fmt: skip
     B, low, high = workspace(q, rows * N + 16), workspace(q, rows + 8), workspace(q, rows + 8)
-    rest, d = workspace(q, N + 8), workspace(q, N + 16)
-    zero_entries(rest, N + 8)
+    rest, d = zero_workspace(q, N + 8), workspace(q, N + 16)
     copy_entries(q, nq, ahead)
     before, start, steps, going, state = load(plan, BEFORE), FAR, 0.0, 1.0, ENDED
     room = taken(q)

@@ -1,15 +1,16 @@
 """Rows lower <= A (alpha, F) <= upper of a control program, piece by piece (layout.py)."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, row_width, sqrt, store, workspace, zero_entries
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, put_sum, row_width, sqrt, store, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from freeflyer.kernels.control.layout import (
     ACCELERATIONS, ALL_JOINTS, CLOSED, CONE, CONTACTS, DYNAMICS, FORM, GIVEN, GIVEN_FORCES, GIVEN_TORQUES, JOINTS, LOOPS,
     MOTOR_LIMITS, MOTORS_AT, N_ALPHA, N_FORCES, N_FREE, N_LOOP_ROWS, N_MOTORS, N_PIECES, N_ROWS, N_UNKNOWNS, N_VELOCITIES,
-    NORMAL_FORCE, OF_POINT, PIECE_CONSTANTS, PIECE_COUNT, PIECE_INTS, PIECE_KIND, PIECE_LIST, PIECE_NUMBERS, PIECE_ROW, PIECES_AT,
-    POSITIONS, POSTURE, RIGID)
+    NORMAL_FORCE, OF_POINT, PIECE_INTS, PIECES_AT, POSITIONS, POSTURE, RIGID)
 from freeflyer.kernels.control.task_rows import put_equation, put_posture, put_task
-from freeflyer.kernels.math.algebra import cross, load3
+from freeflyer.kernels.math.algebra import cross, dot, load3, scale, store3, subtract
 from freeflyer.kernels.math.dense import copy_rows
 
 ROUNDING = 1e-12  # of a line's normal across it: a line that stands upright has no cone
@@ -36,30 +37,21 @@ def put_limits(source, at, count, i, shift, lower, upper, row):
 @kernel
 def put_turned_cone(parameters, at, count, kind, axes, item, A, N, row, column):
     """Rows C D of a cone of a point (D: the axes of the contact) or a line (D turns about the line)."""
-    width, turn = (3 if kind == OF_POINT else 5), workspace(axes, 32)
-    zero_entries(turn, width * width)
+    width, turn = (3 if kind == OF_POINT else 5), zero_workspace(axes, 32)
     normal = load3(axes, 9 * item + 6)
     if kind == OF_POINT:
         copy_entries(from_entry(axes, 9 * item), 9, turn)
     else:
         more = at + count * width + count
         d = load3(parameters, more)
-        along = normal[0] * d[0] + normal[1] * d[1] + normal[2] * d[2]
-        z = normal[0] - along * d[0], normal[1] - along * d[1], normal[2] - along * d[2]
-        scale = 1.0 / max(sqrt(z[0] * z[0] + z[1] * z[1] + z[2] * z[2]), ROUNDING)
-        z = scale * z[0], scale * z[1], scale * z[2]
+        z = subtract(normal, scale(dot(normal, d), d))
+        z = scale(1.0 / max(sqrt(dot(z, z)), ROUNDING), z)
         y = cross(z, d)
-        for i in range(3):
-            store(turn, i, d[i])
-            store(turn, 5 + i, y[i])
-            store(turn, 10 + i, z[i])
-        for i in range(2):
+        for i, axis in enumerate((d, y, z)):
+            store3(turn, 5 * i, axis)
+        for i, axis in enumerate((y, z)):
             for j in range(2):
-                across, up = 0.0, 0.0
-                for c in range(3):
-                    across += y[c] * load(parameters, more + 3 + 3 * j + c)
-                    up += z[c] * load(parameters, more + 3 + 3 * j + c)
-                store(turn, 5 * (3 + i) + 3 + j, across if i == 0 else up)
+                store(turn, 5 * (3 + i) + 3 + j, dot(axis, load3(parameters, more + 3 + 3 * j)))
     for i in range(count):
         for j in range(width):
             total = 0.0
@@ -118,8 +110,7 @@ def put_joint_limits(topology, parameters, q, v, gamma, G, stride, kind, row, co
 @kernel
 def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, mapped, h, A, lower, upper):
     """Rows of users' limits and tasks over torques or accelerations of the model."""
-    n, N, nu, k = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_VELOCITIES),
-                   table_int(topology, N_FORCES))  # fmt: skip
+    n, N, nu, k = tuple(table_int(topology, of) for of in (N_ALPHA, N_UNKNOWNS, N_VELOCITIES, N_FORCES))
     motors = table_int(topology, N_MOTORS)
     width = nu if kind == GIVEN else motors
     for i in range(count):
@@ -131,8 +122,7 @@ def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, 
             else:
                 e = motor_coordinate(topology, c)
                 drift += x * load(h, e)
-                for j in range(n):
-                    store(A, at + j, load(A, at + j) + x * load(inertia, n * e + j))
+                put_sum(from_entry(A, at), x, from_entry(inertia, n * e), n, from_entry(A, at))
                 for j in range(k):
                     store(A, at + n + j, load(A, at + n + j) - x * load(mapped, nu * j + e))
         put_limits(numbers, given + count * width, count, i, drift, lower, upper, row + i)
@@ -142,15 +132,11 @@ def put_given_rows(topology, numbers, kind, row, count, places, given, inertia, 
 def put_program_rows(topology, parameters, q, u, numbers, v, gamma, G, inertia, h, mapped, J, drift, axes, momentum, center,
                      centroidal, poses, motions, jacobians, A, lower, upper):  # fmt: skip
     """A (rows, unknowns), lower, upper (rows,), from the terms of a state (state_terms.py)."""
-    n, N, nu, k = (table_int(topology, N_ALPHA), table_int(topology, N_UNKNOWNS), table_int(topology, N_VELOCITIES),
-                   table_int(topology, N_FORCES))  # fmt: skip
+    n, N, nu, k = tuple(table_int(topology, of) for of in (N_ALPHA, N_UNKNOWNS, N_VELOCITIES, N_FORCES))
     zero_entries(A, table_int(topology, N_ROWS) * N)
     for piece in range(table_int(topology, N_PIECES)):
         record = table_int(topology, PIECES_AT) + PIECE_INTS * piece
-        kind, row, count = (table_int(topology, record + PIECE_KIND), table_int(topology, record + PIECE_ROW),
-                            table_int(topology, record + PIECE_COUNT))  # fmt: skip
-        places, given, constants = (table_int(topology, record + PIECE_LIST), table_int(topology, record + PIECE_NUMBERS),
-                                    table_int(topology, record + PIECE_CONSTANTS))  # fmt: skip
+        kind, row, count, places, given, constants = tuple(table_int(topology, record + k) for k in range(PIECE_INTS))
         if kind == DYNAMICS:
             for i in range(count):
                 c = table_int(topology, table_int(topology, MOTORS_AT) + i)

@@ -6,7 +6,7 @@ in everything else only by s = P^-1/2 E^-1 A a, of inertia 1. With W = M_b^-1 A^
 pushes the kept chains by M_kb W, and rows J of tasks are J W beside what no motion with the same s changes."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, row_width, select_less, sqrt, store, workspace, zero_entries,
+    copy_entries, from_entry, kernel, load, row_width, select_less, sqrt, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.layout import COMPRESSED, KEPT_AT, N_BRANCHES, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
@@ -113,9 +113,8 @@ def put_momentum_rows(topology, positions, places, count, p, t, momentum, n, X, 
 def put_rows_left(tasks, rest, rows, A, n, p, t, u, r, left):
     """left (t,): 1 for rows of tasks that are none of (a_p, s)."""
     width = row_width(rest, u)
-    wide, own = workspace(rest, r * width + 8), workspace(rest, width + 8)
+    wide, own = workspace(rest, r * width + 8), zero_workspace(rest, width + 8)
     put_rows(A, r, u, wide)
-    zero_entries(own, width)
     for i in range(t):
         whole = 0.0
         for j in range(n):
@@ -137,9 +136,8 @@ def least_row(white, sizes, left, t, u, r, end):
     if count > moves:
         return 0.0
     width = row_width(white, count)
-    X, S = workspace(white, (u + r) * width + 8), workspace(white, count * width + 8)
+    X, S = zero_workspace(white, (u + r) * width + 8), workspace(white, count * width + 8)
     squares, pivots, to = workspace(white, count + 8), workspace(white, count + 8), 0
-    zero_entries(X, (u + r) * width)
     for i in range(end):
         if load(left, i) == 1.0:
             total = 0.0
@@ -182,9 +180,7 @@ def split_by_chains(topology, n, k, t, squares, linear, M, momentum, contacts, t
             store(metric, N * i + j, load(M, n * c + table_int(topology, KEPT_AT + j)))
     width = row_width(linear, MOMENTUM + p + t + 1)
     X, block = workspace(linear, u * width + 8), workspace(linear, u * u + 8)
-    white, sizes = workspace(linear, (u + r) * t + 8), workspace(linear, u + r + 8)
-    zero_entries(sizes, u + r)
-    zero_entries(white, (u + r) * t)
+    white, sizes = zero_workspace(linear, (u + r) * t + 8), zero_workspace(linear, u + r + 8)
     record, at, worst = loose_at + u + table_int(topology, N_FREE_ROWS), 0, 1.0
     for _ in range(table_int(topology, N_BRANCHES)):
         count, places = table_int(topology, record), record + 2

@@ -5,7 +5,7 @@ J gamma, its equations of motion G^T (M a + h). If the accelerations of all join
 ("Multibody dynamics ... of the Kangaroo humanoid robot", (25)-(29))."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, row_width, store, workspace, zero_entries, zero_workspace,
+    copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import set_rows, table_int
 from freeflyer.kernels.control.layout import (
@@ -117,5 +117,4 @@ def state_terms(topology, parameters, q, u, loads, v, gamma, G, M, linear, inert
     else:
         copy_entries(M, nu * nu, inertia)
         copy_entries(J, k * nu, mapped)
-    for j in range(nu):
-        store(h, j, load(h, j) + load(loads, j))
+    put_sum(h, 1.0, loads, nu, h)

@@ -7,7 +7,7 @@ branches, then these.
 Errors of the last level, such as a posture's, that branches cannot reduce once s is fixed are rows of the first part. Branches that
 are not clearly able to do what else is left for them are not split off: then all is solved at once."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, store, workspace, zero_entries, zero_workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.control.equations import CLEAR, add_squares, pivot_ratio, solve_equations
 from freeflyer.kernels.control.layout import KEPT_AT, N_COMPRESSED, N_FREE_ROWS, N_KEPT, N_LOOSE
@@ -39,9 +39,8 @@ def put_forced_rows(topology, A, rest, tasks, aims, weights, left, t, met, n, N,
     p, u, r = table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED)
     L, side2, none = workspace(A, (r + met) * u + 8), workspace(A, r + met + 8), workspace(A, r + met + 8)
     known = workspace(A, (r + met) * p + 8)
-    zeros, slope, squares = workspace(A, u * u + u + 8), workspace(A, u + 8), workspace(A, u * u + 8)
+    zeros, slope, squares = zero_workspace(A, u * u + u + 8), workspace(A, u + 8), workspace(A, u * u + 8)
     J, b, weigh = workspace(A, t * u + 8), workspace(A, t + 8), workspace(A, t + 8)
-    zero_entries(zeros, u * u + u)
     copy_entries(A, r * u, L)
     rows = pick_rows(rest, aims, weights, left, 1.0, 0, met, u, L, side2, none, r)
     last = pick_rows(rest, aims, weights, left, 1.0, met, t, u, J, b, weigh, 0)
@@ -83,8 +82,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
                  alpha, F):  # fmt: skip
     """alpha (n,) and F (k,): tasks (t, n) with aims and weights (t,), the last `squares` rows the last level; contacts (k, n).
     topology: the table of the split. Whether nothing was found, all levels are met, or the last one is not (NOT_SPLIT, ...)."""
-    p, u, r, d = (table_int(topology, N_KEPT), table_int(topology, N_LOOSE), table_int(topology, N_COMPRESSED),
-                  table_int(topology, N_FREE_ROWS))  # fmt: skip
+    p, u, r, d = tuple(table_int(topology, of) for of in (N_KEPT, N_LOOSE, N_COMPRESSED, N_FREE_ROWS))
     N, met = p + r, t - squares
     metric, sloped, fixed = workspace(linear, N * N + 8), workspace(linear, N + 8), workspace(linear, k * N + 8)
     rows, A, own = workspace(linear, t * N + 8), workspace(linear, r * u + 8), workspace(linear, u * u + 8)
@@ -114,8 +112,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     copy_entries(from_entry(w, upper), end - upper, last)
     first, a = workspace(linear, N + 8), workspace(linear, u + 8)
     unmet = solve_equations(sloped, metric, K, side, B, force_metric, last, N, k, end - k, end - upper, d, k, first, F)
-    whole = workspace(linear, n + 8)
-    zero_entries(whole, n)
+    whole = zero_workspace(linear, n + 8)
     for j in range(p):
         store(whole, table_int(topology, KEPT_AT + j), load(first, j))
     slope, K2, side2 = workspace(linear, u + 8), workspace(linear, (r + t) * u + 8), workspace(linear, r + t + 8)
@@ -136,8 +133,7 @@ def in_two_parts(topology, n, k, t, squares, linear, M, h, momentum, contacts, d
     upper = pick_rows(rest, known, weights, left, 1.0, 0, met, u, K2, side2, w, r)
     end = pick_rows(rest, known, weights, left, 1.0, met, t, u, K2, side2, w, upper)
     copy_entries(from_entry(w, upper), end - upper, last)
-    none = workspace(linear, 8)
-    store(none, 0, 0.0)
+    none = zero_workspace(linear, 8)
     rest_unmet = solve_equations(slope, own, K2, side2, none, none, last, u, r, end - r, end - upper, 0, 0, a, none)
     if rest_unmet and clear == ALL_CLEAR:
         return NOT_SPLIT

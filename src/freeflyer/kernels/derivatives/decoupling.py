@@ -81,27 +81,23 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store_row(W, width * k + j, load_row(C, nv * k + BASE + j) - combine(strided6(C, nv * k, 1), m))
     solve_rows(B, R, 0, width, n, width, X, rate)
     put_joint_blocks(n, width, M, C, Z, N, W, my, cy)
+    for A, out in ((M, to_M), (C, to_C)):
+        copy_rows(A, 0, BASE, nv, BASE, out, 0, nv)
+    for A, out in ((N, to_N), (rate, to_rate)):
+        copy_rows(A, 0, BASE, width, n, from_entry(out, BASE), 0, nv)
+    for A, out in ((my, to_M), (cy, to_C)):
+        copy_rows(A, 0, n, width, n, from_entry(out, BASE), BASE, nv)
     for k in range(BASE):
-        for j in range(BASE):
-            store(to_M, nv * k + j, load(M, nv * k + j))
-            store(to_C, nv * k + j, load(C, nv * k + j))
-            store(to_N, nv * k + j, 1.0 if j == k else 0.0)
-            store(to_rate, nv * k + j, 0.0)
-        for j in range(n):
-            at = nv * k + BASE + j
-            store(to_M, at, 0.0)
-            store(to_C, at, passive * (load(W, width * k + j) - load(R, width * k + j)))  # Hamel: W = R, Proposition 3.3.1
-            store(to_N, at, load(N, width * k + j))
-            store(to_rate, at, load(rate, width * k + j))
+        for out, first, count in ((to_M, BASE, n), (to_N, 0, BASE), (to_rate, 0, BASE)):
+            zero_entries(from_entry(out, nv * k + first), count)
+        store(to_N, nv * k + k, 1.0)
+        for j in range(n):  # Hamel: W = R, Proposition 3.3.1
+            store(to_C, nv * k + BASE + j, passive * (load(W, width * k + j) - load(R, width * k + j)))
     for i in range(n):
-        at = nv * (BASE + i)
-        m = strided6(N, i, width)
+        at, m = nv * (BASE + i), strided6(N, i, width)
+        zero_entries(from_entry(to_M, at), BASE)
         for k in range(BASE):
-            store(to_M, at + k, 0.0)
             store(to_C, at + k, load(C, at + k) - combine(m, strided6(C, k, nv)))
-        for j in range(n):
-            store(to_M, at + BASE + j, load(my, width * i + j))
-            store(to_C, at + BASE + j, load(cy, width * i + j))
 
 
 def floats(topology):

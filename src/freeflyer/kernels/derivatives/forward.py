@@ -5,21 +5,27 @@ written from beginning to end, zeros included: memory takes one stream of stores
 
 Derivatives of forward dynamics are those of inverse dynamics at the acceleration that tau gives, times -M^-1. From M(q) a + bias(q,
 v) = tau, with tau held: M da = -(d ID / dq) dq - (d ID / dv) dv, and M da = dtau. The equations are solved for both matrices and
-for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1."""
+for M^-1 at once, by a factor of M that is as sparse as M: cheaper than products with M^-1.
+
+Last, the equations of motion linearised on the group, in one piece (geometric linearisation paper): x = [eta; dv] with q (+) eta
+and v + dv. eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the derivatives of forward
+dynamics."""
 
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
-    workspace, zero_entries,
+    workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, more_than_kinematics, motions_and_forces, put_held, put_momenta, subtree_forces,
+    finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
 )
-from freeflyer.kernels.derivatives.solved_rows import clear_behind, inward, outward, solved_width
+from freeflyer.kernels.derivatives.solved_rows import inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
+from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, GRAVITY, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, GRAVITY, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
 from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
@@ -128,14 +134,14 @@ def remaining_forces(topology, work, tau):
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
     """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
-    work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), workspace(q, nv)
+    work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), zero_workspace(q, nv)
     x = workspace(q, nv)
-    zero_entries(a, nv)
     copy_entries(tau, nv, x)
     motions_and_forces(topology, parameters, work, v, a, g, wrenches, count, expressed)
     remaining_forces(topology, work, x)
     add_armature_forces(topology, parameters, v, -1.0, x, 0)
-    put_momenta(topology, work, table)
+    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
+        momentum_rows(topology, work, table, c)
     put_factor(topology, parameters, table, S * stride, F * stride, a, L)
     solve(topology, L, x)
     accelerations(topology, work, x, g)
@@ -163,9 +169,11 @@ def put_inverse_rows(topology, table, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
     put_coordinate_rows(topology, table, (Q, V), length, n == nv, load_int(topology, COLUMN_ROW))
-    if n == nv:
-        for out in (Q, V):
-            clear_behind(out, nv, row_width(table, n), length)
+    if n == nv:  # undefined values behind the rows could slow sums down
+        for i in range(nv):
+            for j in range(row_width(table, n), length, row_step(table)):
+                store_row(Q, length * i + j, 0.0)
+                store_row(V, length * i + j, 0.0)
 
 
 def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at):
@@ -181,3 +189,17 @@ def solved_matrices(topology, table, L, dq, q_at, dv, v_at, width, dtau, tau_at)
 def forward_matrices(topology, parameters, table, L, dq, dv, dtau):
     """Derivatives (nv, nv) of forward dynamics by q, v and tau, rows a; wrenches are held fixed as they are expressed."""
     solved_matrices(topology, table, L, dq, 0, dv, 0, load_int(topology, N_V), dtau, 0)
+
+
+@kernel
+def linear_matrices(topology, parameters, table, L, A, B):
+    """A (2 nv, 2 nv) and B (2 nv, nv) about a state, from its tables. Their upper halves are 0 or -ad(v), 1; 0."""
+    nv, width = load_int(topology, N_V), 2 * load_int(topology, N_V)
+    zero_entries(A, width * nv)
+    zero_entries(B, nv * nv)
+    for j in range(nv):
+        store(A, width * j + nv + j, 1.0)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        j = load_int(topology, body_ints(i) + FIRST_V)
+        subtract_bracket_matrix(topology, i, table, inverse_size(topology), A, width * j + j, width)
+    solved_matrices(topology, table, L, A, width * nv, A, width * nv + nv, width, B, nv * nv)

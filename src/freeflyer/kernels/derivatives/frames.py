@@ -9,7 +9,7 @@ where i is the joint's own body (after S. Singh, R. Russell, P. Wensing, Efficie
 using Spatial Vector Algebra (2022)). On the way inwards V itself is not known yet, but sums are: D of s_i = sum S v, B of sum S a,
 and E of (V - V_i) x s_i; then A - A_p = B + V x D - E."""
 
-from freeflyer.kernels.backend import kernel, load_int, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load_int, workspace, zero_entries, zero_workspace
 from freeflyer.kernels.math.algebra import ZERO, add, cross, rotate
 from freeflyer.kernels.math.spatial import load_spatial, motion_cross, spatial_add, spatial_subtract, store_spatial
 from freeflyer.kernels.model.access import body_ints
@@ -80,9 +80,7 @@ def frame_velocity(topology, parameters, q, v, frame, expressed, V):
 
 def frame_bias(topology, parameters, q, v, frame, expressed, A):
     """A (6,): Jdot v, the rate of the frame's twist (in the same expression) while no joint accelerates."""
-    a = workspace(q, load_int(topology, N_V))
-    zero_entries(a, load_int(topology, N_V))
-    frame_acceleration(topology, parameters, q, v, a, frame, expressed, A)
+    frame_acceleration(topology, parameters, q, v, zero_workspace(q, load_int(topology, N_V)), frame, expressed, A)
 
 
 @kernel

@@ -28,8 +28,8 @@ from freeflyer.kernels.math.algebra import (
     ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
 )
 from freeflyer.kernels.math.spatial import (
-    force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot, spatial_of,
-    store_spatial_rows,
+    accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
+    spatial_of, spatial_scale, store_spatial_rows,
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
@@ -43,7 +43,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
     record_rows,
 )
-from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, subtract_wrenches, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, wrench_count, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -171,7 +171,10 @@ def subtree_forces(topology, parameters, work, wrenches, count, expressed):
         f, t = spatial_add(inertia_times(m, h, I, A), force_cross(V, inertia_times(m, h, I, V)))
         z = 0.0 * f[0]
         put_records(work, forces, FORCE, i, (*f, *t, z, z))
-    subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, FORCE)
+    for k in range(count):
+        i, F, _ = root_wrench(topology, parameters, work, wrenches, k, expressed)
+        if i > 0:
+            accumulate_spatial(work, forces + FORCE * i, spatial_scale(-1.0, F))
     for i in range(n, 0, -1):
         add_record(work, forces + FORCE * parent_of(topology, i), forces + FORCE * i, 6)
 
@@ -205,13 +208,6 @@ def momentum_rows(topology, work, table, c):
     return loads, s
 
 
-@kernel
-def put_momenta(topology, work, table):
-    """Writes, of the table, what the mass matrix is made of: S, F and the last columns."""
-    for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
-        momentum_rows(topology, work, table, c)
-
-
 def column_changes(topology, work, c, loads, s):
     """(X, Y, T, what S_j meets in dq and in dv) of columns c, c + 1, ... with these loads and motions."""
     (_, moving, _, _, forces, _), n, (m, h, I, p, K) = areas(topology), load_int(topology, N_COLUMNS), loads
@@ -227,8 +223,10 @@ def column_changes(topology, work, c, loads, s):
 
 
 @kernel
-def put_table(topology, work, table):
-    stride = load_int(topology, COLUMN_ROW)
+def finish_table(topology, parameters, v, work, table):
+    """Writes the table from the motions, loads and forces in work. Behind the rows: S_j . (S_k x* f) for all columns j before k of
+    one joint."""
+    (directions, _, _, _, forces, _), stride = areas(topology), load_int(topology, COLUMN_ROW)
     for c in range(0, load_int(topology, N_COLUMNS), row_step(work)):
         loads, s = momentum_rows(topology, work, table, c)
         store_rows(table, G * stride + c, stride, scale(2.0, add(cross(loads[3], s[0]), rotate_back(loads[4], s[1]))))
@@ -236,13 +234,7 @@ def put_table(topology, work, table):
         store_rows(table, X * stride + c, stride, x[1])
         for rows, a in ((Y, y), (T, z), (BY_Q, by_q), (BY_V, by_v)):
             store_spatial_rows(table, rows * stride + c, stride, a)
-
-
-@kernel
-def put_pairs(topology, work, table):
-    """Writes S_j . (S_k x* f) for all columns j before k of one joint."""
-    directions, _, _, _, forces, _ = areas(topology)
-    to = ROWS * load_int(topology, COLUMN_ROW)
+    to = ROWS * stride
     for i in range(1, load_int(topology, N_BODIES) + 1):
         first, end = column_range(topology, i)
         for j in range(first, end - 1):
@@ -251,12 +243,6 @@ def put_pairs(topology, work, table):
                 S_k = load_spatial(work, directions + DIRECTION_RECORD * k)
                 store(table, to, spatial_dot(S_j, force_cross(S_k, f)))
                 to += 1
-
-
-def finish_table(topology, parameters, v, work, table):
-    """Writes the table from the motions, loads and forces in work."""
-    put_table(topology, work, table)
-    put_pairs(topology, work, table)
     put_armature_rates(topology, parameters, v, table, armature_rates_at(topology))
 
 

@@ -24,24 +24,28 @@ def strip_width(nv, step):
     return max(CACHE_NUMBERS // (3 * max(nv, 1)) // block, 1) * block
 
 
-def clear_behind(B, n, first, width):
-    """Entries from `first` on, in n rows that are `width` long, become zero: undefined values could slow sums down."""
-    for at in range(0, n * width, width):
-        for j in range(first, width, row_step(B)):
-            store_row(B, at + j, 0.0)
+def three_rows(matrices, at):
+    """Three row scalars of each matrix."""
+    return tuple(rows3(A, at, row_step(A)) for A in matrices)
 
 
-def subtract_row(L, at, B, row, x):
-    """Three row scalars, less those at `row` times the entry of L at `at`."""
-    return add_scaled(x, -load(L, at), rows3(B, row, row_step(B)))
+def put_three_rows(matrices, at, x):
+    for A, a in zip(matrices, x):
+        store_rows(A, at, row_step(A), a)
 
 
-def subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e):
-    """Three row scalars of row k from column j on, of each matrix, less their parts of the rows from `low` to `high`."""
+def add_three_rows(x, factors, matrices, at):
+    """x, as `three_rows` gives it, plus those of the matrices times a factor each."""
+    return tuple(add_scaled(a, s, rows3(A, at, row_step(A))) for a, s, A in zip(x, factors, matrices))
+
+
+def subtract_rows(L, at, step, low, high, matrices, width, j, x):
+    """x less its parts of the rows from `low` to `high` of the matrices, from column j on; their factors are entries of L from
+    `at` on, `step` apart."""
     for i in range(low, high + 1):
-        at, row = stride * i + k, width * i + j
-        q, v, e = subtract_row(L, at, Q, row, q), subtract_row(L, at, V, row, v), subtract_row(L, at, E, row, e)
-    return q, v, e
+        s = -load(L, at + step * i)
+        x = add_three_rows(x, (s, s, s), matrices, width * i + j)
+    return x
 
 
 def units(E, j, k):
@@ -63,22 +67,20 @@ def inward(topology, L, Q, V, E, width):
             for j in range(first, min(first + strip, width), block):
                 at, low, high, e = width * k + j, k + 1, end, units(E, j, k)
                 if low <= end and j <= end and load(reach, j) > k:
-                    q, v = rows3(Q, at, step), rows3(V, at, step)
+                    x = *three_rows((Q, V), at), e
                     if j > k:
                         low, high = j, min(end, last_of_several(topology, last_of, j, min(j + block, nv)))
                         last = coordinate_before(topology, j)
                         while last > k:
                             start = max(line_start(topology, last), k + 1)
-                            q, v, e = subtract_rows(L, stride, k, start, last, Q, V, E, width, j, q, v, e)
+                            x = subtract_rows(L, k, stride, start, last, (Q, V, E), width, j, x)
                             last = coordinate_before(topology, start)
                     if j + block > k:
-                        q, v, e = subtract_rows(L, stride, k, low, high, Q, V, E, width, j, q, v, e)
+                        x = subtract_rows(L, k, stride, low, high, (Q, V, E), width, j, x)
                     else:
-                        for i in range(low, high + 1):
-                            s, row = stride * i + k, width * i + j
-                            q, v = subtract_row(L, s, Q, row, q), subtract_row(L, s, V, row, v)
-                    store_rows(Q, at, step, q)
-                    store_rows(V, at, step, v)
+                        x = *subtract_rows(L, k, stride, low, high, (Q, V), width, j, x[:2]), x[2]
+                    put_three_rows((Q, V), at, x)
+                    e = x[2]
                 store_rows(E, at, step, e)
 
 
@@ -105,17 +107,13 @@ def outward(topology, L, Q, V, E, length, dq, q_at, dv, v_at, width, dtau, tau_a
             row, to = stride * k, length * k
             d = load(L, row + k)
             for j in range(first, min(first + strip, length), 3 * step):
-                at, last = to + j, coordinate_before(topology, k)
-                q, v = scale(-d, rows3(Q, at, step)), scale(-d, rows3(V, at, step))
-                e = scale(d, rows3(E, at, step))
+                last, (q, v, e) = coordinate_before(topology, k), three_rows((Q, V, E), to + j)
+                x = scale(-d, q), scale(-d, v), scale(d, e)
                 while last >= 0:
                     start = line_start(topology, last)
-                    for i in range(start, last + 1):
-                        s, there = row + i, length * i + j
-                        q, v, e = subtract_row(L, s, Q, there, q), subtract_row(L, s, V, there, v), subtract_row(L, s, E, there, e)
+                    x = subtract_rows(L, row, 1, start, last, (Q, V, E), length, j, x)
                     last = coordinate_before(topology, start)
-                for rows, x in ((Q, q), (V, v), (E, e)):
-                    store_rows(rows, at, step, x)
+                put_three_rows((Q, V, E), to + j, x)
             if first + strip >= length:
                 for rows, out, begin in ((Q, dq, q_at + width * k), (V, dv, v_at + width * k), (E, dtau, tau_at + nv * k)):
                     put_row(rows, to, nv, out, begin)

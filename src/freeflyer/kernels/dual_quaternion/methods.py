@@ -10,7 +10,7 @@ joint's velocity is that joint's own twist in the frame c_i, and the power of a 
 which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import (
-    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.dual_quaternion.jacobians import (
     block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
@@ -24,7 +24,7 @@ from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_a
 from freeflyer.kernels.model.joints.motion import add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
 from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
-from freeflyer.kernels.tree.columns import condense, mirror
+from freeflyer.kernels.tree.columns import condense
 from freeflyer.kernels.tree.kinematics import coordinate
 from freeflyer.kernels.tree.rnea import body_pose
 
@@ -60,14 +60,13 @@ def gauss_equations(topology, parameters, q, v, gravity, M, C, forces):
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
     width = row_width(q, n)
     work = workspace(q, jacobians_size(topology, q))
-    inertias, rates, weights = workspace(q, n * width), workspace(q, n * width), workspace(q, width)
+    inertias, rates, weights = zero_workspace(q, n * width), zero_workspace(q, n * width), zero_workspace(q, width)
     jacobians(topology, parameters, q, v, load3(gravity, 0), work)
-    zero_entries(inertias, n * width)
-    zero_entries(rates, n * width)
-    zero_entries(weights, width)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         add_body(topology, parameters, work, i, inertias, rates, width, weights)
-    mirror(inertias, n, width)
+    for i in range(n):
+        for j in range(i):
+            store(inertias, width * j + i, load(inertias, width * i + j))
     condense(topology, inertias, width, M, nv)
     condense(topology, rates, width, C, nv)
     add_armature_coriolis(topology, parameters, v, C)

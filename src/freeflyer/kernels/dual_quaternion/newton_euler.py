@@ -6,7 +6,7 @@ back at b_i. Two rearrangements of the printed equations, both exact: Ad is an a
 (20) is taken at b_i, where a screw's twist has two entries; and gravity is the rate -eps g of the world's twist, one vector
 in place of (24) for every body."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries, zero_workspace
 from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
 from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
@@ -100,10 +100,8 @@ def execution(topology, parameters, q, v, u, a, work, column):
 def executions(topology, parameters, q, v, mass, out):
     """out (nv, nv): M, or C(q, v), by one execution for each column."""
     nv = load_int(topology, N_V)
-    work, unit, rest, column = workspace(q, work_size(topology)), workspace(q, nv), workspace(q, nv), workspace(q, nv)
+    work, unit, rest, column = workspace(q, work_size(topology)), zero_workspace(q, nv), zero_workspace(q, nv), workspace(q, nv)
     joint_angles(topology, parameters, q, work)
-    zero_entries(unit, nv)
-    zero_entries(rest, nv)
     for k in range(nv):
         store(unit, k, 1.0)
         if mass:

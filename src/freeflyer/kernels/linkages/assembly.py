@@ -5,7 +5,9 @@ its own decision on a step, while one kinematics pass serves all. Limits are kep
 would be driven out of it is left out of the step, and steps end at limits. The steps need J^T residual to be the gradient of
 |residual|^2 / 2 everywhere, as constraints.py defines it. Float64 only: states take different ways."""
 
-from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import (
+    copy_entries, from_entry, kernel, load, load_int, store, workspace, zero_entries, zero_workspace,
+)
 from freeflyer.kernels.linkages.constraints import constraints
 from freeflyer.kernels.math.dense import factor_symmetric, solve_factored
 from freeflyer.kernels.model.joints.kinds import integrate
@@ -129,11 +131,10 @@ def close_loops(topology, parameters, x, plan, lower, upper, residual, enough, l
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), load_int(topology, N_ROWS)
     groups, n = load_int(plan, N_GROUPS), load_int(plan, LARGEST)
     J, H, gradient = workspace(x, rows * nv), workspace(x, n * n), workspace(x, n)
-    dv, tried, found = workspace(x, nv), workspace(x, nq), workspace(x, rows)
+    dv, tried, found = zero_workspace(x, nv), workspace(x, nq), workspace(x, rows)
     gaps, dampings, sizes = workspace(x, groups), workspace(x, groups), workspace(x, groups)
     within_limits(plan, x, lower, upper, nv)
     constraints(topology, parameters, x, residual, J)
-    zero_entries(dv, nv)
     at_work = 0
     for g in range(groups):
         store(gaps, g, squared_residual(plan, g, residual))

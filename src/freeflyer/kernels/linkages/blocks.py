@@ -275,9 +275,7 @@ def velocity_map(topology, J, inverses):
     """G (nv rows of row_width(nu) numbers) with v = G u: Kangaroo paper, eqs. (6)-(8), for the whole robot."""
     nv, nu, rows = load_int(topology, N_V), load_int(topology, N_INDEPENDENT), load_int(topology, N_ROWS)
     stride = row_width(J, nu)
-    G, rest = workspace(J, nv * stride + 8), workspace(J, rows * stride + 8)
-    zero_entries(G, nv * stride)
-    zero_entries(rest, rows * stride)
+    G, rest = zero_workspace(J, nv * stride + 8), zero_workspace(J, rows * stride + 8)
     at = linkage_int(topology, INDEPENDENTS_AT)
     for i in range(nu):
         store(G, stride * load_int(topology, at + i) + i, 1.0)

@@ -5,7 +5,8 @@ no map is needed: G^T tau is what remains of tau when the constraints have taken
 
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.backend import (
-    LANES, copy_entries, kernel, load, load_int, row_step, row_width, store, store_row, workspace, zero_entries, zero_workspace,
+    LANES, copy_entries, kernel, load, load_int, put_sum, row_step, row_width, store, store_row, workspace, zero_entries,
+    zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
     add_rows, gather_independent, linkage, linkage_int, linkage_rows, project_forces, velocity_map, whole_acceleration,
@@ -50,8 +51,7 @@ def half_mass(topology, parameters, work, G):
     rows, pitch = load_int(topology, COLUMN_ROW), row_width(work, nu)
     composites, S, F, _, _ = areas(topology)
     column_rows(topology, parameters, work, composites, S, F)
-    products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), workspace(work, nu * pitch + LANES)
-    zero_entries(P, nu * pitch)
+    products, Y, P = workspace(work, rows + LANES), workspace(work, pitch + LANES), zero_workspace(work, nu * pitch + LANES)
     step = row_step(work)
     for c in range(nc):
         end, s, j = last_column(topology, c) + 1, strided6(work, S + c, rows), coordinate(topology, c)
@@ -136,8 +136,7 @@ def projected_forward_dynamics(topology, parameters, q, u, tau, u_dot):
     M, h = workspace(q, nu * nu + 1), workspace(q, nu + 1)
     projected_equations(topology, parameters, q, u, M, h)
     factor_symmetric(M, nu)
-    for i in range(nu):
-        store(u_dot, i, load(tau, i) - load(h, i))
+    put_sum(tau, -1.0, h, nu, u_dot)
     solve_factored(M, nu, u_dot, 0)
 
 

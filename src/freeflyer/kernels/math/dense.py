@@ -94,7 +94,7 @@ def eliminate(work, at, n, end, stride, largest):
 
 @kernel
 def solve_one(work, n, stride, x):
-    """x (n,) = A^-1 b of one state, with partial pivoting, from [A, b] in n rows of `stride` numbers; entries of x and of the rows
+    """x (n,) = A^-1 b of one state, no rows exchanged, from [A, b] in n rows of `stride` numbers; entries of x and of the rows
     behind these, up to a whole row, must be zero. Whether A is regular."""
     step, end = row_step(work), row_width(work, n + 1)
     for c in range(n):

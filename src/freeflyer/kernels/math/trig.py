@@ -32,20 +32,15 @@ def _reduced(x):
     return turned(s, c, turns)
 
 
-def _by_lanes(x):
-    s, c = _reduced(x)
-    for i in range(lanes(x)):
-        angle = lane(x, i)
-        if not abs(angle) < LIMIT:
-            s, c = with_lane(s, i, math.sin(angle)), with_lane(c, i, math.cos(angle))
-    return s, c
-
-
 def sincos(x):
     """(sin x, cos x)."""
-    if all_below(x, LIMIT):
-        return _reduced(x)
-    return _by_lanes(x)
+    s, c = _reduced(x)
+    if not all_below(x, LIMIT):
+        for i in range(lanes(x)):
+            angle = lane(x, i)
+            if not abs(angle) < LIMIT:
+                s, c = with_lane(s, i, math.sin(angle)), with_lane(c, i, math.cos(angle))
+    return s, c
 
 
 @kernel

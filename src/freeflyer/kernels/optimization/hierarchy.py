@@ -13,7 +13,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    copy_entries, from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
     workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -30,15 +30,17 @@ from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_s
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
-MORE_TOLERANT, WRONG_SHARE = 2.0, 0.1  # by how much more each time; the share that one multiplier of the wrong sign may have
+MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
+WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
 PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
 GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
+LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
-TURNED = 1e-13  # of an entry: by how much rows change if rounds run out, times the attempt
-FEW_ROUNDS, ATTEMPTS, LONG_ATTEMPTS = 40, 8, 2  # rounds at first and in as many attempts; then attempts with more rounds
-ROUNDS, FIRST_ROUNDS = 8, 100  # for each unknown, and besides: the largest number of rounds in these
+TURNED = 1e-12  # of an entry: by how much rows change if rounds run out, times the attempt
+FIRST_ROUNDS, ROUNDS, LAST_ROUNDS, ATTEMPTS = 40, 80, 300, 4  # rounds at first, then, and in the last of so many attempts
+SLACK, NEARLY = 1e-8, 1e-9  # of a row's terms: by how much every other attempt relaxes limits; by how much they may be missed then
 
 
 def turn_rows(rows, m, n, width, size):
@@ -47,6 +49,27 @@ def turn_rows(rows, m, n, width, size):
         for j in range(n):
             phase = GOLDEN * (n * i + j)
             store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
+
+
+def relax_limits(lower, upper, lengths, length, m, slack, low, high):
+    """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
+    for i in range(m):
+        least, most = load(lower, i), load(upper, i)
+        phase = GOLDEN * i
+        room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
+        store(low, i, least - room)
+        store(high, i, most + room)
+
+
+def kept(lower, upper, held, values, lengths, length, m):
+    """Whether rows that are not held are within their limits, but for a small share of what relaxed limits allowed."""
+    inside = True
+    for i in range(m):
+        if load(held, i) == FREE:
+            value = load(values, i)
+            room = NEARLY * (load(lengths, i) * length + abs(value))
+            inside = inside and load(lower, i) - room <= value <= load(upper, i) + room
+    return inside
 
 
 def first_limit(rows, m, width, held, lower, upper, values, lengths, direction):
@@ -92,9 +115,9 @@ def put_start(levels, ends, attempt, lower, upper, metric, W, A, weights, offset
 
 
 @kernel
-def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, attempt, most, x, held, multipliers,
+def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, start, attempt, last, x, held, multipliers,
                verdict):  # fmt: skip
-    """As `solve_hierarchy`, whose rounds may run out at `most`; rows and the start differ from attempt to attempt."""
+    """As `solve_hierarchy`, whose rounds may run out at `last`; rows and the start differ from attempt to attempt."""
     n, m, levels = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS), table_int(topology, N_LEVELS)
     metric = table_int(topology, METRIC_NUMBERS) > 0
     ends = from_entry(topology, load_int(topology, TABLE_AT) + LEVEL_ENDS)
@@ -109,6 +132,9 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
     sides, releases = workspace(linear, m + 8), workspace(linear, m + 8)
     U, R = workspace(linear, (n + 1) * row_width(linear, m) + 8), workspace(linear, (n + 1) * row_width(linear, n + 1) + 8)
     parts = workspace(linear, max(n, m) + 8)
+    lower, upper, relaxed = workspace(linear, m + 8), workspace(linear, m + 8), False
+    copy_entries(least, m, lower)
+    copy_entries(most, m, upper)
     for buffer in (made, own, releases):
         clear(buffer, 0, m)
     clear(y, 0, width)
@@ -120,8 +146,12 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         clear(rows, width * i + n, width * i + width)
     if attempt > 0:
         turn_rows(rows, m, n, width, TURNED * attempt)
+    size = sqrt(dot(center, 0, center, 0, width))
     for i in range(m):
         store(lengths, i, sqrt(dot(rows, width * i, rows, width * i, width)))
+        for limit in (abs(load(least, i)), abs(load(most, i))):
+            if limit < LARGEST and load(lengths, i) > 0.0:
+                size = max(size, limit / load(lengths, i))
         store(offsets, i, dot(rows, width * i, center, 0, width))
         hold(held, i, first_hold(lower, upper, guess, i), metric, W, rows, weights, n, width, T, made, parts)
     tolerance, way, length, known, proven, fresh = TOLERANCE, 0.0, 0.0, abs(load(start, 0)) < LARGEST, False, False
@@ -132,8 +162,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_products(rows, m, width, width, point, 0, values)
         hold_violated(held, lower, upper, values, lengths, 0.0, m, metric, W, rows, weights, n, width, T, made, parts)
     begun, late, change, single, rank, started, stalls = attempt % STARTS, LATE, 0, -1, 0, known, 0
-    rounds, going, exchanged = 0, 1.0, False
-    while going != 0.0 and rounds < most:
+    rounds, going, exchanged, ending = 0, 1.0, False, False
+    while going != 0.0 and rounds < last:
         rounds += 1
         for i in range(m):
             if load(held, i) != FREE:
@@ -153,7 +183,7 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
         put_combination(z, rank, Q, width, goal)
         stop, at, share, starting = -1, FREE, 1.0, False
         change, single = m, -1
-        if started and not proven:
+        if started and not proven and not ending:
             for k in range(0, width, row_step(goal)):
                 store_row(direction, k, load_row(goal, k) - load_row(y, k))
             way = sqrt(dot(direction, 0, direction, 0, width))
@@ -167,18 +197,22 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                 stalls += 1
         if stop >= 0:
             add_scaled_row(y, 0, share, direction, 0, 0, width)
-        elif not proven:
+        elif ending or not proven:
             set_row(y, 0, goal, 0, width)
         put_direction(metric, W, y, n, width, point)
         add_scaled_row(point, 0, 1.0, center, 0, 0, width)
         length = sqrt(dot(point, 0, point, 0, width))
+        if rounds == 1 and attempt % 2 == 1:
+            relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
+            relaxed = True
         put_products(rows, m, width, width, point, 0, values)
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
             single = stop
         else:
-            first = m
-            if not proven:
+            first, inside = m, ending and kept(lower, upper, held, values, lengths, length, m)
+            proven, ending = proven and not ending, False
+            if not proven and not inside:
                 first = hold_violated(
                     held, lower, upper, values, lengths, length, m, metric, W, rows, weights, n, width, T, made, parts)
             change = first
@@ -198,10 +232,13 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     level = steepest(
                         levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
                     clear(releases, 0, m)
-                    change, single, stalls, tolerance = 0, -1, 0, min(MORE_TOLERANT * tolerance, TOLERANT)
+                    change, single, stalls, tolerance = 0, -1, 0, max(min(MORE_TOLERANT * tolerance, TOLERANT), tolerance)
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
+                        way, length = sqrt(dot(direction, 0, direction, 0, width)), sqrt(dot(y, 0, y, 0, width))
+                        if way <= STILL * length:  # the level cannot be improved
+                            tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
                         put_direction(metric, W, direction, n, width, point)
                         stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
                         add_scaled_row(y, 0, share, direction, 0, 0, width)
@@ -215,8 +252,13 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
                     single = worst if change == m else -1
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
-                else:
+                elif relaxed:
+                    relax_limits(least, most, lengths, length, m, 0.0, lower, upper)
+                    relaxed, ending, change = False, True, m
+                elif length <= LONGEST * size:
                     going = 0.0
+                else:
+                    rounds = last
         if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls = 0, -1, False, 0
@@ -234,8 +276,8 @@ def put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess,
             if load(unmet, k) == 0.0 and load(own, i) == 0.0 and load(held, i) != EQUAL:
                 store(held, i, FREE)
         begin = load_int(ends, k)
-    for j in range(n):
-        store(x, j, load(point, j))
+    if attempt == 0 or length <= LONGEST * size:
+        copy_entries(point, n, x)
     store(verdict, 0, 1.0 * rounds)
     store(verdict, 1, going)
 
@@ -247,19 +289,21 @@ def solve_hierarchy(topology, parameters, linear, H, A, lower, upper, weights, g
     Least is 1/2 x^T H x + g^T x below all levels; linear: g (n,). guess (m,): rows that are held at first, as `held`. start (n,): a
     point near the solution; infinite if none is known, then it is the solution of the rows that are held at first.
 
-    If rounds run out, they begin anew with rows that differ by rounding and from other starts; the last times with more rounds."""
+    If rounds run out, they begin anew with rows that differ by rounding and from other starts. Every other time limits are relaxed
+    by different amounts, until a solution is found: many limits that meet in one point, as at the tip of a friction cone, are then
+    met one by one (Charnes, "Optimality and degeneracy in linear programming", Econometrica 20, 1952)."""
     n, m = table_int(topology, N_COLUMNS), table_int(topology, N_HELD_ROWS)
     near, first = workspace(linear, n + 8), workspace(linear, m + 8)
     before, rounds, attempt = taken(linear), 0.0, 1
-    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FEW_ROUNDS, x, held, multipliers,
+    put_rounds(topology, parameters, linear, H, A, lower, upper, weights, guess, start, 0, FIRST_ROUNDS, x, held, multipliers,
                verdict)  # fmt: skip
     for j in range(n):
         store(near, j, INFINITE)
     clear(first, 0, m)
-    while attempt <= ATTEMPTS + LONG_ATTEMPTS and load(verdict, 1) != 0.0:
+    while attempt <= ATTEMPTS and load(verdict, 1) != 0.0:
         rounds += load(verdict, 0)
         release(linear, before)
-        most = FEW_ROUNDS if attempt <= ATTEMPTS else ROUNDS * n + FIRST_ROUNDS
+        most = ROUNDS if attempt < ATTEMPTS else LAST_ROUNDS
         put_rounds(topology, parameters, linear, H, A, lower, upper, weights, first, near, attempt, most, x, held, multipliers,
                    verdict)  # fmt: skip
         attempt += 1

@@ -6,8 +6,8 @@ by factors would take longer, as each entry waits for the one before.
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, integer, kernel, load, load_row, release, row_step, store, store_row, taken, unit_row, workspace,
-    zero_entries,
+    copy_entries, from_entry, integer, kernel, load, load_row, put_sum, release, row_step, store, store_row, taken, unit_row,
+    workspace, zero_workspace,
 )
 from freeflyer.kernels.sim.conditions import FIRM, OPEN, SLIDING, change, find_set, put_velocities
 
@@ -149,8 +149,7 @@ def eliminate_two(A, width, n, c, d, starts, inverse):
 
 def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):
     """y (rows,) becomes less by what the unknowns x stand for."""
-    for k in range(rows):
-        store(y, k, load(y, k) - load(x, k))
+    put_sum(y, -1.0, x, rows, y)
     for n in range(slid):
         k = integer(load(turns, n))
         e, f, turn, push = load(aims, k), load(aims, k + 1), load(x, k), load(bounds, (k - first) // 3) * load(x, k + 2)
@@ -173,11 +172,10 @@ def newton(G, width, y, u, rows, limits, boxes, cones, bounds, gains, b, enough,
     """Steps of Newton's method from y, residuals of which may grow in between; y and u become those of the least residual, which
     is returned. The last `polishing` steps polish what counts as none. A matrix serves as long as its conditions are those that y
     is next to, and residuals shrink."""
-    A, first, firm, none = workspace(G, rows * width + 8), limits + boxes, workspace(G, width + 8), workspace(G, rows + 8)
+    A, first, firm, none = workspace(G, rows * width + 8), limits + boxes, workspace(G, width + 8), zero_workspace(G, rows + 8)
     kinds, aims, places, turns = workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, rows + 8), workspace(G, cones + 8)
     z, w, r, x = workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8), workspace(G, width + 8)
     of_points, share, polished, turn, fresh, count, slid, regular = from_entry(bounds, boxes), PROXIMAL, 0, 0, True, 0, 0, True
-    zero_entries(none, rows)
     for k in range(rows):
         store(kinds, k, OPEN)
     copy_entries(y, rows, z)

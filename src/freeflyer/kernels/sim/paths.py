@@ -1,6 +1,6 @@
 """Slow and steady ways to impulses with Coulomb friction: Gauss-Seidel, and a path of rounded conditions."""
 
-from freeflyer.kernels.backend import copy_entries, kernel, load, row_width, sqrt, store, workspace, zero_entries
+from freeflyer.kernels.backend import copy_entries, kernel, load, put_sum, row_width, sqrt, store, workspace, zero_workspace
 from freeflyer.kernels.math.dense import solve_one
 from freeflyer.kernels.sim.conditions import change, clamped, put_velocities, tangential_gain, unit2
 
@@ -94,9 +94,8 @@ def smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, s
 def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size):
     """y by a path of rounded conditions from nothing, less and less rounded: slow and steady. size: of b."""
     stride, eps, turn = row_width(G, rows + 1), ROUND * size, 0
-    A, x, r = workspace(G, rows * stride + 8), workspace(G, stride + 8), workspace(G, rows + 8)
+    A, x, r = workspace(G, rows * stride + 8), zero_workspace(G, stride + 8), workspace(G, rows + 8)
     z, w = workspace(G, width + 8), workspace(G, width + 8)
-    zero_entries(x, stride)
     for k in range(rows):
         normal = k < limits or (k >= limits + boxes and (k - limits - boxes) % 3 == 2)
         store(y, k, eps / load(G, width * k + k) if normal else 0.0)
@@ -110,8 +109,7 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size):
             share = 1.0 if smooth_step(G, width, y, u, rows, limits, boxes, cones, bounds, eps, r, A, stride, x) else 0.0
             found = missing
             while share > LEAST_SHARE and not found < (1.0 - LEAST_SHARE * share) * missing:
-                for k in range(rows):
-                    store(z, k, load(y, k) + share * load(x, k))
+                put_sum(y, share, x, rows, z)
                 put_velocities(G, width, rows, z, b, w)
                 found = smoothed(G, width, z, w, limits, boxes, cones, bounds, eps, r)
                 share = 0.5 * share

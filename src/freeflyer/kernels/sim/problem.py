@@ -2,10 +2,11 @@
 
 from freeflyer.kernels.backend import (
     from_entry, integer, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries,
+    zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.contacts.solve import MIN_PIVOT_RATIO, add_scaled_row
-from freeflyer.kernels.model.layout import N_SET_ROWS, N_V
+from freeflyer.kernels.contacts.solve import eliminate_rows
+from freeflyer.kernels.model.layout import FLAGS, N_SET_ROWS, N_V
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, ROUGH, solve_impulses
 from freeflyer.kernels.sim.layout import (
     DAMPING, ENOUGH, MISSING, PENETRATION, RIGID, ROUNDS, SHARE, SOFT, STEP, STIFFNESS, VISCOELASTIC, YIELDING,
@@ -41,8 +42,7 @@ def own_rows(topology, state, states, taking, bounds, rows, lasts, shares):
 def put_gains(topology, state, states, X, rows, lasts, first, own, width, G):
     """G (own, width) = X X^T of the state's whitened directions, on and above the diagonal, whole rows. first: row of points."""
     nv, held = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    columns = workspace(G, nv * width + 8)
-    zero_entries(columns, nv * width)
+    columns = zero_workspace(G, nv * width + 8)
     if held > 0:
         zero_entries(G, own * width)
     for i in range(first):
@@ -91,22 +91,6 @@ def put_gain_entries(topology, columns, lasts, held, width, rows, starts, G):
             store_row(G, width * i + k, total[m][n])
 
 
-def eliminate_held(G, held, rows, width, b, inverses):
-    """The first `held` rows of G, on and above the diagonal, and of b are eliminated: the others then hold while these do. inverses
-    (held,): of pivots, 0 for rows that depend on others."""
-    for c in range(held):
-        store(inverses, c, load(G, width * c + c))
-    for c in range(held):
-        pivot = load(G, width * c + c)
-        inverse = 1.0 / pivot if pivot > MIN_PIVOT_RATIO * load(inverses, c) else 0.0
-        store(inverses, c, inverse)
-        for i in range(c + 1, rows):
-            s = inverse * load(G, width * c + i)
-            if s != 0.0:
-                add_scaled_row(G, width * i, -s, G, width * c, i, width)
-                store(b, i, load(b, i) - s * load(b, c))
-
-
 def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):
     """Impulses y of the state: x of its rows but those that hold, which stay as b asks, and theirs."""
     held = table_int(topology, N_SET_ROWS)
@@ -149,7 +133,8 @@ def solve_state(topology, parameters, state, states, settings, taking, X, b, gap
     put_gains(topology, state, states, X, rows, lasts, held + first, own, all_width, G)
     for i in range(own):
         store(wanted, i, load(b, states * integer(load(rows, i)) + state))
-    eliminate_held(G, held, own, all_width, wanted, inverses)
+    sizes, verdict = zero_workspace(parameters, held), workspace(parameters, FLAGS + held + 8)
+    eliminate_rows(G, held, own, all_width, wanted, sizes, 0.0, inverses, verdict)
     for i in range(n):
         for k in range(i - i % row_step(G), width, row_step(G)):
             store_row(C, width * i + k, load_row(G, all_width * (held + i) + held + k))

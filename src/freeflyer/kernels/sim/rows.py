@@ -78,13 +78,6 @@ def smaller(x, y):
     return select_less(x, y, x, y)
 
 
-def room_of(topology, parameters, q, n):
-    """How far limited coordinate n is from its lower and its upper limit."""
-    x = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q))
-    at = table_int(topology, LIMIT_NUMBERS) + 2 * n
-    return x - load(parameters, at), load(parameters, at + 1) - x
-
-
 @kernel
 def put_point_rates(topology, work, record, rates):
     """rates (points, 3): velocities of the points along their axes. work: the motions of all bodies."""
@@ -108,7 +101,8 @@ def put_rows(topology, parameters, q, free, settings, record, rates, sides, b, y
         store(gaps, row, zero)
         store(y, row, force)
         if n < limited:
-            below, above = room_of(topology, parameters, q, n)
+            x, at = load(q, listed(topology, LIMITED_AT, LIMITED_INTS * n + LIMITED_Q)), table_int(topology, LIMIT_NUMBERS) + 2 * n
+            below, above = x - load(parameters, at), load(parameters, at + 1) - x
             side = select_less(below, above, one, -1.0 * one)
             store(gaps, row, smaller(below, above))
             store(y, row, larger(side * force, zero))

@@ -3,7 +3,7 @@ and the commutator-free method of order 4 of Celledoni, Marthinsen and Owren (20
 is removed."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, release, select_less, store, taken, workspace, zero_workspace,
+    copy_entries, from_entry, kernel, load, load_int, put_sum, release, select_less, store, taken, workspace, zero_workspace,
 )
 from freeflyer.kernels.contacts.dynamics import set_dynamics
 from freeflyer.kernels.contacts.projection import set_projection
@@ -38,10 +38,6 @@ def _make_step(accelerate, move, count_at):
         accelerate(topology, parameters, q, v, tau, a, found)
         release(q, room)
 
-    def added(v, s, a, n, out):
-        for j in range(n):
-            store(out, j, load(v, j) + s * load(a, j))
-
     @kernel
     def rk4(topology, parameters, q, v, tau, h, first, rest, q_next, v_next):
         nq, n = load_int(topology, N_Q), load_int(topology, count_at)
@@ -49,30 +45,30 @@ def _make_step(accelerate, move, count_at):
         a, v2, v3, v4 = workspace(q, n + 1), workspace(q, n + 1), workspace(q, n + 1), workspace(q, n + 1)
         x, half = workspace(q, nq + 1), workspace(q, nq + 1)
         put_rates(topology, parameters, q, v, tau, a, first)
-        added(v, 0.5 * h, a, n, v2)
+        put_sum(v, 0.5 * h, a, n, v2)
         copy_entries(a, n, total)
         moved(topology, parameters, q, dv, n, 0.5 * h, v, 0.0, v, 0.0, v, 0.0, v, half)
         put_rates(topology, parameters, half, v2, tau, a, rest)
-        added(v, 0.5 * h, a, n, v3)
-        added(total, 2.0, a, n, total)
+        put_sum(v, 0.5 * h, a, n, v3)
+        put_sum(total, 2.0, a, n, total)
         moved(topology, parameters, q, dv, n, 0.5 * h, v2, 0.0, v, 0.0, v, 0.0, v, x)
         put_rates(topology, parameters, x, v3, tau, a, rest)
-        added(v, h, a, n, v4)
-        added(total, 2.0, a, n, total)
+        put_sum(v, h, a, n, v4)
+        put_sum(total, 2.0, a, n, total)
         moved(topology, parameters, half, dv, n, h, v3, -0.5 * h, v, 0.0, v, 0.0, v, x)
         put_rates(topology, parameters, x, v4, tau, a, rest)
-        added(total, 1.0, a, n, total)
+        put_sum(total, 1.0, a, n, total)
         s = h / 12.0
         moved(topology, parameters, q, dv, n, 3.0 * s, v, 2.0 * s, v2, 2.0 * s, v3, -s, v4, x)
         moved(topology, parameters, x, dv, n, -s, v, 2.0 * s, v2, 2.0 * s, v3, 3.0 * s, v4, q_next)
-        added(v, h / 6.0, total, n, v_next)
+        put_sum(v, h / 6.0, total, n, v_next)
 
     @kernel
     def euler(topology, parameters, q, v, tau, h, implicit, first, q_next, v_next):
         n = load_int(topology, count_at)
         dv, a = workspace(q, n + 1), workspace(q, n + 1)
         put_rates(topology, parameters, q, v, tau, a, first)
-        added(v, h, a, n, v_next)
+        put_sum(v, h, a, n, v_next)
         for j in range(n):
             store(dv, j, h * load(v_next, j) if implicit else h * load(v, j))
         move(topology, parameters, q, dv, q_next)

@@ -12,8 +12,8 @@ a point landed or slid last. Soft ground asks for accelerations, as MuJoCo's con
 """
 
 from freeflyer.kernels.backend import (
-    all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, release, row_width, select_less,
-    sqrt, store, taken, workspace, zero_entries, zero_workspace,
+    all_below, as_numbers, copy_entries, from_entry, kernel, like, load, load_int, pack_lanes, put_sum, release, row_width,
+    select_less, sqrt, store, taken, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.dynamics import inward, items_workspace, outward
 from freeflyer.kernels.contacts.rows import put_set_rows, table_int
@@ -44,8 +44,7 @@ def put_rates(topology, parameters, q, v, tau, settings, L, rates):
     """rates (nv,): accelerations without contacts; of a floating body's origin those along axes that do not turn."""
     nv, zero = load_int(topology, N_V), zero_workspace(q, load_int(topology, N_V))
     newton_euler_recursion(topology, parameters, q, v, zero, load3(settings, GRAVITY), q, 0, 0, rates)
-    for j in range(nv):
-        store(rates, j, load(tau, j) - load(rates, j))
+    put_sum(tau, -1.0, rates, nv, rates)
     solve(topology, L, rates)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         if kind_of(topology, i) == FLOATING:
@@ -58,11 +57,9 @@ def put_free_velocity(topology, parameters, q, v, tau, settings, L, free):
     bodies to the third order of the step."""
     nv, h, rates = load_int(topology, N_V), load(settings, STEP), workspace(q, load_int(topology, N_V) + 8)
     put_rates(topology, parameters, q, v, tau, settings, L, rates)
-    for j in range(nv):
-        store(free, j, load(v, j) + 0.5 * h * load(rates, j))
+    put_sum(v, 0.5 * h, rates, nv, free)
     put_rates(topology, parameters, q, free, tau, settings, L, rates)
-    for j in range(nv):
-        store(free, j, load(v, j) + h * load(rates, j))
+    put_sum(v, h, rates, nv, free)
 
 
 def move(topology, parameters, q, step, v, q_next):
@@ -147,9 +144,9 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
     record, rates, later = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1), workspace(q, 3 * points + 1)
     X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
-    asked, u, out, bounds = workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, groups + 8)
-    sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), workspace(q, nv + 8)
-    closing, made, states = workspace(q, 8), workspace(parameters, groups + 8), pack_lanes(q)
+    asked, u, out, bounds = workspace(q, rows + 8), zero_workspace(q, rows), zero_workspace(q, rows), workspace(q, groups + 8)
+    sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), zero_workspace(q, nv + 8)
+    closing, made, states = workspace(q, 8), zero_workspace(parameters, groups + 8), pack_lanes(q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
     put_factored_mass(topology, parameters, work, diagonal, L)
     put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
@@ -163,13 +160,8 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     put_rows(topology, parameters, q, free, settings, record, later, sides, b, y, gaps, bounds)
     copy_entries(b, rows, asked)
     some = put_targets(topology, parameters, settings, sides, rates, y, b, gaps, taking)
-    for k in range(rows):
-        store(asked, k, load(b, k) - load(asked, k))
-        store(u, k, 0.0)
-        store(out, k, 0.0)
+    put_sum(b, -1.0, asked, rows, asked)
     zero_entries(facts, FACTS)
-    zero_entries(made, groups)
-    zero_entries(w, nv)
     copy_entries(free, nv, v_next)
     store(closing, 0, like(h, 0.0 if held == 0 and all_below(some, 0.5) else 1.0))
     room = taken(q)
@@ -177,13 +169,11 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
         put_directions(topology, work, record, sides, L, roots, taking, X, made)
         for k in range(states):
             if load(as_numbers(closing), k) != 0.0:
-                solve_state(topology, parameters, k, states, as_numbers(settings), as_numbers(taking), as_numbers(X), as_numbers(b),
-                            as_numbers(gaps), as_numbers(bounds), as_numbers(y), as_numbers(u), as_numbers(out),
-                            as_numbers(facts))  # fmt: skip
+                arrays = settings, taking, X, b, gaps, bounds, y, u, out, facts
+                solve_state(topology, parameters, k, states, *tuple(as_numbers(x) for x in arrays))
             release(q, room)
         put_changes(topology, L, roots, X, made, y, v_next)
-        for j in range(nv):
-            store(v_next, j, load(free, j) + load(v_next, j))
+        put_sum(free, 1.0, v_next, nv, v_next)
         put_rates_at(topology, work, v_next, record, later)
         store(closing, 0, join_closing(topology, sides, v_next, later, asked, load(facts, ENOUGH), taking))
     if not all_below(load(facts, PENETRATION), SUNK):

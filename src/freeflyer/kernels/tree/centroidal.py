@@ -10,7 +10,7 @@ from freeflyer.kernels.model.joints.columns import add_column
 from freeflyer.kernels.model.layout import COM, FREE_AT, INERTIA, LAST_BODY, MASS, N_BODIES, N_COLUMNS, N_V, SUBTREE_MASS
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation, row3, row_rotation
 from freeflyer.kernels.tree.columns import inertia_of, inertia_tiles, put_column, root_direction, subtree_inertias, tile_mass
-from freeflyer.kernels.tree.frames import MOTION_SIZE, accelerated_motions, body_motions, motions_workspace, point_motion
+from freeflyer.kernels.tree.frames import MOTION_SIZE, motions_workspace, point_motion, put_motions
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace, parent_of, zeros
 
 
@@ -106,10 +106,7 @@ def momentum_and_rate(topology, parameters, q, v, a, accelerated):
     """(p, k, f, t): momentum, angular momentum about the centre of mass, and the rates of both, while joints are accelerated by a
     or not at all."""
     work, to = motions_workspace(topology, parameters, q, 0), load_int(topology, FREE_AT)
-    if accelerated:
-        accelerated_motions(topology, work, v, a, to)
-    else:
-        body_motions(topology, work, v, to)
+    put_motions(topology, work, v, a, to, accelerated)
     centre = com_of(topology, parameters, work)
     zero = apart = zeros(centre[0])
     sums = zero, zero, zero, zero

@@ -155,13 +155,6 @@ def put_matrix(topology, U, L, M):
         condense(topology, U, stride, M, load_int(topology, N_V))
 
 
-def mirror(H, n, stride):
-    """What is above the diagonal becomes what is below it."""
-    for i in range(n):
-        for j in range(i):
-            store(H, stride * j + i, load(H, stride * i + j))
-
-
 def condense(topology, H, width, M, length):
     """M, nv rows of `length` numbers, from H, rows (`width` long) of all columns: summed where mimic joints share a coordinate."""
     nc, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)

@@ -3,7 +3,7 @@
 First moments of mass add up inward, from each subtree to its parent's origin; velocities of origins go outward. Gravity forces are
 minus the power of gravity along every column, from the first moments of mass of what the column moves."""
 
-from freeflyer.kernels.backend import LANES, kernel, load, load_int, row_step, store, tile_at, workspace, zero_entries
+from freeflyer.kernels.backend import LANES, from_entry, load, load_int, row_step, store, tile_at, workspace, zero_entries
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, cross, dot, load3, load6, rotate, scale, store3, store_entries, sym_apply,
 )
@@ -23,17 +23,9 @@ LINEAR, ANGULAR = 0, 3
 
 
 def total_moment(topology, parameters, q):
-    """First moment of mass of all moving bodies about the world's origin."""
-    moments = 3 * joint_row(topology)
-    work = workspace(q, moments + 3 * (load_int(topology, N_BODIES) + 1))
-    gather_moments(topology, parameters, q, work, moments)
-    return load3(work, moments)
-
-
-@kernel
-def gather_moments(topology, parameters, q, work, moments):
-    """Writes first moments of mass of all subtrees, at their own origins, that of the world first."""
-    n = load_int(topology, N_BODIES)
+    """First moment of mass of all moving bodies about the world's origin, from those of all subtrees at their own origins."""
+    n, moments = load_int(topology, N_BODIES), 3 * joint_row(topology)
+    work = workspace(q, moments + 3 * (n + 1))
     joint_angles(topology, parameters, q, work)
     store3(work, moments, ZERO)
     for i in range(1, n + 1):
@@ -44,6 +36,7 @@ def gather_moments(topology, parameters, q, work, moments):
         h = load3(work, moments + 3 * i)
         (h,), r = to_parent(joint, parameters, q, (h,)), origin(joint, parameters, q)
         accumulate(work, there, add_scaled(h, load(parameters, body_floats(i) + SUBTREE_MASS), r))
+    return load3(work, moments)
 
 
 def com(topology, parameters, q, c):
@@ -59,13 +52,6 @@ def potential_energy(topology, parameters, q, U):
 def potential_energy_under(topology, parameters, q, g, U):
     """U (1,): as `potential_energy`, under gravity g (3,)."""
     store(U, 0, -dot(load3(g, 0), total_moment(topology, parameters, q)))
-
-
-def twice_kinetic(parameters, at, l, w):
-    """Of one body whose origin moves at l and that turns at w."""
-    m, h, J = load(parameters, at + MASS), load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
-    turning = (J[0] + J[3] + J[5]) * dot(w, w) - dot(w, sym_apply(J, w))
-    return m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning
 
 
 def kinetic_energy(topology, parameters, q, v, T):
@@ -84,7 +70,10 @@ def kinetic_energy(topology, parameters, q, v, T):
         l, w = to_child(joint, parameters, q, (l, w))
         w, l = acceleration_terms(joint, parameters, v, w, l)  # velocities add up as accelerations do
         store_entries(work, here, (*l, *w))
-        total = total + twice_kinetic(parameters, body_floats(i), l, w)
+        at = body_floats(i)
+        m, h, J = load(parameters, at + MASS), load3(parameters, at + MOMENT), load6(parameters, at + SECOND)
+        turning = (J[0] + J[3] + J[5]) * dot(w, w) - dot(w, sym_apply(J, w))
+        total = total + (m * dot(l, l) + 2.0 * dot(l, cross(w, h)) + turning)
     for j in range(load_int(topology, N_V)):
         total = total + load(parameters, load_int(topology, ARMATURE_AT) + j) * load(v, j) * load(v, j)
     store(T, 0, 0.5 * total)
@@ -93,9 +82,9 @@ def kinetic_energy(topology, parameters, q, v, T):
 MOMENT_SIZE = 3  # first moment of a subtree's mass at its root body's origin
 
 
-def forces_under(topology, parameters, q, g, tau):
-    """tau (nv,) that holds the robot at rest under gravity g."""
-    n, moments = load_int(topology, N_BODIES), load_int(topology, FREE_AT)
+def given_gravity(topology, parameters, q, g, tau):
+    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
+    n, moments, g = load_int(topology, N_BODIES), load_int(topology, FREE_AT), load3(g, 0)
     work = kinematics_workspace(topology, parameters, q, MOMENT_SIZE * (load_int(topology, SINES_AT) + LANES))
     for i in range(0, n + 1, row_step(work)):
         m, c = tile_mass(topology, parameters, work, i)
@@ -115,9 +104,4 @@ def forces_under(topology, parameters, q, g, tau):
 
 def gravity(topology, parameters, q, tau):
     """tau (nv,) that holds the robot at rest."""
-    forces_under(topology, parameters, q, load3(parameters, GRAVITY), tau)
-
-
-def given_gravity(topology, parameters, q, g, tau):
-    """tau (nv,) that holds the robot at rest under gravity g (3,)."""
-    forces_under(topology, parameters, q, load3(g, 0), tau)
+    given_gravity(topology, parameters, q, from_entry(parameters, GRAVITY), tau)

@@ -9,7 +9,7 @@ Forward dynamics and inverse mass matrices of trees need no factor (aba.py, mass
 coordinates are they solved by it. Derivatives of forward dynamics solve all their rows by it (derivatives/solved_rows.py)."""
 
 from freeflyer.kernels.backend import (
-    kernel, load, load_int, load_row, row_step, store, store_row, workspace, zero_entries, zero_workspace,
+    kernel, load, load_int, load_row, put_sum, row_step, store, store_row, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
@@ -203,21 +203,14 @@ def shared_minv(topology, parameters, q, Minv):
 def shared_forward_dynamics(topology, parameters, q, v, tau, a):
     """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
     L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    bias, zero = workspace(q, nv), zero_workspace(q, nv)
-    rnea(topology, parameters, q, v, zero, bias)
-    solve_difference(topology, L, tau, bias, a)
+    rnea(topology, parameters, q, v, zero_workspace(q, nv), a)
+    put_sum(tau, -1.0, a, nv, a)
+    solve(topology, L, a)
 
 
 def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
     """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
     L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    bias, zero = workspace(q, nv), zero_workspace(q, nv)
-    loaded_rnea(topology, parameters, q, v, zero, gravity, wrenches, expressed, bias)
-    solve_difference(topology, L, tau, bias, a)
-
-
-def solve_difference(topology, L, tau, bias, a):
-    """a becomes M^-1 (tau - bias)."""
-    for j in range(load_int(topology, N_V)):
-        store(a, j, load(tau, j) - load(bias, j))
+    loaded_rnea(topology, parameters, q, v, zero_workspace(q, nv), gravity, wrenches, expressed, a)
+    put_sum(tau, -1.0, a, nv, a)
     solve(topology, L, a)

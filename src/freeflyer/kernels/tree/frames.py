@@ -123,17 +123,13 @@ def motions_workspace(topology, parameters, q, extra):
 
 @kernel
 def body_motions(topology, work, v, to):
-    """Writes MOTION_SIZE numbers a body from `to` on, in world axes; accelerations are classical, without gravity."""
+    """`put_motions` while no joint accelerates."""
     put_motions(topology, work, v, v, to, False)
 
 
-@kernel
-def accelerated_motions(topology, work, v, a, to):
-    """As `body_motions`, but the joints accelerate by a."""
-    put_motions(topology, work, v, a, to, True)
-
-
 def put_motions(topology, work, v, a, to, accelerated):
+    """Writes MOTION_SIZE numbers a body from `to` on, in world axes, while joints are `accelerated` by a or not at all;
+    accelerations are classical, without gravity."""
     store_entries(work, to, (0.0,) * MOTION_SIZE)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         there, r = to + MOTION_SIZE * parent_of(topology, i), offset(topology, work, i)

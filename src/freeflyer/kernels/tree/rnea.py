@@ -8,7 +8,7 @@ External wrenches [force; torque] on frames, which the table behind the model's 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
 (world axes, about the world's origin)."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries
+from freeflyer.kernels.backend import kernel, load, load_int, put_sum, workspace, zero_workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
 )
@@ -82,12 +82,10 @@ def add_loads(topology, parameters, q, wrenches, expressed, factor, tau):
     """tau (nv,) grows by a factor times the generalised forces J^T w of all wrenches."""
     nv = load_int(topology, N_V)
     if wrench_count(topology) > 0:
-        work, forces = workspace(q, 3 * joint_row(topology)), workspace(q, nv)
+        work, forces = workspace(q, 3 * joint_row(topology)), zero_workspace(q, nv)
         joint_angles(topology, parameters, q, work)
-        zero_entries(forces, nv)
         add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
-        for j in range(nv):
-            store(tau, j, load(tau, j) + factor * load(forces, j))
+        put_sum(tau, factor, forces, nv, tau)
 
 
 def wrench_from_root(topology, parameters, work, frame, wrench, expressed):
@@ -112,15 +110,6 @@ def root_wrench(topology, parameters, work, wrenches, k, expressed):
     """As `wrench_from_root`, of wrench k."""
     wrench = load_spatial(wrenches, WRENCH * k)
     return wrench_from_root(topology, parameters, work, wrench_frame(topology, k), wrench, expressed)
-
-
-@kernel
-def subtract_wrenches(topology, parameters, work, wrenches, count, expressed, forces, size):
-    """The forces (linear, angular) required by bodies, `size` apart from `forces` on, are reduced by the wrenches on them."""
-    for k in range(count):
-        i, F, _ = root_wrench(topology, parameters, work, wrenches, k, expressed)
-        if i > 0:
-            accumulate_spatial(work, forces + size * i, spatial_scale(-1.0, F))
 
 
 # of a body, in its axes: angular velocity and acceleration, acceleration of the origin, force and moment there; poses are

@@ -174,14 +174,6 @@ def along(origin: np.ndarray, way: np.ndarray) -> np.ndarray:
     return X
 
 
-def hull_corners(points: np.ndarray) -> np.ndarray:
-    """Of points (n, 3) the corners (k, 3) of their convex hull, all of them if they are flat."""
-    try:
-        return np.asarray(points[scipy.spatial.ConvexHull(points).vertices])
-    except (scipy.spatial.QhullError, ValueError):
-        return points
-
-
 def hull_of_balls(points: np.ndarray, radius: float) -> Mesh:
     """Convex hull of balls of one radius about points (k, 3)."""
     surface = (points[:, None] + radius * _ball().vertices[::2]).reshape(-1, 3)

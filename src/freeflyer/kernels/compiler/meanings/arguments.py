@@ -4,7 +4,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import Any
 
-from freeflyer.kernels.backend import scatter, scatter_picked
+from freeflyer.kernels.backend import scatter, transfer
 from freeflyer.kernels.compiler.frontend.instructions import source
 from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS, Buffer, Register
 from freeflyer.kernels.compiler.meanings.memory import CAPACITY, MEMORY, TAKEN
@@ -67,7 +67,7 @@ def scatter_results(picks: tuple[list[int] | None, ...]) -> Callable[..., Any]:
         if not picks or not picks[k]:
             return e.call(scatter, [packs, n, rows, first, stop])
         table = f"[{len(picks[k])} x i64] [{', '.join(f'i64 {i}' for i in picks[k])}]"
-        return e.call(scatter_picked, [packs, Register(INTEGERS, e.array(table)), n, rows, first, stop])
+        return e.call(transfer, [rows, n, first, stop, packs, False, Register(INTEGERS, e.array(table)), True])
 
     return fine
 

@@ -170,16 +170,9 @@ def transposed_rows(e: Functions, rows: list[str], n: int) -> list[str]:
 
 
 def transposed(e: Functions, rows: Any) -> tuple[K.Register, ...]:
-    """Of as many Packs as each has lanes. Where Packs of other sizes hold states, code that handles numbers by rows is compiled,
-    too, but not run: it stops the process."""
-    if not isinstance(rows, tuple) or len({lanes_of(x) for x in rows}) != 1 or not lanes_of(rows[0]):
-        e.refuse(f"found {K.describe(rows)}", "a tuple of Packs")
-    kind = rows[0].kind
-    if len(rows) != kind.lanes:
-        e.declare("llvm.trap", "void", [], "cold noreturn nounwind")
-        e.line("call void @llvm.trap()")
-        return rows
-    return tuple(K.Register(kind, name) for name in transposed_rows(e, [x.name for x in rows], kind.lanes))
+    if not isinstance(rows, tuple) or {lanes_of(x) for x in rows} != {len(rows)}:
+        e.refuse(f"found {K.describe(rows)}", "a tuple of as many Packs as each has lanes")
+    return tuple(K.Register(rows[0].kind, name) for name in transposed_rows(e, [x.name for x in rows], len(rows)))
 
 
 def moved_block(

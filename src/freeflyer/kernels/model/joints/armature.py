@@ -103,28 +103,24 @@ def add_armature_coriolis(topology, parameters, v, C):
         add_skew(C, to, nv, product(rest, load3(v, j)), ONES)
 
 
-def add_rates(parameters, at, v, j, ball, out, to, stride):
-    """The block (3, 3) or (6, 6) at `to` grows by the derivatives of the forces at v[j:] by v[j:]."""
-    if not ball:
-        a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
-        p, below = product(a, l), to + 3 * stride
-        add_skew(out, to, stride, w, a)
-        add_skew(out, to + 3, stride, p, MINUS)
-        add_skew(out, below, stride, l, a)
-        add_skew(out, below, stride, p, MINUS)
-        j, at, to = j + 3, at + 3, below + 3
-    b, w = load3(parameters, at), load3(v, j)
-    add_skew(out, to, stride, w, b)
-    add_skew(out, to, stride, product(b, w), MINUS)
-
-
 @kernel
 def put_armature_rates(topology, parameters, v, out, to):
     """Writes, from `to` on, RATES numbers a joint: derivatives of its forces by its velocities, in rows of 3 or 6."""
     for k in range(load_int(topology, N_ARMATURES)):
         ball, j = armature_joint(topology, k)
-        zero_entries(from_entry(out, to + RATES * k), RATES)
-        add_rates(parameters, load_int(topology, ARMATURE_AT) + j, v, j, ball, out, to + RATES * k, 3 if ball else 6)
+        at, begin, stride = load_int(topology, ARMATURE_AT) + j, to + RATES * k, 3 if ball else 6
+        zero_entries(from_entry(out, begin), RATES)
+        if not ball:
+            a, l, w = load3(parameters, at), load3(v, j), load3(v, j + 3)
+            p, below = product(a, l), begin + 3 * stride
+            add_skew(out, begin, stride, w, a)
+            add_skew(out, begin + 3, stride, p, MINUS)
+            add_skew(out, below, stride, l, a)
+            add_skew(out, below, stride, p, MINUS)
+            j, at, begin = j + 3, at + 3, below + 3
+        b, w = load3(parameters, at), load3(v, j)
+        add_skew(out, begin, stride, w, b)
+        add_skew(out, begin, stride, product(b, w), MINUS)
 
 
 def add_armature_rates(topology, rates, at, dv, width):

@@ -55,44 +55,38 @@ def add_twist(kind, x, first, step, l, w):
     accumulate_strided(x, first, step, w)
 
 
-def integrate_joint(topology, i, q, dv, out):
-    kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
-    j = load_int(topology, body_ints(i) + FIRST_V)
-    if kind == SCREW:
-        store(out, first, load(q, first) + load(dv, j))
-    elif kind == BALL:
-        integrate_quaternion(q, first, load3(dv, j), out)
-    else:
-        l, w = load3(dv, j), load3(dv, j + 3)
-        store3(out, first, add(load3(q, first), rotate(quaternion(q, first + 3), displacement(l, w))))
-        integrate_quaternion(q, first + 3, w, out)
-
-
-def joint_difference(topology, i, q0, q1, dv):
-    """Writes dv of body i's joint, q0 (+) dv = q1, by the shortest turn."""
-    kind, first = kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q)
-    j = load_int(topology, body_ints(i) + FIRST_V)
-    if kind == SCREW:
-        store(dv, j, load(q1, first) - load(q0, first))
-    elif kind == BALL:
-        w, _, _, _ = rotation_vector(q0, q1, first)
-        store3(dv, j, w)
-    else:
-        w, t, norm, angle = rotation_vector(q0, q1, first + 3)
-        p = rotate_back(quaternion(q0, first + 3), subtract(load3(q1, first), load3(q0, first)))
-        store3(dv, j, linear_log(p, w, t, norm, angle))
-        store3(dv, j + 3, w)
+def places(topology, i):
+    """(kind, first entry of q, first entry of v) of body i's joint."""
+    return kind_of(topology, i), load_int(topology, body_ints(i) + FIRST_Q), load_int(topology, body_ints(i) + FIRST_V)
 
 
 @kernel
 def integrate(topology, parameters, q, dv, out):
     """out (nq,): q (+) dv."""
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        integrate_joint(topology, i, q, dv, out)
+        kind, first, j = places(topology, i)
+        if kind == SCREW:
+            store(out, first, load(q, first) + load(dv, j))
+        elif kind == BALL:
+            integrate_quaternion(q, first, load3(dv, j), out)
+        else:
+            l, w = load3(dv, j), load3(dv, j + 3)
+            store3(out, first, add(load3(q, first), rotate(quaternion(q, first + 3), displacement(l, w))))
+            integrate_quaternion(q, first + 3, w, out)
 
 
 @kernel
 def difference(topology, parameters, q0, q1, dv):
     """dv (nv,): q0 (+) dv = q1, by the shortest turns."""
     for i in range(1, load_int(topology, N_BODIES) + 1):
-        joint_difference(topology, i, q0, q1, dv)
+        kind, first, j = places(topology, i)
+        if kind == SCREW:
+            store(dv, j, load(q1, first) - load(q0, first))
+        elif kind == BALL:
+            w, _, _, _ = rotation_vector(q0, q1, first)
+            store3(dv, j, w)
+        else:
+            w, t, norm, angle = rotation_vector(q0, q1, first + 3)
+            p = rotate_back(quaternion(q0, first + 3), subtract(load3(q1, first), load3(q0, first)))
+            store3(dv, j, linear_log(p, w, t, norm, angle))
+            store3(dv, j + 3, w)
