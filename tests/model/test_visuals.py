@@ -10,7 +10,7 @@ from freeflyer.errors import FileError
 from freeflyer.model.visuals import mesh_files, reading, triangles
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh
-from robots_on_disk import EXAMPLES, example, needs_examples
+from robots_on_disk import EXAMPLES, MODELS, example, needs_examples, needs_models
 from seeds import fresh
 
 MASS = '<inertial><mass value="2"/><inertia ixx=".02" iyy=".02" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
@@ -215,6 +215,13 @@ def test_edits_keep_the_shapes(tmp_path):
     model = robot(tmp_path, "<visual><geometry><box size='1 2 3'/></geometry></visual>")
     for edited in (ff.lock_joints(model, ["j"], model.neutral), ff.with_gravity(model, (0, 0, 0)), ff.merge_fixed(model)):
         assert visuals(edited).shapes[0].origin == "file"
+
+
+@needs_models
+def test_a_link_on_which_a_loop_ends_is_seen_also_if_its_joint_is_locked():
+    model, springs = ff.load(MODELS / "cassie" / "cassie.xml"), ["left-heel-spring", "right-heel-spring"]
+    shapes = visuals(ff.lock_joints(model, springs, model.neutral)).shapes
+    assert {*springs, "left-achilles-rod"} <= {s.link for s in shapes if s.origin == "inertia"}
 
 
 def test_a_visual_that_is_no_shape_is_refused_by_name(tmp_path):

@@ -40,12 +40,15 @@ class Visuals(NamedTuple):
 
 @remembered
 def visuals(model: Model) -> Visuals:
-    """Visuals of the robot's file; rigid bodies with mass that have none there get shapes of their inertias."""
+    """Visuals of the robot's file. Links with mass get shapes of their inertias if their rigid body has none there, or if a loop
+    ends on them: a rod would end in the air where a joint is locked."""
     d = model.description
     parts, notes = _of_file(model)
     faces, shapes = 0, list[Shape]()
     points, groups = link_points(d), rigid_groups(d, with_world=False)
     seen = {groups[name][0] for name, own in parts.items() if own and name in groups}  # rigid bodies with shapes of the file
+    links = {site.name: site.link for site in d.sites}
+    tied = {links.get(frame, frame) for loop in d.loops for frame in (loop.frame_a, loop.frame_b)}
     for link in d.links:
         if link.name not in model.frame_index:
             continue
@@ -57,7 +60,7 @@ def visuals(model: Model) -> Visuals:
         faces += count if own else 0
         for colour in dict.fromkeys(colour for _, colour in own):
             shapes.append(Shape(link.name, joined([mesh for mesh, c in own if c == colour]), colour, "file"))
-        bare = not own and link.name != WORLD and groups[link.name][0] not in seen
+        bare = not own and link.name != WORLD and (groups[link.name][0] not in seen or link.name in tied)
         if bare and link.inertia.mass > 0.0 and np.isfinite(np.vstack(points[link.name])).all():
             shapes.append(Shape(link.name, inertia_shape(link.inertia, points[link.name]), INERTIA_COLOUR, "inertia"))
     return Visuals(tuple(shapes), tuple(notes))
