@@ -7,7 +7,7 @@ from closeness import close, refused
 from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
-from problems import POINT_FEET, kangaroo, program_of, quadruped
+from problems import POINT_FEET, humanoid, kangaroo, program_of, quadruped
 from seeds import fresh
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
@@ -53,6 +53,14 @@ def test_beyond_its_limits_a_joint_brakes_and_returns(q, v):
         a = np.clip(0.0, least, most)
         q, v = q + v * 2e-3 + 0.5 * a * 4e-6, v + a * 2e-3
     assert abs(q[0]) <= 1.0 + 1e-6
+
+
+def test_the_default_torque_limits_are_those_of_the_model():
+    model, q = humanoid()
+    p = program_of(control.WholeBodyProblem(model, limits=[control.TorqueLimits()]), q, np.zeros(model.nv))
+    rows = next(rows for piece, rows in p.rows if piece.name == "TorqueLimits")
+    close(p.upper[rows] + p.h, model.effort_limit[6:])
+    close(p.lower[rows] + p.h, -model.effort_limit[6:])
 
 
 @pytest.mark.parametrize("formulation", ["full", "three-step"])

@@ -5,14 +5,15 @@ import numpy as np
 import pytest
 from closeness import EXACT, close, refused
 from freeflyer import control
-from freeflyer.control.scenarios import yaw_reference
+from freeflyer.control.running import stance_of
+from freeflyer.control.scenarios import SCENARIOS, yaw_reference
 from freeflyer.control.step_adjustment import StepAdjustment
 from freeflyer.control.support import middle_of
 from freeflyer.spatial import se3
 from freeflyer.spatial.polygons import convex_polygon, signed_distance
 from functools import cache
 from itertools import pairwise
-from problems import POINT_FEET, cassie, played
+from problems import POINT_FEET, cassie, humanoid, played
 from scipy.linalg import expm
 from seeds import fresh
 
@@ -110,6 +111,24 @@ def test_footholds_go_with_the_speeds_asked_for(name: str) -> None:
         close(X, ends[0], 1e-12)
 
 
+def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:
+    plan = planned("crawl", speed=0.06, turning=0.1)
+    dcm = control.walking_dcm(plan, 0.5)
+    for phase in plan.phases:
+        t = np.linspace(phase.begin, phase.end, 50)
+        assert signed_distance(phase.polygon, dcm.zmp(t)[:, :2]).min() > (0.05 if phase.swings else 0.0)
+
+
+def test_lifting_two_feet_is_walking_forward_on_the_spot() -> None:
+    stance = stance_of(*humanoid(20), 1e-3)
+    lifted = SCENARIOS["lift"](stance, RNG).footsteps.phases
+    same = control.walk_forward(stance.feet, 0.0, 2, step_duration=2.0, double_support=0.4, rest_duration=1.5).phases
+    for a, b in zip(lifted, same, strict=True):
+        close([a.begin, a.end], [b.begin, b.end])
+        assert list(a.swings) == list(b.swings)
+        close([foot.at for foot in a.feet], [foot.at for foot in b.feet])
+
+
 NOISE = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=1)
 
 
@@ -125,6 +144,45 @@ def test_four_feet_go_as_fast_as_asked(gait, cycles, asked, tolerance) -> None:
     tilt = np.arccos(ff.frame_pose(run.stance.model, run.run.q, run.stance.base)[:, 2, 2])
     assert np.degrees(tilt.max()) < 1.0
     assert run.largest_errors()["CenterOfMassTask"].m < 0.02
+
+
+@pytest.mark.slow
+def test_two_feet_walk_in_a_curve() -> None:
+    run = control.run_scenario("walk", ff.robots.humanoid(20), speed=0.2, turning=0.3, steps=2, **SLOW)
+    assert not run.fell
+    assert run.lost == ()
+    X = ff.frame_pose(run.stance.model, run.run.q[-1], run.stance.base)
+    gait = control.Gait.named("walk", run.stance.height(), 2)
+    close(np.arctan2(X[1, 0], X[0, 0]), 0.3 * 1.5 * gait.period, 0.02)
+
+
+class PushedTrot(control.Scenario):
+    """A trot that is pushed sideways by 0.4 m/s times its mass, in a tenth of a second."""
+
+    def __init__(self, stance: object) -> None:
+        self.walk = SCENARIOS["walk"](stance, RNG, steps=6, speed=0.2)
+        self.stance, self.duration = self.walk.stance, self.walk.duration
+
+    def problem(self, t, q, v):
+        return self.walk.problem(t, q, v)
+
+    def pushes(self, t, q, v):
+        return {self.stance.base: np.array([0.0, 4.0 * self.stance.model.mass, 0.0, 0.0, 0.0, 0.0])} if 2.0 <= t < 2.1 else None
+
+
+@pytest.mark.slow
+def test_footholds_catch_a_push() -> None:
+    """Over two point feet nothing else can."""
+    error = np.linalg.norm(played(PushedTrot, quadruped()).errors["CenterOfMassTask"], axis=1)
+    assert error.max() > 0.05
+    assert error[-1] < 0.01
+
+
+def test_named_gaits_fit_the_robots_size() -> None:
+    small, large = (control.Gait.named("trot", height) for height in (0.25, 1.0))
+    close(large.period, 2.0 * small.period)
+    assert small.phases == large.phases
+    close(control.Gait.named("crawl", 0.5, gravity=4.0 * 9.81).period, 0.5 * control.Gait.named("crawl", 0.5).period)
 
 
 @pytest.mark.parametrize(("values", "words"), [

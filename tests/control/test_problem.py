@@ -10,7 +10,7 @@ import qpsolvers
 from closeness import close
 from dataclasses import replace
 from freeflyer import control
-from freeflyer.analysis.timing.control_cycles import humanoid_problem
+from freeflyer.analysis.timing.control_cycles import LIMITED, humanoid_problem, limited_contestants
 from freeflyer.contacts.wrenches import NORMAL, cone_of_generators
 from freeflyer.control import TorqueLimits
 from freeflyer.kernels.control.layout import AT_ONCE, WAY
@@ -80,6 +80,44 @@ def test_solved_problems_and_solutions_are_copied_and_pickled(name, copied):
     assert max(len(repr(x)) for x in (problem, solution)) < 1000
 
 
+@pytest.mark.parametrize("formulation", ["full", "reduced"])
+def test_tasks_that_can_be_met_are_met(formulation):
+    rng = fresh(formulation)
+    model, q, v = standing_state(rng, 0.01)  # slow enough for soles of this size
+    problem = standing_problem(model, q, drop=0.02)
+    solution = problem.solve(q, v, formulation=formulation)
+    for task in problem.tasks:
+        close(task.jacobian(model, q) @ solution.a + task.bias(model, q, v), task.command(model, q, v), 1e-9)
+    assert all(level.met for level in solution.levels)
+
+
+@pytest.mark.parametrize("slippery", [False, True])
+@pytest.mark.parametrize("seed", range(3))
+def test_cones_are_those_of_point_forces(seed, slippery):
+    """Wrenches of forces in the points lie inside of the cone; a wrench on its surface, moved out, is no longer made by any."""
+    rng = fresh(seed, slippery)
+    model, _ = humanoid()
+    count, friction = 5, 0.0 if slippery else rng.uniform(0.1, 1.2)
+    corners = 0.1 * np.array([[1, 1], [1, -1], [-1, -1], [-1, 1], [0, 0]])  # wide, so that their plane is not steep
+    points = np.column_stack([corners + rng.uniform(-0.08, 0.08, (count, 2)), rng.uniform(-0.02, 0.02, count)])
+    foot = ff.contacts.surface("left_sole", points, friction=friction)
+    ((_, _, cone, _),) = control.WholeBodyProblem(model, contacts=[foot]).cones
+    def drawn(least):
+        normal, angle = rng.uniform(least, 300.0, count), rng.uniform(0.0, 2.0 * np.pi, count)
+        tangent = rng.uniform(0.0, friction / 2.0, count) * normal  # within the pyramid, whatever the direction
+        f = np.column_stack([tangent * np.cos(angle), tangent * np.sin(angle), normal])
+        return np.concatenate([f.sum(axis=0), np.cross(points, f).sum(axis=0)])
+
+    for k in range(20):
+        inside = drawn(0.0)
+        assert (cone.C @ inside <= 1e-9 * np.linalg.norm(inside)).all()
+        out = drawn(-300.0) if k % 2 else inside + 10.0 * rng.standard_normal(6) * [1, 1, 1, 0.1, 0.1, 0.1]
+        value = cone.C @ out
+        beyond = max(value.max(), np.abs(value[cone.lower == 0.0]).max(initial=0.0) - 1e-9 * np.linalg.norm(out))
+        if abs(beyond) > 1e-3 or (value[cone.lower < 0.0] < -1e-3).all():
+            assert point_forces_exist(points, out, friction, 1e-7) == (beyond < 1e-6)
+
+
 @pytest.mark.parametrize("rank", range(5))
 def test_cones_of_generators_are_sums_of_them(rank):
     """Of any dimension, as those of lines and points without friction: least squares with signs make a sum, or leave a rest."""
@@ -94,6 +132,17 @@ def test_cones_of_generators_are_sums_of_them(rank):
             assert within == (nnls(G.T, shares @ G)[1] < 1e-9)
 
 
+def test_contacts_come_and_go():
+    rng = fresh()
+    model, q, v = standing_state(rng)
+    both = standing_problem(model, q, drop=0.0)
+    one = standing_problem(model, q, contacts=FEET[:1], drop=0.0)
+    first = both.solve(q, v)
+    second = one.solve(q, v, warm=first)
+    assert (set(second.forces), set(first.forces)) == ({"left_sole"}, {"left_sole", "right_sole"})
+    check_physics(one, q, v, second)
+
+
 def test_external_wrenches_are_carried():
     rng = fresh()
     model, q, v = standing_state(rng)
@@ -106,6 +155,16 @@ def test_external_wrenches_are_carried():
     left = ff.inverse_dynamics(model, q, v, solution.a, external=feet) - pushes
     assert np.abs(left[:6]).max() <= 1e-8 * 9.81 * model.mass
     close(left[6:], solution.tau, 1e-8)
+
+
+def test_a_grasp_may_pull():
+    """A hand on a rail above: with both feet off the ground it hangs from one bilateral contact; a palm that only pushes cannot."""
+    model, q = humanoid()
+    v, rail = np.zeros(model.nv), [ff.contacts.surface("left_palm")]
+    problem = control.WholeBodyProblem(model, [control.PostureTask(q, damping=10.0)], rail, bilateral=["left_palm"])
+    hanging = problem.solve(q, v)
+    assert hanging.levels[1].met
+    check_physics(problem, q, v, hanging)
 
 
 WEIGHTS = (1e-6, 1.0, 1e3)
@@ -226,6 +285,32 @@ def test_limits_that_stay_active_need_no_rounds(limited, friction):
                 at_once += 1
             last = found
     assert at_once or not limited
+
+
+def test_limits_that_almost_depend_on_each_other_need_no_rounds():
+    """Two torques of each leg: equations of the limits lose seven digits, which a correction gives back."""
+    problem, start = humanoid_problem()
+    swing, last, at_once = limited_contestants(problem, start, 30)[LIMITED.index(4)], None, 0
+    for state in swing.states:
+        found = swing.cycle(*state)
+        at_once += last is not None and way(found, last) == AT_ONCE
+        last = found
+    assert at_once >= 20
+
+
+def test_equations_that_are_missed_are_not_held():
+    rng, missed = fresh(), 0
+    problem, start = humanoid_problem()
+    for _ in range(10):
+        v = 10.0 * rng.standard_normal(problem.model.nv)
+        found = replace(problem, limits=[TorqueLimits(scale=0.1)]).solve(start, v)
+        p = program_of(replace(problem, limits=[TorqueLimits(scale=0.1)]), start, v)
+        left = np.abs(p.A @ found.asked[2] - p.upper)[p.lower == p.upper]
+        held = np.asarray(found.held)[p.lower == p.upper]
+        np.testing.assert_array_equal(held[left > 1e-6 * np.abs(p.upper[np.isfinite(p.upper)]).max()], 0.0)  # of terms of 1e4
+        np.testing.assert_array_equal(held[left < 1e-8], 2.0)
+        missed += (held == 0.0).any()
+    assert missed > 5
 
 
 def way(found, last):

@@ -6,8 +6,10 @@ import pytest
 from closeness import close, refused
 from dataclasses import replace
 from freeflyer import control
+from freeflyer.control.running import stance_of
 from freeflyer.dynamics.passive import SLOW_JOINT, joint_losses
-from problems import Own, POINT_FEET, on_disk, played
+from freeflyer.control.scenarios import SCENARIOS
+from problems import Own, POINT_FEET, humanoid, on_disk, played
 from robots_on_disk import EXAMPLES, needs_examples
 from seeds import fresh
 
@@ -54,6 +56,30 @@ def test_pushes_are_survived_and_repeat_with_their_seed():
     assert pushed[:499].max() < 1e-3 < pushed[500:].max()  # before and after the first second
     other = control.run_scenario("stand", "humanoid", seed=8, duration=1.3, pushes=1, **SLOW)
     assert np.abs(other.run.q[-1] - first.run.q[len(other.run.q) - 1]).max() > 1e-6
+
+
+def test_the_first_step_is_made():
+    """Weight on one foot, the other in the air: contacts come and go."""
+    run = control.run_scenario("walk", ff.robots.humanoid(20), steps=2, duration=2.4, **SLOW)
+    assert not run.fell
+    left, right = (run.run.forces[name][:, 2] for name in ("left_sole", "right_sole"))
+    weight = 9.81 * run.stance.model.mass
+    in_the_air = left < 0.01 * weight
+    assert in_the_air[600:].sum() * 2e-3 > 0.3
+    close(right[in_the_air & (np.arange(len(left)) > 600)].mean(), weight, 0.1, least=weight)
+    assert np.nanmax(np.abs(run.errors["FramePoseTask('left_sole')"])) < 0.02
+
+
+def test_a_swing_foot_with_dampers_follows():
+    """Motors make up for damping without lag: late by 20 ms they missed the foot by 2 mm and 11 mrad."""
+    model = ff.robots.humanoid(20)
+    joints = tuple([
+        replace(j, damping=(4.0,) * len(j.damping or (0.0,))) if j.kind == "revolute" else j for j in model.description.joints
+    ])
+    run = control.run_scenario("walk", ff.build(replace(model.description, joints=joints)), steps=2, duration=1.8, **SLOW)
+    error = run.largest_errors()["FramePoseTask('left_sole')"]
+    assert error.m < 2.5e-4
+    assert error.rad < 2e-3
 
 
 def test_light_links_with_dampers_stand_on_the_ground_too():
@@ -133,6 +159,24 @@ def test_a_robot_without_arms_and_a_front_does_not_reach():
         played("reach", control.stand_on_feet(ff.robots.quadruped(), POINT_FEET), hand="trunk", duration=0.02)
 
 
+def test_steps_fit_the_robots_size():
+    lengths = []
+    for scale in (1.0, 0.5):
+        stance = stance_of(*humanoid(20), 1e-3)
+        object.__setattr__(stance, "height", lambda scale=scale: 0.95 * scale)
+        feet = SCENARIOS["walk"](stance, np.random.default_rng(0), steps=2).footsteps.phases[-1].feet
+        lengths.append(feet[0].at[0, 3])
+    close(lengths[1], 0.5 * lengths[0], 1e-9)
+    close(lengths[0], 0.2, 1e-9)
+
+
+def test_a_closed_linkage_swings_by_its_linear_motors():
+    run = control.run_scenario("swing", "kangaroo_like", duration=0.8, **SLOW)
+    assert not run.fell
+    assert run.largest_errors()["CenterOfMassTask"].m < 0.01
+    assert run.tau.shape[1] == len(run.stance.model.actuated) == 12
+
+
 ENCODERS = ff.sim.Sensing(position_noise=5e-5, velocity_noise=5e-3, delay=2e-3, seed=3)
 
 
@@ -165,11 +209,36 @@ def test_losses_of_joints_are_those_of_mujoco(name, models_folder):
     close(joint_losses(model, q, u), expected, least=1e-3)
 
 
+def test_the_trunk_stays_off_its_limits_while_a_hand_reaches():
+    """A posture of equal weights bent the waist to its stop instead of the knees, and the hand was lost by centimetres."""
+    run = control.run_scenario("reach", "humanoid", duration=3.0, **SLOW)
+    model = run.stance.model
+    waist = run.run.q[:, model.joint("waist_pitch").iq]
+    assert np.abs(waist).max() < 0.2
+    assert run.largest_errors()["FramePositionTask('left_palm')"].m < 1e-3
+
+
 def test_a_run_ends_with_the_fall():
     run = control.run_scenario("stand", "humanoid", impulses=[[200.0, 0.0]], first=0.1, dt=5e-3, duration=3.0)
     assert run.fell
     assert "the robot fell" in run.run.failure
     assert run.run.t[-1] < 2.0
+
+
+def test_a_scenario_of_ones_own():
+    class Sway(control.Scenario):
+        def __init__(self, stance):
+            self.stance, self.duration = stance, 0.3
+            self.held = stance.problem([stance.balance(), stance.upright(), stance.relaxed()])
+            self.path = control.SinusoidReference(stance.center_of_mass(), [0.0, 0.02, 0.0], 0.5, 0.5)
+
+        def problem(self, t, q, v):
+            com, *rest = self.held.tasks
+            return self.held.with_tasks([com.with_target(*self.path(t)), *rest])
+
+    run = control.run_scenario(Sway, "humanoid", **SLOW)
+    assert run.scenario == "Sway"
+    assert not run.fell
 
 
 def test_errors_are_those_of_each_cycle():

@@ -51,6 +51,17 @@ def test_tocabi_stands_and_squats(models_folder):
     assert errors["FrameOrientationTask('Pelvis_Link')"].rad < 0.02  # rad
 
 
+@needs_examples
+def test_talos_stands_on_its_meshes_and_lifts_its_weight_to_one_side():
+    path = example("talos_reduced.urdf")
+    robot = standing(path)
+    stands(robot)
+    for foot in robot.feet:  # a few corners of a mesh of hundreds
+        assert 4 <= len(foot.points) <= 8
+        assert (np.ptp(foot.points, axis=0)[:2] > [0.19, 0.11]).all()
+    assert played("lift", robot, duration=1.6).largest_errors()["CenterOfMassTask"].m < 2e-3
+
+
 @pytest.mark.slow
 def test_kangaroo_squats_flat_by_its_linkage_and_within_the_stops_of_its_ankles(models_folder):
     robot = standing(models_folder / "kangaroo" / "kangaroo.xml")
@@ -88,6 +99,38 @@ def test_feet_keep_their_links_in_a_robots_own_file(models_folder):
         control.run_scenario("squat", robot.model, q=robot.q, feet=shoes, path=path, duration=0.01)
 
 
+def test_a_quadruped_stands_squats_and_reaches_on_its_own_file(tmp_path):
+    """Its shanks end in balls; the feet found are where these touch in the posture found."""
+    leg = """<body name="{n}_thigh" pos="{x} {y} 0"><joint name="{n}_roll" axis="1 0 0" range="-0.8 0.8"/>
+      <joint name="{n}_hip" axis="0 1 0" range="-1.5 1.5"/><geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.02" mass="0.8"/>
+      <body name="{n}_shank" pos="0 0 -0.2"><joint name="{n}_knee" axis="0 1 0" range="-2.6 -0.3"/>
+      <geom type="capsule" fromto="0 0 0 0 0 -0.2" size="0.012" mass="0.2"/>
+      <body name="{n}_foot" pos="0 0 -0.2"><geom type="sphere" size="0.022" mass="0.05"/></body></body></body>"""
+    legs = "".join(leg.format(n=f"{a}{b}", x=x, y=y) for a, x in (("f", 0.2), ("r", -0.2)) for b, y in (("l", 0.1), ("r", -0.1)))
+    motors = "".join(
+        f'<motor joint="{a}{b}_{j}" ctrlrange="-40 40" ctrllimited="true"/>'
+        for a in "fr" for b in "lr" for j in ("roll", "hip", "knee")
+    )
+    (path := tmp_path / "dog.xml").write_text(
+        '<mujoco model="dog"><compiler angle="radian"/><worldbody><body name="trunk" pos="0 0 0.5"><freejoint/>'
+        '<geom type="box" size="0.25 0.08 0.05" mass="6"/>'
+        f'<site name="front" pos="0.25 0 0"/>{legs}</body></worldbody><actuator>{motors}</actuator></mujoco>'
+    )
+    robot = control.stand_on_feet(ff.load(path), path=path)
+    close(control.stand_on_feet(ff.load(path)).q, robot.q, 1e-12)  # the model knows its file
+    assert [foot.kind for foot in robot.feet] == ["point"] * 4
+    knees = [robot.q[robot.model.joint(f"{n}_knee").iq] for n in ("fl", "fr", "rl", "rr")]
+    assert max(knees) < -1.0
+    for foot in robot.feet:  # the ball's lowest point, on the floor
+        X = ff.frame_pose(robot.model, robot.q, foot.frame)
+        close(X[:3, 3] + X[:3, :3] @ foot.points[0], X[:3, 3] - [0.0, 0.0, 0.022], FLAT, least=1.0)
+        assert abs(X[2, 3] - 0.022) < FLAT
+    for scenario in ("squat", "reach"):
+        run = played(scenario, robot, path=path, duration=1.6)
+        assert run.lost == ()
+        assert run.largest_errors()["CenterOfMassTask"].m < 5e-3
+
+
 @needs_examples
 @pytest.mark.parametrize("name", ["go2.urdf", "anymal.urdf", "solo12.urdf", "hyq_no_sensors.urdf"])
 def test_quadrupeds_stand_on_bent_legs(name):
@@ -101,6 +144,13 @@ def test_quadrupeds_stand_on_bent_legs(name):
     assert bent[-4] > 1.2  # knees
     found = ff.contacts.feet_from_file(robot.model, path, robot.q)
     assert max(np.abs(a.points - b.points).max() for a, b in zip(found, robot.feet)) < 1e-5
+
+
+@needs_examples
+def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
+    robot = on_disk(example("anymal.urdf"))
+    run = played("squat", robot, duration=0.3)
+    assert run.run.forces.keys() == {foot.name for foot in robot.feet}
 
 
 def test_inertias_that_mujoco_refuses_are_made_possible():
@@ -132,6 +182,15 @@ def test_cassie_stands_on_lines_at_its_keyframe(models_folder):
     assert [foot.kind for foot in held] == ["line", "line"]
     assert np.abs(ends[..., 2]).max() < 2e-4 + FLAT
     assert played("squat", robot, duration=1.0).largest_errors()["CenterOfMassTask"].m < 5e-3
+
+
+def test_named_feet_and_a_given_posture():
+    model = humanoid(20)[0]
+    feet = [ff.contacts.surface(f"{side}_sole", size=(0.2, 0.1)) for side in ("left", "right")]
+    q = ff.robots.standing_posture(model, knee=1.0)
+    robot = control.stand_on_feet(model, feet, q)
+    assert robot.q[model.joint("left_knee").iq] > 0.9
+    assert [foot.points.shape for foot in robot.feet] == [(4, 3), (4, 3)]
 
 
 @pytest.mark.parametrize(("change", "words"), [

@@ -10,10 +10,31 @@ from freeflyer import decoupling
 from freeflyer.decoupling.orientation import _steps
 from freeflyer.spatial import se3
 from hypothesis import given
-from random_robots import random_robot
+from linkage_samples import shifted
+from random_robots import random_inertia, random_robot
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")
+
+
+def planar_robot(rng: np.random.Generator, joints: int, prismatic: bool = False) -> ff.Model:
+    """Links that move in the plane z = 0, and a base with them; its inertia is that of planar bodies."""
+    links, parts = [ff.Link("base", flat(rng))], [ff.Joint("root", "free", "world", "base")]
+    for k in range(joints):
+        kind, axis = ("prismatic", (0.6, 0.8, 0.0)) if prismatic and k == 0 else ("revolute", (0.0, 0.0, 1.0))
+        links.append(ff.Link(f"link_{k}", flat(rng)))
+        place = shifted(*rng.uniform(0.1, 0.4, 2))
+        parts.append(ff.Joint(f"joint_{k}", kind, links[-2].name, links[-1].name, place, np.array(axis)))
+    return ff.build(ff.Description("planar", tuple(links), tuple(parts), gravity=(0.0, 0.0, 0.0)))
+
+
+def flat(rng: np.random.Generator) -> ff.Inertia:
+    """Symmetric about the plane."""
+    I = random_inertia(rng)
+    com = np.array([*I.com[:2], 0.0])
+    R = np.array(I.rotational)
+    R[2, :2] = R[:2, 2] = 0.0
+    return ff.Inertia(I.mass, com, R)
 
 
 def slopes(model: ff.Model, q: np.ndarray) -> np.ndarray:
@@ -50,6 +71,55 @@ def test_the_tensor_by_slopes(c: Case) -> None:
     expected = slope - np.swapaxes(slope, 1, 2) + bracket - np.einsum("ak,kij->aij", T, commutators)
     close(found.tensor, expected, rounding(4500, condition), least=size**2)
     close(found.tensor, -np.swapaxes(found.tensor, 1, 2), rounding(4500, condition), least=size**2)
+
+
+@few
+@given(cases(bases=("free",), kinds=WITH_BALLS, most=5).filter(lambda c: not c.model.armature[:6].any()))
+def test_the_origin_of_the_frame_always_is_a_function(c: Case) -> None:
+    """The linear part is c x the angular one: the centre of mass is integrable whatever the orientation is."""
+    found = decoupling.integrability(c.model, c.q)
+    X = ff.frame_pose(c.model, c.q, c.model.joints[0].child)
+    center = X[:3, :3].T @ (ff.center_of_mass(c.model, c.q) - X[:3, 3])
+    T, slope = slopes(c.model, c.q)
+    size = float(np.abs(T).max(initial=0.0) ** 2 + np.abs(slope).max(initial=0.0)) + 1.0
+    condition = float(np.linalg.cond(ff.mass_matrix(c.model, c.q)[:6, :6]))
+    expected = np.cross(center, found.tensor[3:], axisa=0, axisb=0, axisc=0)
+    close(found.tensor[:3], expected, rounding(4500, condition), least=size)
+
+
+@pytest.mark.parametrize("kind", ["revolute", "prismatic", "helical"])
+def test_one_joint_always_is_integrable(kind: str) -> None:
+    """What the decoupling thesis says below (3.73); two joints in space are not, but by symmetry."""
+    rng = fresh(kind)
+    one, two = (random_robot(rng, n, (kind,), mimics=0.0) for n in (1, 2))
+    assert decoupling.integrability(one, ff.random_configuration(one, rng, 10)).integrable.all()
+    found = decoupling.integrability(two, ff.random_configuration(two, rng, 10))
+    assert kind == "prismatic" or not found.integrable.any()
+    if not found.integrable.all():
+        assert set(found.failing[0][:2]) == {"joint_1", "joint_2"}
+
+
+def test_the_angle_depends_on_the_path_where_it_is_not_integrable() -> None:
+    rng = fresh()
+    model = planar_robot(rng, 2)
+
+    def at(*angles: float) -> np.ndarray:
+        return ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), angles]))
+
+    ways = [[at(0, 0), at(*by), at(1, 1.5)] for by in ((1, 0), (0, 1.5))]
+    found = [decoupling.center_of_mass_angle(model, way) for way in ways]
+    assert not any(f.integrable for f in found)
+    apart = found[0].angle[-1] - found[1].angle[-1]
+    nodes, weights = np.polynomial.legendre.leggauss(16)
+    x, y = 0.5 * (nodes + 1.0), 0.75 * (nodes + 1.0)
+    area = sum(0.5 * u * 0.75 * w * decoupling.integrability(model, at(a, b)).tensor[5, 1, 0] for a,
+               u in zip(x, weights) for b, w in zip(y, weights))  # fmt: skip
+    # Stokes: the integral of the torsion over what lies between the ways
+    close(np.array(apart), np.array(area), 1e-10)
+    one = ff.lock_joints(model, ["joint_1"])
+    path = [ff.integrate(one, one.neutral, [0, 0, 0, 0, 0, 0, a]) for a in (0.0, 1.5, -0.7, 1.0)]
+    ends = [decoupling.center_of_mass_angle(one, p).angle[-1] for p in (path, path[::3])]
+    close(np.array(ends[0]), np.array(ends[1]), 1e-11)
 
 
 def test_the_frame_turns_with_the_locked_velocity() -> None:
@@ -166,6 +236,23 @@ def test_where_the_momentum_is_conserved(c: Case) -> None:
         a_cb = np.linalg.solve(m.matrix, m.rate)
         expected = np.linalg.solve(m.matrix.T, (se3.ad(c.v[:6]) - a_cb).T @ h_b)
         close(drift, expected, rounding(4500, 100.0), least=momentum_size(c) * 10.0, what=frame)
+
+
+def test_frames_that_turn_may_conserve_it() -> None:
+    """Not turning is not necessary (decoupling thesis, below (3.62)): not at zero momentum, nor about its own axis."""
+    model = ff.robots.space_manipulator()
+    rng = fresh()
+    q, v = ff.random_configuration(model, rng), rng.standard_normal(model.nv)
+    v[:6] -= decoupling.locked_velocity(model, q, v)
+    found = decoupling.constants_of_motion(model, q, v)
+    close(found.momenta, np.zeros((4, 6)), 1e-10, least=model.mass)
+    assert found.conserved.all()
+    one = ff.lock_joints(model, model.actuated)  # a rigid body that turns about an axis of its own
+    A = decoupling.frame_map(one, one.neutral, np.zeros(6), frame="center_of_mass").matrix
+    _, axes = np.linalg.eigh(decoupling.decouple(one, one.neutral, np.zeros(6), T_x=A).M_x[3:, 3:])
+    for turn, conserved in ((axes[:, 1], True), (axes.sum(1), False)):
+        v = np.linalg.solve(A, np.concatenate([np.zeros(3), turn]))
+        assert decoupling.constants_of_motion(one, one.neutral, v).conserved.tolist() == [True, True, conserved, conserved]
 
 
 def condition(model: ff.Model, q: np.ndarray) -> float:

@@ -2,20 +2,44 @@
 
 import freeflyer as ff
 import numpy as np
-from answers import EXPRESSED
+import pytest
+from answers import EXPRESSED, times
 from cases import Case, cases, few
-from closeness import EXACT, central, close, slope_error
+from closeness import EXACT, central, close, rounding, slope_error
 from hypothesis import given
 from random_robots import KINDS
 from tangent import bracket
 
 DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another
 HOLONOMIC = tuple(k for k in KINDS if k not in ("spherical", "free"))  # velocities are rates of coordinates
+FORMS = ("passive", "hamel")
 
 
 def moved(c: Case, h: float) -> np.ndarray:
     """q after h seconds at constant v."""
     return ff.integrate(c.model, c.q, h * c.v)
+
+
+def solved(M: np.ndarray) -> float:
+    """The tolerance of a solve with M: 100 eps times its condition number."""
+    return max(EXACT, rounding(100, float(np.linalg.cond(M))))
+
+
+@few
+@given(cases())
+def test_terms_of_inverse_dynamics(c: Case) -> None:
+    """C + C^T is the rate of M, C v + weight the bias in both forms, M a + bias the torque."""
+    C = ff.coriolis_matrix(c.model, c.q, c.v)
+    rate = central(lambda h: ff.mass_matrix(c.model, moved(c, h)))
+    close(C + C.T, rate, DIFFERENCED, 2, least=float(np.abs(ff.mass_matrix(c.model, c.q)).max()))
+    bias, weight = ff.bias_forces(c.model, c.q, c.v), ff.gravity_forces(c.model, c.q)
+    for form in FORMS:
+        C = ff.coriolis_matrix(c.model, c.q, c.v, form)
+        close(C @ c.v + weight, bias, EXACT, 1, least=float(np.abs(C).max()), what=form)
+    M, tau = ff.mass_matrix(c.model, c.q), ff.inverse_dynamics(c.model, c.q, c.v, c.a)
+    close(M @ c.a + bias, tau, EXACT, 1, least=float(np.abs(M).max()))
+    close(ff.bias_forces(c.model, c.q, np.zeros(c.model.nv)), weight, EXACT, 1)
+    close(ff.bias_forces(c.model, c.q, 2.0 * c.v) - weight, 4.0 * (bias - weight), EXACT, 1)
 
 
 @few
@@ -50,6 +74,56 @@ def test_hamel_form_is_the_one_of_the_thesis(c: Case) -> None:
 
 @few
 @given(cases())
+def test_inverse_and_forward_dynamics_undo_each_other(c: Case) -> None:
+    M, inverse = ff.mass_matrix(c.model, c.q), ff.inverse_mass_matrix(c.model, c.q)
+    assert np.array_equal(M, M.T)
+    assert np.array_equal(inverse, inverse.T)
+    assert np.linalg.eigvalsh(M)[0] > 0.0
+    close(M @ inverse, np.eye(c.model.nv), solved(M), 2, least=0.0)
+    tau = ff.inverse_dynamics(c.model, c.q, c.v, c.a)
+    bias = ff.bias_forces(c.model, c.q, c.v)  # may be far larger than M a, and is rounded as it is
+    close(ff.forward_dynamics(c.model, c.q, c.v, tau), c.a, solved(M), 1, least=float(np.abs(inverse @ bias).max()))
+    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
+    close(ff.inverse_dynamics(c.model, c.q, c.v, a), c.tau, solved(M), 1, least=float(np.abs(bias).max()))
+
+
+@few
+@given(cases())
+def test_momentum_and_energy_are_sums_over_links(c: Case) -> None:
+    """From each link's own pose, velocity and inertia, by the textbook."""
+    model, mass = c.model, 0.0
+    moment, energy, spins, momenta = np.zeros(3), 0.5 * model.armature @ c.v**2, [], []
+    for name in c.links:
+        x = model.description.link(name).inertia
+        X, V = ff.frame_pose(model, c.q, name), ff.frame_velocity(model, c.q, c.v, name, "mixed")
+        R, w = X[:3, :3], V[3:]
+        p, l = R @ x.com + X[:3, 3], V[:3] + np.cross(w, R @ x.com)
+        spin = R @ x.rotational @ R.T @ w
+        mass, moment = mass + x.mass, moment + x.mass * p
+        energy += 0.5 * (x.mass * l @ l + w @ spin)
+        spins.append(spin)
+        momenta.append((p, x.mass * l))
+    com = moment / mass
+    h = np.concatenate([sum(l for _, l in momenta), sum(np.cross(p - com, l) for p, l in momenta) + sum(spins)])
+    at_once = ff.all_terms(model, c.q, c.v)
+    assert model.mass == pytest.approx(mass, rel=EXACT)
+    close(ff.center_of_mass(model, c.q), com, EXACT, 1)
+    close(ff.centroidal_momentum(model, c.q, c.v), h, EXACT, 1)
+    close(ff.centroidal_momentum_matrix(model, c.q) @ c.v, h, EXACT, 1)
+    close(at_once.centroidal_momentum, h, EXACT, 1)
+    close(at_once.center_of_mass, com, EXACT, 1)
+    close(ff.center_of_mass_velocity(model, c.q, c.v), h[:3] / mass, EXACT, 1)
+    assert ff.kinetic_energy(model, c.q, c.v) == pytest.approx(energy, rel=EXACT)
+    assert 0.5 * c.v @ at_once.mass_matrix @ c.v == pytest.approx(energy, rel=EXACT)
+    assert ff.potential_energy(model, c.q) == pytest.approx(-mass * model.gravity @ com, rel=EXACT, abs=EXACT)
+    rate = central(lambda h: ff.centroidal_momentum(c.model, moved(c, h), c.v))
+    close(ff.centroidal_bias(c.model, c.q, c.v), rate, DIFFERENCED, 1, least=c.model.mass)
+    along = central(lambda h: ff.center_of_mass(c.model, moved(c, h)))
+    close(ff.center_of_mass_jacobian(c.model, c.q) @ c.v, along, DIFFERENCED, 1)
+
+
+@few
+@given(cases())
 def test_frames_move_by_their_jacobians(c: Case) -> None:
     model, q, v = c.model, c.q, c.v
     for frame in (c.links[-1], "site_0", "site_1"):
@@ -67,3 +141,25 @@ def test_frames_move_by_their_jacobians(c: Case) -> None:
             close(J @ v, V, EXACT, 1)
             turning = central(lambda h, f=frame, e=e: ff.frame_jacobian(model, moved(c, h), f, e))
             close(ff.frame_bias_acceleration(model, q, v, frame, e), turning @ v, DIFFERENCED, 1)
+
+
+TWO_WAYS = rounding(4500, 10.0)  # relative; two ways that differ by rounding, of masses and lengths a factor of ten apart
+
+
+@few
+@given(cases())
+def test_identities(c: Case) -> None:
+    """da = M, dtau = Minv; the bias is quadratic in v: d(tau)/dv v = 2 C v; a step of tau, v or q moves a as M da = -d(tau)."""
+    D, F = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, c.a), ff.forward_dynamics_derivatives(c.model, c.q, c.v, c.tau)
+    M, C = ff.mass_matrix(c.model, c.q), ff.coriolis_matrix(c.model, c.q, c.v)
+    close(D.da, M, TWO_WAYS, 2, least=0.0)
+    close(F.dtau, ff.inverse_mass_matrix(c.model, c.q), TWO_WAYS, 2, least=0.0)
+    close(times(D.dv, c.v), 2.0 * times(C, c.v), TWO_WAYS, 1, least=float(np.abs(M).max()))
+    a = ff.forward_dynamics(c.model, c.q, c.v, c.tau)
+    at = ff.inverse_dynamics_derivatives(c.model, c.q, c.v, a)
+    close(M @ F.dq, -at.dq, 1e-9, 2)
+    close(M @ F.dv, -at.dv, 1e-9, 2)
+    # d(tau)/dq of M a + bias is linear in a; d(tau)/dv does not see it
+    zero, unit, twice = (ff.inverse_dynamics_derivatives(c.model, c.q, c.v, k * c.a) for k in (0.0, 1.0, 2.0))
+    close(twice.dq - unit.dq, unit.dq - zero.dq, TWO_WAYS, 2, least=float(np.abs(twice.dq).max()))
+    close(twice.dv, zero.dv, TWO_WAYS, 2)

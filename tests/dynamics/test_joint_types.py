@@ -7,6 +7,7 @@ import pytest
 from answers import all_errors, stacked, too_large
 from closeness import fresh
 from dataclasses import replace
+from freeflyer.model import slides
 from freeflyer.model.description import joint_sizes
 from peers import reference
 from random_robots import BASES, KINDS, random_description, random_robot
@@ -33,6 +34,14 @@ def compare(model: ff.Model, seed: int) -> dict[str, float]:
 def test_kind_agrees_with_pinocchio(kind: str, base: str) -> None:
     model = random_robot(fresh(KINDS.index(kind)), 5, (kind,), base, mimics=0.0)
     assert (model.nv, too_large(compare(model, 1))) == (5 * joint_sizes(kind)[1] + 6 * (base == "free"), {})
+
+
+@pytest.mark.parametrize("kind", MOVING)
+def test_lengths_are_the_coordinates_that_turn_nothing(kind: str) -> None:
+    model = random_robot(fresh(KINDS.index(kind)), 5, (kind,), mimics=0.0)
+    q = ff.random_configuration(model, fresh(1))
+    turned = sum(np.linalg.norm(ff.frame_jacobian(model, q, name)[3:], axis=0) for name in model.link_names)
+    assert np.array_equal(slides(model), turned < 1e-9)
 
 
 @pytest.mark.peers

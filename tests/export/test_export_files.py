@@ -1,15 +1,17 @@
-"""What `export` writes; exported functions give the same numbers on AArch64."""
+"""What `export` writes; exported functions touch nothing beyond their arguments, on AArch64, too."""
 
 import ctypes
 import freeflyer as ff
 import numpy as np
 import pytest
 import shutil
+import subprocess
 import sys
-from c_program import needs_cc, program, run
-from closeness import refused
+from c_program import call_of, needs_cc, program, run, with_mimic
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.export import export, exporting, functions
+from freeflyer.export.functions import FUNCTIONS
 from freeflyer.export.header import comment, identifier, prefix_of
 from freeflyer.export.library import target_of
 from freeflyer.kernels import entries
@@ -190,12 +192,72 @@ BESIDES = {"x.h", "x.c", "main.c", "CMakeLists.txt", "objects/crba.o"}
 
 
 @needs_cc
+def test_with_a_compiler_that_fails_the_rest_is_there(tmp_path, monkeypatch):
+    monkeypatch.setenv("CC", "cc --no-such-option")
+    made = exporting.export(ff.robots.make("chain"), tmp_path / "c", "mass_matrix", prefix="x")
+    assert set(made.files) == BESIDES
+    assert "no-such-option" in made.notes[0]
+    assert "CMakeLists.txt" in made.notes[0]
+
+
+@needs_cc
 def test_without_an_archiver_there_is_a_shared_library(tmp_path, monkeypatch):
     monkeypatch.setenv("AR", "/no/such/ar")
     made = exporting.export(ff.robots.make("chain"), tmp_path, "mass_matrix,gravity_forces", prefix="x")
     assert "no archiver was found" in made.notes[0]
     assert "CMakeLists.txt" in made.notes[0]
     assert set(made.files) - BESIDES == {"objects/gravity.o", "libx.so"}
+
+
+GUARDED = """
+import ctypes, json, mmap, sys
+import numpy as np
+folder, at_end, calls = sys.argv[1], sys.argv[2] == "end", json.loads(sys.argv[3])
+libc = ctypes.CDLL(None, use_errno=True)
+libc.mmap.restype, PAGE = ctypes.c_void_p, mmap.PAGESIZE
+libc.mmap.argtypes = [ctypes.c_void_p, ctypes.c_size_t] + [ctypes.c_int] * 3 + [ctypes.c_long]
+libc.mprotect.argtypes = [ctypes.c_void_p, ctypes.c_size_t, ctypes.c_int]
+def guarded(n):
+    size = -(-8 * n // PAGE) * PAGE
+    start = libc.mmap(None, size + 2 * PAGE, 3, 0x22, -1, 0)
+    assert libc.mprotect(start, PAGE, 0) == 0 and libc.mprotect(start + PAGE + size, PAGE, 0) == 0
+    first = start + PAGE + (size - 8 * n if at_end else 0)
+    return np.ctypeslib.as_array((ctypes.c_double * n).from_address(first))
+library = ctypes.CDLL(folder)
+for name, inputs, options, outputs, scratch in calls:
+    arrays = []
+    for x in inputs:
+        arrays.append(guarded(len(x)))
+        arrays[-1][:] = x
+    results = [guarded(n) for n in outputs]
+    pointers = [ctypes.c_void_p(x.ctypes.data) for x in (*arrays, *results, guarded(scratch))]
+    k = len(arrays)
+    print(name, library[name](*pointers[:k], *map(ctypes.c_int64, options), *pointers[k:]), flush=True)
+"""
+
+
+@pytest.mark.slow
+@needs_cc
+@pytest.mark.skipif(sys.platform != "linux", reason="pages are protected as on Linux")
+@pytest.mark.parametrize("way", ["start", "end"])
+@pytest.mark.parametrize("robot", ["quadruped", "mimic"])
+def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
+    import json
+
+    model = with_mimic() if robot == "mimic" else ff.robots.make(robot)
+    made = export(model, tmp_path / "c", "all")
+    rng, calls = fresh(3), []
+    for name in FUNCTIONS:
+        call = call_of(model, name)
+        inputs = [
+            (ff.random_configuration(model, rng) if x.name[0] == "q" else rng.standard_normal(x.size)).tolist()
+            for x in call.parameters
+        ]
+        calls.append((call.name, inputs, [1] * len(call.options), [x.size for x in call.outputs], call.scratch))
+    command = [sys.executable, "-c", GUARDED, str(tmp_path / "c" / f"lib{made.prefix}.so"), way, json.dumps(calls)]
+    done = subprocess.run(command, capture_output=True, text=True, timeout=300)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout.split("\n")[:-1] == [f"{call[0]} 0" for call in calls]
 
 
 GCC, QEMU = "aarch64-linux-gnu-gcc", "qemu-aarch64"

@@ -22,7 +22,9 @@ def test_talos_computes_the_same_bits(tmp_path):
     model = ff.load(example("talos_reduced.urdf"))
     ff.export.export(model, tmp_path)
     library = ctypes.CDLL(str(tmp_path / "libtalos.so"))
-    scratch = np.empty(int(re.search(r"define TALOS_SCRATCH (\d+)", (tmp_path / "talos.h").read_text())[1]))
+    sizes = dict(re.findall(r"define (TALOS_SCRATCH\w*) (\d+)", (tmp_path / "talos.h").read_text()))
+    scratch = np.empty(int(sizes["TALOS_SCRATCH"]))
+    assert len(scratch) == max(map(int, sizes.values())), "it is enough for each function"
     for q, v, a in zip(*states(model, 64)):
         for name, given in (("inverse_dynamics", (q, v, a)), ("forward_dynamics", (q, v, a)), ("mass_matrix", (q,))):
             expected = getattr(ff, name)(model, *given)

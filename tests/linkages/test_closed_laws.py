@@ -1,20 +1,24 @@
-"""The laws of closed models, against dense algebra and differences."""
+"""The laws of closed models, against dense algebra and differences; their kernels as plain Python."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import Reference, State, reference, robot, robots, state
+from closed_robots import Reference, State, reference, robot, robots, shared, state
 from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, refused, rounding, slopes
 from collections.abc import Callable
 from dataclasses import dataclass
 from fractions import Fraction
 from freeflyer import linkages
 from freeflyer.dynamics.closed import project_forces, run
-from freeflyer.kernels import entries as E, plain
+from freeflyer.kernels import entries, entries as E, plain
+from freeflyer.kernels.compiler.calls import running
+from freeflyer.kernels.entry import Entry
+from freeflyer.tolerances import WARNING_GAP
 from functools import cache
 from linkage_samples import condition_of, driven_linkage
 
 BASES, EXPRESSED = ("free", "fixed", "planar", "free"), ("body", "mixed", "world")
+SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
 
 @dataclass(frozen=True, eq=False)
@@ -167,6 +171,17 @@ def test_equations_are_those_of_the_tree_projected(k: int | str) -> None:
     close_to_rate(tau @ x.u, energy, x.h, 1e-7, least=float(np.abs(tau) @ np.abs(x.u)))
 
 
+@pytest.mark.parametrize("name", SHARED)
+def test_equations_of_shared_robots(name: str, models_folder) -> None:
+    x = sampled(shared(models_folder, name), fresh(1), 0.003, 300.0)
+    check_equations(x)
+    J = linkages.constraint_jacobian(x.tree, x.q)
+    assert np.abs(J @ x.r.G).max() < 1e-4 * max(1.0, np.abs(x.r.G).max())  # redundant rows follow as closely as the file closes
+    gap = np.abs(linkages.constraint_residual(x.tree, x.q))
+    assert gap[linkages.partition(x.tree).rows].max() < 1e-9
+    assert gap.max() < WARNING_GAP  # what redundant rows stay open by is the digits of the file
+
+
 def check_derivatives(x: Sample, h: float, tolerance: float, **loads: object) -> None:
     model, q, u, u_dot = x.model, x.q, x.u, x.u_dot
     d = ff.inverse_dynamics_derivatives(model, q, u, u_dot, **loads)
@@ -255,6 +270,21 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
         close_to_slopes(np.hstack([line.A, line.B]), lambda z, t=t, i=integrator: flow(z, t, i), 0.4 * x.h, 1e-7)
 
 
+@pytest.mark.parametrize(("name", "steps", "tolerances"), [
+    ("kangaroo", (2e-5, 2e-5), (1e-6, 1e-6)),
+    ("cassie", (1e-4, 3e-3), (1e-8, 1e-6)),
+    ("battobot", (1e-3, 1e-4), (1e-8, 1e-7)),
+])  # fmt: skip
+def test_derivatives_of_shared_robots(name: str, steps: tuple[float, ...], tolerances: tuple[float, ...], models_folder) -> None:
+    """Kangaroo's strokes of 2 cm need short steps, and its file closes redundant loops to 1e-8 only."""
+    x = sampled(shared(models_folder, name), fresh(18), 0.002, 300.0)
+    check_derivatives(x, steps[0], tolerances[0])
+    tau = x.rng.standard_normal(x.model.nv)
+    d = ff.forward_dynamics_derivatives(x.model, x.q, x.u, tau)
+    close_to_slopes(d.dq, lambda e: ff.forward_dynamics(x.model, x.moved(e), x.u, tau), steps[1], tolerances[1])
+    close_to_slopes(d.dv, lambda e: ff.forward_dynamics(x.model, x.q, x.u + e, tau), 1e-2, 1e-8)
+
+
 @each
 def test_all_terms_and_the_output_map(k: int | str) -> None:
     """All terms are the terms one by one; the output map has twelve rows a frame, of trees and closed models alike."""
@@ -284,9 +314,58 @@ def test_all_terms_and_the_output_map(k: int | str) -> None:
     assert ff.all_terms(model, np.stack([q, q]), u, frames=frames, out=many) is many
 
 
+@pytest.mark.parametrize("integrator", ["explicit", "semi-implicit", "rk4"])
+def test_linearised_steps_of_cassie(integrator: str, models_folder) -> None:
+    """Its rods hang between balls: independent in one coordinate of three. One state, and the same within a batch."""
+    tree = shared(models_folder, "cassie")
+    model, rng, t = ff.close_loops(tree), fresh(15), 2e-3
+    n = model.nv
+    q = ff.integrate(model, model.neutral, 0.05 * rng.standard_normal((2, n)))
+    u, tau = 0.3 * rng.standard_normal((2, n)), rng.standard_normal((2, n))
+    direction = rng.standard_normal(3 * n) / np.sqrt(3 * n)
+    both = ff.linearize(model, q, u, tau, dt=t, integrator=integrator)
+    one = ff.linearize(model, q[1], u[1], tau[1], dt=t, integrator=integrator)
+    close(both.A[1], one.A, rounding(4500, linkages.partition(tree, q[1]).condition))
+    q0, u0 = ff.step(model, q[1], u[1], tau[1], t, integrator)
+
+    def flow(h: float) -> np.ndarray:
+        d = h * direction
+        q1, u1 = ff.step(model, ff.integrate(model, q[1], d[:n]), u[1] + d[n : 2 * n], tau[1] + d[2 * n :], t, integrator)
+        return np.concatenate([ff.difference(model, q0, q1), u1 - u0])
+
+    close_to_rate(np.hstack([one.A, one.B]) @ direction, flow, 1e-3, 1e-7)
+
+
 def test_without_loops_both_coordinates_are_one() -> None:
     model = ff.robots.humanoid()
     assert ff.close_loops(model) is model.tree is model
+
+
+ENTRIES = {name: entry for name, entry in entries.ENTRIES.items() if entry.closed and not (entry.one_by_one or entry.table)}
+
+
+def inputs(model: ff.Model, entry: Entry, s) -> list[np.ndarray]:
+    """One row for each letter: the state's, and a second one of the same kind."""
+    v = linkages.expand_motion(model, s.q, s.u, s.u_dot)[0]
+    pools = {"q": [s.q, linkages.partition(model).q], "u": [s.u, s.u_dot], "v": [v, np.cos(np.arange(model.nv))]}
+    return [pools[letter].pop(0) for letter in entry.inputs]
+
+
+def shapes(model: ff.Model, entry: Entry) -> tuple[tuple[int, ...], ...]:
+    return entry.shapes(ff.close_loops(model).topology)[len(entry.inputs) :]
+
+
+@pytest.mark.parametrize("row_step", [1, 8])
+@pytest.mark.parametrize("name", ENTRIES)
+def test_plain_is_as_compiled(name: str, row_step: int) -> None:
+    model = robot("nested")
+    s, entry = state(model, fresh(20), 0.04), ENTRIES[name]
+    rows = [0.01 * x if name.endswith("_closed") and k else x for k, x in enumerate(inputs(model, entry, s))]
+    outputs = [np.full(shape, np.nan) for shape in shapes(model, entry)]
+    assert running.state(entry, ff.close_loops(model).handle, *map(np.ascontiguousarray, rows), *outputs)[0] == 0
+    found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
+    for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
+        close(plainly.astype(float), compiled, 1e-11)
 
 
 def test_symbols_and_what_is_missing() -> None:

@@ -10,8 +10,9 @@ from freeflyer.linkages.limits import first_singularity, polygon_area, reachable
 from freeflyer.linkages.submechanisms import embed_configuration, extract_configuration, extract_limb
 from freeflyer.linkages.sweeping import sweep
 from freeflyer.robots import kangaroo
-from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, whole
+from kangaroo_leg import ANKLE, HIP, LENGTH, SOLE, YAW, crank_turn, leg, triangle_angle, whole
 from linkage_samples import BAR, shifted, stewart
+from scipy.optimize import brentq
 
 HIP_JOINTS, ANKLE_JOINTS = (("left_hip_roll", "left_hip_pitch"), ("left_ankle_roll", "left_ankle_pitch"))
 
@@ -54,6 +55,26 @@ def test_boundary_encloses_a_grid_of_motor_positions(region):
     assert contains(region.joint_positions, points, 0.03).all()  # chords cut corners
     nearest_state = np.linalg.norm(points[:, None] - region.joint_positions[None], axis=-1).min(axis=0)
     assert nearest_state.max() < 0.06  # the grid's own spacing
+
+
+def test_singular_places_of_hip_and_knee():
+    k = kangaroo
+
+    def rod(angle):
+        x, z = k.ARM * math.cos(angle) - k.CRADLE_X, -k.ARM * math.sin(angle) - k.CRADLE_Z
+        return math.hypot(x, z) - math.hypot(k.ARM - k.CRADLE_X, k.CRADLE_Z)
+
+    found = reachable_set(leg(), HIP, HIP_JOINTS, points=16).extent[1]
+    expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
+    np.testing.assert_allclose(found, expected, atol=1e-9)
+    # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
+    k = kangaroo
+
+    def lean(angle):
+        return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)
+
+    stroke = k.PIN * (math.cos(k.START) - 1.0) - lean(k.START) + lean(0.0)
+    assert -first_singularity(leg(), {LENGTH: -1.0}, 0.3).distance == pytest.approx(stroke, abs=1e-4)
 
 
 @pytest.mark.parametrize(("sign", "end"), [(1.0, 1.0), (-1.0, -1.0)])
@@ -155,6 +176,20 @@ def test_bad_regions(arguments, error, words):
     refused(error, words, lambda: reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments))
 
 
+def test_real_kangaroo(models_folder):
+    """Figs 7 and 11 and Table II on the public model; singular places of section IV."""
+    real = ff.linkages.extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    hip, ankle = ("leg_left_2_motor", "leg_left_3_motor"), ("leg_left_4_motor", "leg_left_5_motor")
+    for motors, joints, table in ((hip, ("leg_left_3_joint", "leg_left_2_joint"), (-27, 27, -40, 42)),
+                                  (ankle, ("leg_left_5_joint", "leg_left_4_joint"), (-27, 27, -36, 34))):  # fmt: skip
+        region = reachable_set(real, motors, joints, points=32)
+        np.testing.assert_allclose(np.degrees(region.extent).ravel(), table, atol=1.0)
+        assert region.convexity > 0.99
+    for direction, place in ((dict.fromkeys(hip, 1), 0.05), (dict.fromkeys(hip, -1), 0.07), ({ankle[0]: 1}, 0.027),
+                             (dict(zip(ankle, (1, -1))), 0.0202)):  # fmt: skip
+        assert first_singularity(real, direction, 0.1).distance == pytest.approx(place, abs=1e-3)
+
+
 STROKE = np.linspace(0.0, 0.15, 31)
 UPRIGHT = Keep(SOLE, "left_hip_roll_link", (0, 0, 0, 1, 1, 1))
 
@@ -207,6 +242,39 @@ def test_the_sole_of_a_squat(squat):
     np.testing.assert_allclose(upside_down.force, -curve.force)
 
 
+def test_a_constant_ankle_needs_its_motors():
+    """Fig 14: the pendulums then turn with the shank, and the law of cosines gives the motors' positions."""
+    x = np.linspace(0.0, 0.03, 7)
+    path = follow(leg(), LENGTH, x, hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
+    np.testing.assert_allclose(path.joint(leg(), "left_ankle_pitch"), 0.0, atol=1e-12)
+    shank = path.joint(leg(), "left_thigh") + path.joint(leg(), "left_knee")
+    arm, rod = kangaroo.DRIVEN, kangaroo.ROD_LENGTH
+    for name in ANKLE:
+        turned = [crank_turn(arm, rod, -s) for s in path.joint(leg(), name)]  # a motor pulls where it is positive
+        np.testing.assert_allclose(turned, -shank, atol=1e-8)
+    assert np.abs(path.joint(leg(), ANKLE[0])[-1]) > 5e-3
+    assert path.outside == {}
+    path = follow(leg(), LENGTH, np.linspace(0, 0.12, 25), hold=("left_ankle_pitch", "left_ankle_roll"), release=ANKLE)
+    assert set(path.outside) == set(ANKLE)
+    first, _ = path.outside[ANKLE[0]]
+    inside = np.abs(path.joint(leg(), ANKLE[0])) <= 0.02
+    assert first == path.values[~inside & path.reached][0]
+
+
+def test_yaw_and_the_base_of_a_whole_robot():
+    path = follow(leg(), YAW, [0.0, 0.01])
+    assert np.isinf(force_curve(leg(), path, "left_hip_yaw_link", 100.0).force).all()
+    path = follow(leg(), YAW, [-0.01, 0.01])
+    got = transmission_curve(leg(), path, "left_hip_yaw").y
+    np.testing.assert_allclose(got, [-crank_turn(0.04, 0.12, s) for s in (-0.01, 0.01)], atol=1e-9)
+    assert triangle_angle(3, 4, 5) == pytest.approx(math.pi / 2)
+    robot = ff.robots.kangaroo_like()
+    path = follow(robot, LENGTH, [0.0, 0.05], keep=[UPRIGHT], release=ANKLE)
+    np.testing.assert_array_equal(path.q[:, :7], [robot.neutral[:7]] * 2)
+    np.testing.assert_allclose(path.joint(robot, "left_knee"), follow(leg(), LENGTH, [0.0, 0.05]).joint(leg(), "left_knee"),
+        atol=1e-8)  # fmt: skip
+
+
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     ({"values": [0.0, 0.2]}, ff.InputError, "would stand at 0.2 m in posture 1 of 2, outside of its range 0 to 0.15"),
     ({"driver": "left_knee"}, ff.InputError, "no motor with one coordinate"),
@@ -218,6 +286,23 @@ def test_the_sole_of_a_squat(squat):
 ])  # fmt: skip
 def test_bad_paths(arguments, error, words):
     refused(error, words, lambda: follow(leg(), **{"driver": LENGTH, "values": [0.0, 0.05]} | arguments))
+
+
+def test_hip_yaw_is_a_slider_crank():
+    x = np.linspace(-0.02, 0.02, 9)
+    swept = sweep(leg(), {YAW: x})
+    expected = [-crank_turn(kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH, s) for s in x]
+    np.testing.assert_allclose(swept.q[..., leg().joint("left_hip_yaw").iq], expected, atol=1e-9)
+    # The crank and the rod are in line where the rod is as long as the base plus or minus the arm
+    arm, rod = kangaroo.YAW_ARM, kangaroo.YAW_ROD_LENGTH
+    low, high = math.hypot(arm, rod) - arm - rod, math.hypot(arm, rod) + arm - rod
+    x = np.linspace(-0.06, 0.06, 121)
+    swept = sweep(leg(), {YAW: x}, limits=False)
+    possible = (x > low) & (x < high)
+    assert 0 < possible.sum() < len(x)
+    np.testing.assert_array_equal(swept.reached, possible)
+    assert np.isnan(swept.q[~possible]).all()
+    assert swept.gap[possible].max() < 1e-8
 
 
 def test_every_state_is_closed_and_as_assembled_alone():

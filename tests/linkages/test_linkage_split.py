@@ -7,7 +7,7 @@ from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
-from linkage_samples import MASKS, planar, pose, random_linkage, shifted
+from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
 
 ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
 
@@ -44,6 +44,29 @@ def test_four_bar_has_one_motor(X, base):
     assert (found.rank, [structure(model).owner[j] for j in found.dependent]) == (2, ["l1", "r0"])
     assert len(found.base) == (6 if base == "free" else 0)
     assert np.abs(constraint_residual(model, found.q)).max() < 1e-14
+
+
+@pytest.mark.parametrize("mask", ["point", "hinge", "weld"])
+def test_planar_masks_are_redundant_but_for_two_rows(mask):
+    """A weld of the tips ties the last turn too: a five-bar then has mobility 2 - 1."""
+    model = planar((0.2, 0.5), (0.35, 0.15), 0.3, MASKS[mask], actuated=("l0",) if mask == "weld" else ("l0", "r0"))
+    found = partition(model)
+    check_split(model, found)
+    assert found.rank == (3 if mask == "weld" else 2)
+    assert not len(found.free)
+
+
+def test_stewart_platform_has_six_motors_that_move_the_floating_plate():
+    model, _, _ = stewart(fresh(1))
+    s = structure(model)
+    q = model.neutral.copy()
+    q[:3] = 0.02, 0.03, 1.1
+    found = partition(model, assemble(model, q, hold=["float"]).q)
+    check_split(model, found)
+    assert found.rank == 18
+    assert len(found.blocks) == 1, "the plate ties the legs together"
+    assert {s.owner[j] for j in found.dependent} == {"float", *(f"swivel{k}" for k in range(6))}
+    assert not len(found.free)
 
 
 @pytest.mark.parametrize("seed", range(6))
@@ -186,6 +209,21 @@ def test_condition_detects_a_single_row_that_folds():
         assert folding.condition == pytest.approx(partition(slider_crank(angle, 10.0)).condition, rel=1e-6)
 
 
+@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
+def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
+    from freeflyer.linkages.refusals import slides
+    from freeflyer.linkages.rows import constraint_jacobian
+
+    model = ff.load(models_folder / robot)
+    found, lengths = partition(model), slides(model)
+    J = constraint_jacobian(model, found.q)
+    for b in found.blocks:
+        assert 1.0 <= b.condition < 200.0
+        gain = -np.linalg.solve(J[np.ix_(b.rows, b.dependent)], J[np.ix_(b.rows, b.independent)])
+        angles, motors = ~lengths[b.dependent], ~lengths[b.independent]
+        assert np.linalg.norm(gain[np.ix_(angles, motors)], 2) <= b.condition * (1.0 + 1e-9)
+
+
 @pytest.mark.parametrize("actuated", [("l0", "r0"), ("l0", "l1"), ("l1", "r0")])
 def test_two_motors_on_a_flat_parallelogram_are_one_too_many(actuated):
     """Drawn flat, its rows depend on each other and both motors seem free; a posture beside it decides."""
@@ -212,3 +250,13 @@ def test_four_bar_is_one_mechanism():
     (only,) = ff.linkages.mechanisms(model).parts
     assert (only.name, only.passive, only.constraints, only.rows, only.mobility, only.gruebler) == ("l0", 2, 2, 5, 1, -2)
     assert only.strokes.tolist() == [[-10.0, 10.0]]
+
+
+@pytest.mark.parametrize(("robot", "expected"), [("kangaroo/kangaroo.xml", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
+                                                 ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)])])  # fmt: skip
+def test_real_legs(models_folder, robot, expected):
+    """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
+    model = ff.load(models_folder / robot)
+    check(model)
+    found = sorted((len(m.strokes), m.passive, m.constraints) for m in ff.linkages.mechanisms(model).parts)
+    assert found == sorted(2 * expected)

@@ -45,6 +45,17 @@ def test_volumes_are_those_of_closed_forms_and_faces_look_outward():
     assert volume(arrow) > 0.0
 
 
+def test_coarser_meshes_keep_their_outside():
+    """A fine ball: its volume changes by little, and fewer triangles are left, none of them a line."""
+    ball = trimesh.creation.icosphere(subdivisions=5)
+    mesh = Mesh(np.asarray(ball.vertices), np.asarray(ball.faces))
+    coarse = mesh.coarser(0.1)
+    assert len(coarse.faces) < 0.2 * len(mesh.faces)
+    assert volume(coarse) == pytest.approx(volume(mesh), rel=0.02)
+    assert (coarse.faces != np.roll(coarse.faces, 1, axis=1)).all()
+    assert len(mesh.coarser(1e-6).faces) == len(mesh.faces)
+
+
 @needs_examples
 @pytest.mark.peers
 @pytest.mark.parametrize("name", ["talos_reduced.urdf", "go2.urdf", "anymal.urdf"])

@@ -95,6 +95,30 @@ def test_a_push_beyond_friction_is_recorded():
     assert abs(run.events[0].t - 0.5 * 2.0 * G / 30.0) < 1e-9
 
 
+def test_a_quadruped_lands_on_four_feet():
+    model = ff.robots.quadruped()
+    q = np.array(ff.robots.standing_posture(model))
+    feet = [ff.contacts.point(f"{a}_{b}_foot", friction=0.8) for a in ("front", "rear") for b in ("left", "right")]
+    q[2] -= min(ff.frame_pose(model, q, c.frame)[2, 3] for c in feet) - 0.05
+    posture = q[7:].copy()
+
+    def servos(t, q, v):
+        return np.concatenate([np.zeros(6), -300.0 * (q[7:] - posture) - 10.0 * v[6:]])
+
+    stance = ff.ConstraintSet(model, feet)
+    run = sim.simulate(model, q, np.zeros(model.nv), servos, dt=2e-3, duration=1.5, constraints=ff.ConstraintSet(model),
+                       events=sim.unilateral_events(stance))  # fmt: skip
+    assert run.failure is None
+    assert sorted(e.name for e in run.events) == sorted(f"{c.name} closes" for c in feet)
+    assert abs(run.events[0].t - np.sqrt(2.0 * 0.05 / G)) < 1e-6
+    weight = sum((ff.frame_pose(model, run.q[-1], n)[:3, :3] @ F[-1, :3])[2] for n, F in run.forces.items())
+    assert abs(weight - G * model.mass) < 0.05 * G * model.mass
+    heights = [ff.frame_pose(model, run.q, c.frame)[:, 2, 3] for c in feet]
+    assert np.min(heights) > -1e-9
+    lost = np.diff([ff.kinetic_energy(model, e.q, w) for e in run.events for w in (e.v, e.v_after)])[::2]
+    assert (lost < 1e-12).all()  # plastic impacts lose energy
+
+
 def test_a_sole_that_lands_tilted_ends_the_run():
     model, q, v = stone(0.2)
     q = ff.integrate(model, q, [0.0, 0.0, 0.0, 0.1, 0.05, 0.0])

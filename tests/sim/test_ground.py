@@ -22,12 +22,38 @@ def world_velocity(model, q, v):
     return ff.frame_velocity(model, q, v, "body", "mixed")
 
 
+@pytest.mark.parametrize("beyond", [-1e-6, 1e-6, 0.05])
+def test_a_block_slides_beyond_the_angle_of_its_cone(beyond):
+    slope = np.arctan(0.5) + beyond
+    gravity = G * np.array([np.sin(slope), 0.0, -np.cos(slope)])
+    run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1), friction=0.5, gravity=gravity)
+    expected = max(G * (np.sin(slope) - 0.5 * np.cos(slope)), 0.0)
+    assert abs(run.v[-1, 0] - expected) < 1e-7 + 0.01 * (beyond == 1e-6) * expected
+    assert np.abs(run.v[-1, 1:]).max() < 1e-7
+    pushed = [sum(run.forces[c.name][-2] for c in corners(0.2, 0.15, -0.1))]
+    a = np.r_[(run.v[-1] - run.v[-2])[:3] / DT, np.zeros(3)]
+    assert np.allclose(ff.inverse_dynamics(body(2.0), run.q[-2], run.v[-2], a, external={"body": pushed[0]}, gravity=gravity), 0.0,
+                       atol=1e-6)
+
+
 def test_points_that_begin_below_the_ground_come_out_slowly():
     run = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.0995, np.zeros(6), corners(0.2, 0.15, -0.1), duration=0.02)
     assert np.allclose(run.q[:, 2] - 0.1, -5e-4 * 0.8 ** np.arange(21), atol=1e-7)
     assert np.abs(run.v).max() < 1e-11
     rising = simulate(body(2.0), UPRIGHT + np.eye(7)[2] * 0.0995, np.eye(6)[2] * 0.1, corners(0.2, 0.15, -0.1), duration=0.002)
     assert np.allclose(rising.ground["penetration"][:2], (5e-4, 4e-4), atol=2e-5)
+
+
+def test_a_thrown_ball_rolls_at_five_sevenths():
+    model, r = body(1.0, (4e-3,) * 3), 0.1
+    start = np.array([0.7, 0.3])
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * r, np.r_[start, np.zeros(4)],
+                   ff.contacts.rolling("body", r, axis=None), friction=0.3)
+    V = world_velocity(model, run.q[-1], run.v[-1])
+    assert np.allclose(V[:2], 5.0 / 7.0 * start, atol=1e-12)
+    assert np.allclose(V[3:5] * r, (-V[1], V[0]), atol=1e-12)
+    assert np.abs(run.q[:, 2] - r).max() < 1e-12
+    assert np.allclose(run.forces["body"][0, 3:], 4e-3 * run.v[1, 3:] / DT, rtol=1e-9)
 
 
 def test_a_wheel_rolls_and_a_lying_disc_slides_as_its_equations_say():
@@ -56,6 +82,19 @@ def test_a_wheel_rolls_and_a_lying_disc_slides_as_its_equations_say():
         errors.append(np.abs(world_velocity(disc, run.q[-1], run.v[-1])[[0, 1, 5]] - expected).max())
     assert errors[0] < 5e-3
     assert errors[1] < 0.3 * errors[0]
+
+
+@pytest.mark.parametrize("restitution", [0.0, 0.8])
+def test_a_ball_bounces_by_the_square_of_its_restitution(restitution):
+    model = body(1.0, (4e-3,) * 3)
+    run = simulate(model, UPRIGHT + np.eye(7)[2] * 0.6, np.zeros(6), ff.contacts.rolling("body", 0.1, axis=None), dt=1e-4,
+                   duration=1.2, restitution=restitution)
+    z = run.q[:, 2] - 0.1
+    top = z[z.argmin() :].max() if restitution == 0.0 else z[4000:].max()
+    assert np.isclose(top, 0.5 * restitution**2, atol=2e-4)
+    energy = 0.5 * run.v[:, 2] ** 2 + G * z
+    assert np.diff(energy).max() < 1e-12
+    assert z.min() > -1e-12
 
 
 def test_a_sprung_block_stops_where_dry_friction_holds_it():
@@ -101,6 +140,17 @@ def test_a_rod_near_the_configuration_of_painleve_keeps_its_conditions(mu):
         assert run.ground["residual"].max() < 1e-8
         jams = way < 0.0 and mu * 1.3 > 1.75  # G of the point's normal by friction and by itself: it would sink if it slid on
         assert np.isclose(energy[0] - energy[1], 0.5 * way**2 * 1.75 / 4.0, rtol=1e-3) == jams  # of G^-1, along the slip
+
+
+def test_free_flight_is_straight_and_spins_keep_their_energy():
+    rng, model = fresh("ground flight"), body(1.0, (0.1, 0.2, 0.25))
+    q, v = UPRIGHT + np.eye(7)[2] * 50.0, rng.normal(0.0, 3.0, 6)
+    run = simulate(model, q, v, ff.contacts.point("body"))
+    V0 = world_velocity(model, run.q[0], run.v[0])[:3]
+    t = run.t[-1]
+    assert np.allclose(run.q[-1, :3], q[:3] + V0 * t - [0.0, 0.0, 0.5 * G * t * (t + DT)], atol=1e-10)
+    turning = 0.5 * run.v[:, 3:] ** 2 @ (0.1, 0.2, 0.25)
+    assert np.ptp(turning) < 1e-5 * turning[0]
 
 
 @pytest.mark.parametrize(("slope", "turn"), [(0.1, 0.0), (0.2, 2.0), (3.0, -0.6)])
@@ -195,6 +245,13 @@ def test_soft_ground_gives_way_as_mujoco_s(tmp_path):
     assert np.allclose(world_velocity(model, run.q[-1], run.v[-1])[0], data.qvel[0], atol=0.02)
 
 
+def test_joints_stop_at_their_limits():
+    model = slider(lower=(-0.1,), upper=(0.1,))
+    run = simulate(model, [0.0, 0.0], [1.0, 0.0], ff.contacts.point("block"), np.array([1.0, 0.0]), friction=0.0, duration=0.5)
+    assert run.q[:, 0].max() < 0.1 + 1e-12
+    assert (run.v[-1, 0], run.q[-1, 0]) == (pytest.approx(0.0, abs=1e-14), pytest.approx(0.1, abs=1e-12))
+
+
 def test_closed_linkages_stay_closed_and_what_holds_is_held():
     model = ff.close_loops(ff.robots.kangaroo_like())
     standing = ff.control.stand_on_feet(model)
@@ -211,6 +268,19 @@ def test_closed_linkages_stay_closed_and_what_holds_is_held():
     run = simulate(free, UPRIGHT + np.eye(7)[2] * 0.1, np.zeros(6), corners(0.2, 0.15, -0.1)[:1], constraints=held, duration=0.2,
                    gravity=(3.0, 0.0, -9.0))
     assert np.abs(held.anchored(run.q[0]).residual(run.q[-1])).max() < 1e-9
+
+
+def test_a_controller_stands_on_the_ground_and_the_run_is_kept(tmp_path):
+    model = ff.robots.humanoid()
+    robot = ff.control.stand_on_feet(model)
+    tasks = [ff.control.CenterOfMassTask(ff.center_of_mass(model, robot.q)), ff.control.PostureTask(robot.q)]
+    problem = ff.control.WholeBodyProblem(model, tasks, contacts=robot.feet)
+    run = simulate(model, robot.q, np.zeros(model.nv), robot.feet, problem.controller(), duration=0.2)
+    assert np.abs(run.q[-1] - robot.q).max() < 1e-3
+    run.save(tmp_path / "run.npz")
+    again = ff.sim.load(tmp_path / "run.npz")
+    assert np.array_equal(again.ground["residual"], run.ground["residual"])
+    assert again.forces.keys() == run.forces.keys()
 
 
 def test_events_on_the_ground():

@@ -1,9 +1,9 @@
-"""Steps on rigid ground against the laws of Newton, Signorini and Coulomb, of robots that slide and lie."""
+"""Steps on rigid ground against the laws of Newton, Signorini and Coulomb, of robots that slide, tumble and lie."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from ground_samples import DT, simulate
+from ground_samples import DT, G, body, simulate
 from seeds import fresh
 
 
@@ -54,6 +54,23 @@ def test_steps_obey_newton_and_coulomb(mu):
                     assert np.allclose(f[:2] / np.hypot(*f[:2]), -velocity[:2] / np.hypot(*velocity[:2]), atol=1e-5)
     assert checked > 20
     assert (slid if mu < 0.5 else stuck) > 5
+
+
+@pytest.mark.parametrize("mu", [0.05, 0.3, 1.0])
+def test_thrown_boxes_lose_energy_alone(mu):
+    """They tumble on eight corners, slide and come to rest: steps are solved, and contacts give no energy."""
+    rng, model = fresh("boxes", round(100 * mu)), body(2.0, (0.02, 0.03, 0.035))
+    turns = rng.standard_normal((30, 4))
+    q = np.c_[np.zeros((30, 2)), np.full(30, 0.4), turns / np.linalg.norm(turns, axis=1)[:, None]]
+    points = [ff.contacts.point("body", (i * 0.2, j * 0.15, k * 0.1), name=f"{i} {j} {k}") for i in (-1, 1) for j in (-1, 1)
+              for k in (-1, 1)]  # fmt: skip
+    run = ff.sim.simulate(model, q, rng.normal(0.0, 2.0, (30, 6)), dt=DT, duration=0.7, ground=ff.sim.Ground(friction=mu),
+                          contacts=points)  # fmt: skip
+    assert np.sort(run.ground["residual"], axis=None)[-3] < 1e-8  # of 21 000 steps
+    assert run.ground["residual"].max() < 1e-4
+    energy = ff.kinetic_energy(model, run.q, run.v) + 2.0 * G * run.q[..., 2]
+    assert np.diff(energy, axis=0).max() < 1e-6
+    assert run.ground["penetration"].max() < 1e-4
 
 
 def lying_points(model):

@@ -8,6 +8,7 @@ from closeness import refused
 from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
+from seeds import fresh
 from test_events import G, stone
 
 
@@ -80,6 +81,24 @@ def test_two_events_close_together_both_take_place(apart):
     run = sim.simulate(model, q, v, dt=0.02, duration=0.6, events=pair)
     assert run.failure is None
     assert sorted(e.name for e in run.events) == ["a", "b"]
+
+
+def test_values_of_many_states_give_the_same_events():
+    """Several events in a step, the last of which turns the velocity; looked at one by one, and together."""
+    model, q, v = stone()
+    heights, runs = 0.5 - np.sort(fresh("heights").uniform(0.0, 0.05, 4)), []
+
+    def bounce(s):
+        return sim.Change(v=-0.5 * s.v)
+
+    for leading in (False, True):
+        events = [sim.Event(f"{k}", lambda s, z=z: s.q[..., 2] - z, -1, leading=leading, action=bounce if k == 3 else None)
+                  for k, z in enumerate(heights)]  # fmt: skip
+        runs.append(sim.simulate(model, q, v, dt=0.02, duration=0.6, events=events))
+    one, many = runs
+    assert [e.name for e in one.events] == [e.name for e in many.events] == ["0", "1", "2", "3"]
+    assert np.abs(np.subtract([e.t for e in one.events], [e.t for e in many.events])).max() < 1e-12
+    assert np.abs(one.q - many.q).max() < 1e-10
 
 
 def test_arrays_may_be_used_again():

@@ -1,10 +1,10 @@
-"""The loop in time: orders, inputs, sensing, saved runs and replays, forces of a stance."""
+"""The loop in time: orders, energy, momentum, constraints, inputs, batches, saved runs and replays."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused
-from freeflyer import sim
+from freeflyer import control, sim
 from freeflyer.errors import FileError, InputError, ReplayError
 from seeds import fresh
 
@@ -74,6 +74,67 @@ def test_integrators_that_choose_their_steps_keep_the_error(integrator):
     coarse, fine = (gap(model, end_of(model, q, v, dt=0.2, integrator=integrator, rtol=r, atol=r), exact) for r in (1e-4, 1e-8))
     assert fine < 3e-6
     assert fine < max(coarse, 1e-8)
+
+
+def test_a_stiff_spring_is_no_matter_to_implicit_integrators():
+    """100 times stiffer than rk4 can take at this dt: it leaves the numbers; radau ends where the spring holds the joint."""
+    model = ff.robots.chain(n=2)
+
+    def stiff(t, q, v):
+        return -1e8 * (q - 0.3) - 1e5 * v
+
+    q, v = np.full(model.nq, 0.3) + 1e-3, np.zeros(model.nv)
+    assert sim.simulate(model, q, v, stiff, dt=1e-3, duration=0.1).failure is not None
+    run = sim.simulate(model, q, v, stiff, dt=1e-2, duration=0.1, integrator="radau", rtol=1e-6, atol=1e-8)
+    assert run.failure is None
+    assert np.abs(run.q[-1] - 0.3).max() < 1e-6
+
+
+def test_energy_and_momentum_of_ten_seconds():
+    model, q, v = tumbling(fresh())
+    model = ff.with_gravity(model, (0.0, 0.0, 0.0))
+    drift, spins = [], []
+    for h in (1e-2, 5e-3):
+        run = sim.simulate(model, q, v, dt=h, duration=10.0)
+        E, momentum = ff.kinetic_energy(model, run.q, run.v), ff.centroidal_momentum(model, run.q, run.v)
+        drift.append(np.abs(E / E[0] - 1.0).max())
+        spins.append(np.abs(momentum - momentum[0]).max() / np.abs(momentum[0]).max())
+    for coarse, fine in (drift, spins):
+        assert fine < 1e-4  # of the fastest motions
+        assert fine < coarse / 8.0 + 2e-12  # order 4: 16 times, but for the rounding of slow motions
+
+
+def test_a_tree_on_its_loops_is_the_closed_model():
+    model = ff.robots.kangaroo_like()
+    tree, closed, rng = model, ff.close_loops(model), fresh()
+    q, u = ff.neutral(closed), 0.1 * rng.standard_normal(closed.nv)
+    v = ff.velocity_map(closed, q) @ u
+    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.04)
+    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.04, constraints=ff.ConstraintSet(tree))
+    assert np.abs(ff.linkages.constraint_residual(tree, two.q[-1])).max() < 1e-9
+    assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
+
+
+@pytest.mark.slow
+def test_a_humanoid_stands_for_ten_seconds():
+    """On both soles under a regulator on the admissible states: it comes back, and the soles stay where they are."""
+    model = ff.robots.humanoid()
+    q = ff.robots.standing_posture(model)
+    stance = ff.ConstraintSet(model, [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
+    inputs = control.joint_inputs(model)
+    held = control.equilibrium(model, q, inputs, constraints=stance)
+    regulator = control.lqr(model, q, inputs, constraints=stance, dt=5e-3)
+    rng = fresh()
+    v = ff.project_velocity(model, held.q, 5e-3 * rng.standard_normal(model.nv), constraints=stance)
+    run = sim.simulate(model, held.q, v, regulator, dt=5e-3, duration=10.0, constraints=stance)
+    assert run.failure is None
+    error = regulator.error(run.q, run.v)
+    assert np.abs(error[-1]).max() < 1e-2 * np.abs(error).max()
+    where = ff.frame_pose(model, run.q, "left_sole")
+    assert np.abs(where - where[0]).max() < 1e-9
+    assert np.abs(np.einsum("tij,tj->ti", stance.jacobian(run.q), run.v)).max() < 1e-12
+    weight = sum((ff.frame_pose(model, run.q[-1], name)[:3, :3] @ F[-1, :3])[2] for name, F in run.forces.items())
+    assert abs(weight - 9.81 * model.mass) < 1e-2 * 9.81 * model.mass
 
 
 def test_controllers_are_sampled_and_functions_are_not():

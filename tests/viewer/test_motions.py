@@ -109,6 +109,16 @@ def test_robots_whose_run_ended_stay_where_they_were():
     refused(ff.InputError, "robot 3", lambda: motion(replace(run, q=q)))
 
 
+def test_samples_are_those_next_to_the_times_of_frames():
+    rng = fresh("sampled")
+    run = motion(free_flight())
+    t = np.sort(rng.uniform(0.0, 1.0, 200))
+    m = run._replace(t=t)
+    wanted = np.linspace(t[0], t[-1], round((t[-1] - t[0]) * 30.0) + 1)
+    nearest = np.unique([np.abs(t - x).argmin() for x in wanted])
+    assert np.array_equal(m.sampled(30.0), nearest)
+
+
 def test_cells_of_models_and_solutions(monkeypatch):
     model = ff.robots.make("humanoid")
     assert "img" in model._repr_html_()

@@ -78,12 +78,18 @@ def bias_forces(model: Model, q: ArrayLike, v: ArrayLike, *, external: Wrenches 
 
     The recursive Newton-Euler algorithm at a = 0: RBDA (2008), table 5.1."""
     try:
-        if external is None and gravity is None and expressed == "body" and not model.reduction:
-            tau = E.RNEA.call(model.handle, q, v, model._zero, out)
+        if model.reduction:
+            return closed.inverse_dynamics(model, q, v, model._zero, external, gravity, expressed, out)
+        rest = model._zero
+        if external is None and expressed == "body":
+            if gravity is None:
+                tau = E.RNEA.call(model.handle, q, v, rest, out)
+                return tau if tau is not None else evaluate(E.RNEA, model, (q, v, rest), ("q", "v", "a"), out=out)
+            g = gravity if type(gravity) is ndarray else plain_array(gravity)
+            tau = E.LOADED_RNEA.call(model._unloaded, q, v, rest, g, NO_WRENCH, 0, out)
             if tau is not None:
                 return tau
-        return inverse_dynamics(
-            model, q, v, model._zero, external=external, expressed=expressed, gravity=gravity, out=out)
+        return run_loaded(E.LOADED_RNEA, model, q, v, rest, "a", external, gravity, expressed, out)
     except Exception as error:
         explain(error, bias_forces, locals())
         raise

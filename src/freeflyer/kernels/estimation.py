@@ -133,10 +133,8 @@ def contact_update(topology, parameters, q, v, a, out, quality):
     if worst > 0.0:
         to = put_effects(topology, forces, width, unknown, LISTS, motors, out, 0)
         to = put_effects(topology, forces, width, unknown, LISTS + motors, base, out, to)
-        X = workspace(q, 16)
         for f in range(table_int(topology, N_ITEMS)):
-            frame_pose(topology, parameters, q, item_int(topology, f, ITEM_FRAME), X)
-            copy_entries(X, 16, from_entry(out, to + 16 * f))
+            frame_pose(topology, parameters, q, item_int(topology, f, ITEM_FRAME), from_entry(out, to + 16 * f))
     else:
         fill(out, table_int(topology, UPDATE), NAN)
     store(quality, 0, worst)

@@ -16,9 +16,12 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import finite_array, whole_number
 from freeflyer.model.model import Model
 from freeflyer.plots.raster import Piece
-from freeflyer.plots.scene import all_corners, contact_force, floor_under, robot_pieces
+from freeflyer.plots.scene import all_corners, contact_force, floor_under, robot_pieces, robot_size
 from freeflyer.sim.floor_contacts import foot_points
 from freeflyer.sim.run import Run, check_run
+
+
+DETAIL = 1.0 / 600.0  # of the robot: details of meshes below are smaller than a pixel or two
 
 
 class Posture(namedtuple("Posture", "t pieces soles forces center below place")):
@@ -37,7 +40,7 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
     if run.q.ndim != 2:
         raise InputError(f"the run holds a batch, q of shape {run.q.shape}: choose a robot, run.film(robot=0)", shape=run.q.shape)
     chosen, samples = feet_of_run(model, run, feet), _samples(run, count, times)
-    shown = [robot_pieces(model, run.q[k]) for k in samples]
+    shown = [robot_pieces(model, run.q[k], DETAIL * robot_size(model)) for k in samples]
     floor = 0.0 if run.forces else floor_under(model, [piece for own in shown for piece in own]) or 0.0
     return [_posture(model, run, k, chosen, own, floor) for k, own in zip(samples, shown)]
 

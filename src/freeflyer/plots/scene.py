@@ -16,7 +16,7 @@ from freeflyer.linkages.rows import constraint_loops, constraint_residual
 from freeflyer.model.model import Model, remembered
 from freeflyer.model.placements import pose_at
 from freeflyer.model.visuals.mesh_files import Colour
-from freeflyer.model.visuals.reading import visuals
+from freeflyer.model.visuals.reading import Shape, visuals
 from freeflyer.model.visuals.triangles import Mesh, along, arrow, ellipsoid, joined, rod
 from freeflyer.plots.raster import Piece
 
@@ -36,9 +36,14 @@ def link_poses(model: Model, q: np.ndarray, names: Sequence[str]) -> np.ndarray:
     return np.stack(found, axis=-3) if found else np.zeros((*q.shape[:-1], 0, 4, 4))
 
 
-def robot_pieces(model: Model, q: np.ndarray) -> list[Piece]:
-    """Shapes of the links in the world at q (nq,)."""
-    shapes = visuals(model).shapes
+@remembered
+def _shapes(model: Model, cell: float) -> tuple[Shape, ...]:
+    return tuple([s._replace(mesh=s.mesh.coarser(cell)) if cell else s for s in visuals(model).shapes])
+
+
+def robot_pieces(model: Model, q: np.ndarray, cell: float = 0.0) -> list[Piece]:
+    """Shapes of the links in the world at q (nq,). cell: details of meshes that are smaller are left out, m."""
+    shapes = _shapes(model, cell)
     poses = link_poses(model, q, [s.link for s in shapes])
     return [Piece(s.mesh.moved(X), s.colour) for s, X in zip(shapes, poses)]
 

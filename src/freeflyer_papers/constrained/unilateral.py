@@ -119,6 +119,7 @@ def joint_stops(model: Model, q: ArrayLike, v: ArrayLike) -> Rows:
     Returns: Rows. Two for each joint of one coordinate with limits, "knee lower" and "knee upper"; gap: the distance to the stop,
     m and rad, negative beyond it."""
     q, v = finite_row(model, "q", q, "q"), finite_row(model, "v", v, "u")
+    np.broadcast_shapes(q.shape[:-1], v.shape[:-1])  # axes that do not fit are refused by the names of q and v
     G, bias = velocity_map(model, q), velocity_map_bias(model, q, v)
     parts = []
     for joint in model.tree.joints:

@@ -13,7 +13,9 @@ dI = S_i x* I - I S_i x, with W_i the motion under u of the body that carries jo
 moves, X_i = S_i x W_i: D_ij = -X_i . (I_j S_j) for j in what i moves, and S_j . (S_i x* H_i - I_i X_i) for j before i. Rows of
 joints whose coordinates do not commute (the base, balls) carry the structure term -ad(v)^T M besides."""
 
-from freeflyer.kernels.backend import keep_below, kernel, load, load_int, load_row, row_step, store, store_row, workspace
+from freeflyer.kernels.backend import (
+    keep_below, kernel, load, load_int, load_row, put_sum, row_step, store, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.derivatives.inverse import (
     ACCELERATION, FORCE, MOTION_RECORD, areas, body_inertias, column_loads, more_than_kinematics, subtree_loads, velocities,
 )
@@ -77,9 +79,8 @@ def root_floating(topology, i):
 
 def half_velocities(topology, v, u, base):
     """u: v of the bases, half of it elsewhere; base: half of v of the bases, zero elsewhere."""
-    for j in range(load_int(topology, N_V)):
-        store(u, j, 0.5 * load(v, j))
-        store(base, j, 0.0)
+    zero_entries(base, load_int(topology, N_V))
+    put_sum(base, 0.5, v, load_int(topology, N_V), u)
     for i in range(1, load_int(topology, N_BODIES) + 1):
         if root_floating(topology, i):
             first = coordinate(topology, column_range(topology, i)[0])

@@ -100,12 +100,6 @@ def decouple_blocks(n, M, C, D, passive, to_M, to_C, to_N, to_rate):
             store(to_C, at + k, load(C, at + k) - combine(m, strided6(C, k, nv)))
 
 
-def floats(topology):
-    """Whether the first body floats on the world and carries all others."""
-    n = load_int(topology, N_BODIES)
-    return n > 0 and root_floating(topology, 1) and load_int(topology, body_ints(1) + LAST_BODY) == n
-
-
 def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
     """M_T and C_T (nv, nv); [1, N] and its rate (6, nv). D, rows of Mdot: C + C^T, or Hamel's C + ad(nu_b)^T M_b."""
     nv = load_int(topology, N_V)
@@ -115,7 +109,8 @@ def decoupled(topology, parameters, q, v, passive, to_M, to_C, to_N, to_rate):
         coriolis(topology, parameters, q, v, C)
     else:
         hamel_terms(topology, parameters, q, v, M, C)
-    if not floats(topology):  # no transform
+    n = load_int(topology, N_BODIES)
+    if not (n > 0 and root_floating(topology, 1) and load_int(topology, body_ints(1) + LAST_BODY) == n):  # no base that carries all
         copy_entries(M, nv * nv, to_M)
         copy_entries(C, nv * nv, to_C)
         zero_entries(to_N, BASE * nv)

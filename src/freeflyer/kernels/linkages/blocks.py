@@ -24,25 +24,19 @@ def linkage_int(topology, k):
 
 
 def block_of(topology, k):
-    """(size, number of coordinates outside, where its places and its rows are listed) of block k."""
+    """(size, number of coordinates outside, where its places and its rows are listed, where its inverse begins, length of the
+    latter's rows) of block k."""
     at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
-    return (
-        load_int(topology, at + SIZE), load_int(topology, at + N_OUTSIDE),
-        load_int(topology, at + PLACES_AT), load_int(topology, at + ROWS_AT))  # fmt: skip
-
-
-def inverse_of(topology, k):
-    """(where the inverse of block k begins, length of its rows)."""
-    at = linkage_int(topology, BLOCKS_AT) + BLOCK_INTS * k
-    n = load_int(topology, at + SIZE)
-    return load_int(topology, at + INVERSE) + n, load_int(topology, at + STRIDE)
+    fields = SIZE, N_OUTSIDE, PLACES_AT, ROWS_AT, INVERSE, STRIDE
+    n, outside, places, rows, to, stride = tuple(load_int(topology, at + k) for k in fields)
+    return n, outside, places, rows, to + n, stride
 
 
 def largest_square(topology, residual):
     """The largest square of a residual of an independent row."""
     worst = 0.0 * load(residual, 0)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, _, _, row_list = block_of(topology, k)
+        n, _, _, row_list, _, _ = block_of(topology, k)
         for i in range(n):
             x = load(residual, load_int(topology, row_list + i))
             worst = select_less(x * x, worst, worst, x * x)  # a NaN stays
@@ -94,8 +88,7 @@ def invert_blocks(topology, J, inverses, factor):
     nv = load_int(topology, N_V)
     worst = 1.0 + 0.0 * load(J, 0)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list = block_of(topology, k)
-        to, stride = inverse_of(topology, k)
+        n, outside, places, row_list, to, stride = block_of(topology, k)
         to -= n
         largest = 0.0 * worst
         for i in range(n):
@@ -115,7 +108,7 @@ def pivot_ratio(topology, inverses, worst):
     if worst > GENERAL_PIVOT * GENERAL_PIVOT:
         return sqrt(worst)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        at, _ = inverse_of(topology, k)
+        _, _, _, _, at, _ = block_of(topology, k)
         if not abs(load(inverses, at)) >= 0.0:
             return -1.0 - k
     return 0.0
@@ -126,8 +119,7 @@ def complete(topology, J, inverses, bias, X, stride, step, get, put):
     nv, zero = load_int(topology, N_V), like(get(X, 0), 0.0)
     rest = workspace(X, linkage_int(topology, LARGEST_SIZE) * step + LANES)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list = block_of(topology, k)
-        to, width = inverse_of(topology, k)
+        n, outside, places, row_list, to, width = block_of(topology, k)
         for first in range(0, stride, step):
             for i in range(n):
                 row = load_int(topology, row_list + i)
@@ -163,7 +155,7 @@ def solve_rates(topology, J, bias, x, y):
     nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
     work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list = block_of(topology, k)
+        n, outside, places, row_list, _, _ = block_of(topology, k)
         width, largest = row_width(x, n + 2), 0.0
         zero_entries(work, n * width)
         for i in range(n):
@@ -195,8 +187,7 @@ def project(topology, J, inverses, X, stride, step, multipliers, get, put):
     the last block to the first: what one block gives to dependent coordinates of another is given on by that one."""
     nv, zero = load_int(topology, N_V), 0.0 * get(X, 0)
     for k in range(linkage_int(topology, N_BLOCKS) - 1, -1, -1):
-        n, outside, places, row_list = block_of(topology, k)
-        to, width = inverse_of(topology, k)
+        n, outside, places, row_list, to, width = block_of(topology, k)
         for first in range(0, stride, step):
             for i in range(n):
                 total = zero

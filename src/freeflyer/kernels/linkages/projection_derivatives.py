@@ -174,8 +174,7 @@ def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     inertial, totals = workspace(work, STATE * (n + 1)), workspace(work, STATE * (n + 1))
     spatial_states(topology, parameters, work, v, a, inertial)
     subtree_forces(topology, parameters, work, multipliers, inertial, totals)
-    directions, rates, changes, out = (direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv),
-                                       direction_rows(work, nv))
+    directions, rates, changes, out = tuple(direction_rows(work, nv) for _ in range(4))
     tangents, rest = tangent_rows(topology, work)
     result = workspace(work, nu * step + LANES)
     for first in range(0, row_width(work, 2 * nu), step):

@@ -8,7 +8,7 @@ two that change their signs at once leave that of the whole as it was."""
 
 from freeflyer.kernels.backend import all_below, copy_entries, kernel, load, load_int, select_less, store, workspace, zero_workspace
 from freeflyer.kernels.linkages.blocks import (
-    block_of, closed_or_nan, complete_rates, inverse_of, invert_blocks, largest_square, linkage, linkage_buffers, linkage_int,
+    block_of, closed_or_nan, complete_rates, invert_blocks, largest_square, linkage, linkage_buffers, linkage_int,
     whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import constraints_of
@@ -117,8 +117,7 @@ def largest_change(topology, inverses, J):
     nv = load_int(topology, N_V)
     worst = 0.0 * load(J, 0)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, _, places, row_list = block_of(topology, k)
-        to, stride = inverse_of(topology, k)
+        n, _, places, row_list, to, stride = block_of(topology, k)
         total = 0.0 * worst
         for i in range(n):
             for j in range(n):
@@ -138,8 +137,7 @@ def largest_inverse(topology, inverses, J):
     nv = load_int(topology, N_V)
     worst = 0.0 * load(J, 0)
     for k in range(linkage_int(topology, N_BLOCKS)):
-        n, _, places, row_list = block_of(topology, k)
-        to, stride = inverse_of(topology, k)
+        n, _, places, row_list, to, stride = block_of(topology, k)
         total = 0.0 * worst
         for i in range(n):
             place = load_int(topology, places + i)

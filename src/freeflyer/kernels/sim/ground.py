@@ -4,9 +4,11 @@ A point is itself, the lowest point of a ball about it, or that of the edge of a
 ground's normal n, c = p - radius (n - (a . n) a) / |n - (a . n) a| for a disc with the axis a.
 """
 
-from freeflyer.kernels.backend import kernel, lane, lanes, like, load, load_int, select_less, sqrt, store, with_lane
+from freeflyer.kernels.backend import kernel, lane, lanes, like, load, load_int, select_less, sqrt, with_lane
 from freeflyer.kernels.contacts.rows import table_int
-from freeflyer.kernels.math.algebra import add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store3, subtract
+from freeflyer.kernels.math.algebra import (
+    add, add_scaled, compose, cross, dot, load3, rotate, rotate_back, scale, store_entries, subtract,
+)
 from freeflyer.kernels.math.spatial import spatial_of
 from freeflyer.kernels.model.layout import TABLE_AT
 from freeflyer.kernels.model.poses import pose_at, position, root_position, rotation
@@ -127,15 +129,8 @@ def put_point(topology, parameters, work, settings, n, record):
     normal, offset = plane_below(topology, parameters, settings, n, add(p, out))
     c = touching_point(topology, parameters, n, R, p, normal)
     first, second = tangents(normal)
-    at = RECORD * n
-    store(record, at, dot(normal, add(c, out)) - offset)
-    store3(record, at + TOUCH, c)
-    store3(record, at + NORMAL, normal)
-    store3(record, at + FIRST, first)
-    store3(record, at + SECOND, second)
-    store3(record, at + ORIGIN, x)
-    for k, x in enumerate(R):
-        store(record, at + TURN + k, x)
+    gap = dot(normal, add(c, out)) - offset
+    store_entries(record, RECORD * n, (gap, *c, *normal, *first, *second, *x, *R))
 
 
 TOUCH, NORMAL, FIRST, SECOND, ORIGIN, TURN, RECORD = 1, 4, 7, 10, 13, 16, 25

@@ -82,6 +82,12 @@ class Mesh(NamedTuple):
         """The same at the pose X (4, 4)."""
         return Mesh(self.vertices @ X[:3, :3].T + X[:3, 3], self.faces)
 
+    def coarser(self, cell: float) -> Mesh:
+        """The same with one corner in place of all within a cube of this side, m; triangles without an area are left out."""
+        _, first, number = np.unique(np.round(self.vertices / cell), axis=0, return_index=True, return_inverse=True)
+        faces = number.reshape(-1)[self.faces]
+        return Mesh(self.vertices[first], faces[(faces != np.roll(faces, 1, axis=1)).all(axis=1)])
+
 
 def joined(meshes: list[Mesh]) -> Mesh:
     """One mesh of several."""
