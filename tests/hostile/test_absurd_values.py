@@ -59,7 +59,7 @@ def bad_calls():
         "executor must be .*, got type": lambda: hop_ends(executor=Executor),
         "v holds 1e\\+300": lambda: hop_ends(v=np.full(4, 1e300)),
         "beyond floating-point numbers: start nearer": lambda: hop_ends(v=np.full(4, 1e49)),
-        "executor must be an Executor": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
+        "must be an Executor": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[0.0], executor=5),
         "speed holds 1e\\+300": lambda: hopping.hop_basins("revolute-V", angle=[0.1], height=[0.3], speed=[1e300]),
         "sensing must be a freeflyer Sensing": lambda: control.run_scenario("squat", model, sensing=5),
         "dt must be a positive number, got 'x'": lambda: control.run_scenario("squat", model, dt="x"),
