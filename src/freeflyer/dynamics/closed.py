@@ -147,8 +147,10 @@ def integrate_closed(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise
-    raise LinkageError(f"the loops of {model.name!r} do not close again after this step of the independent joints: it leaves the "
-        "linkage's workspace, through a singular posture, or too far at once", reason="step")
+        at = error.data["index"]
+    raise LinkageError(f"the loops of {model.name!r} do not close again after this step of the independent joints"
+        f"{f' at q{list(at)}' if at else ''}: it leaves the linkage's workspace, through a singular posture, or too far at once",
+        reason="step", index=at)
 
 
 def inverse_dynamics(model: Model, q: ArrayLike, u: ArrayLike, u_dot: ArrayLike, external: Wrenches, gravity: ArrayLike | None,

@@ -90,7 +90,7 @@ def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageEr
     """Why compiled code refused the posture q (nq,) of a closed model, the state `at` of a batch: an open loop, a singular
     sub-mechanism, or no inertia."""
     split, blocks = reduction_of(model).split, reduction_of(model).blocks
-    which, state = f"q{list(at)}" if at else "q", at[-1] if at else 0
+    which, where = f"q{list(at)}" if at else "q", f" at q{list(at)}" if at else ""
     residual, J = constraints(model.tree, q)
     gap, loops = np.abs(residual), constraint_loops(model.tree)
     allowed = np.full(len(gap), REDUNDANT_GAP)
@@ -100,23 +100,23 @@ def refused_state(model: Model, q: np.ndarray, at: tuple[int, ...]) -> LinkageEr
         return LinkageError(
             f"loop {loops[row]!r} is open by {gap[row]:.3g} (m or rad) at {which}, closed is within {allowed[row]:g}: assemble "
             "it first (freeflyer.linkages.assemble), or give the tree, whose loops are open (closed.tree)",
-            reason="open", loop=loops[row], gap=float(gap[row]), state=state)
-    worst, where = np.inf, 0
+            reason="open", loop=loops[row], gap=float(gap[row]), index=at)
+    worst, block = np.inf, 0
     for b, (rows, dependent) in enumerate(blocks):
         values = np.linalg.svd(J[np.ix_(rows, dependent)], compute_uv=False)
         ratio = float(values[-1] / max(values[0], np.abs(J[rows]).max()))
         if ratio < worst:
-            worst, where = ratio, b
+            worst, block = ratio, b
     if worst < 1e3 * GENERAL_PIVOT:
-        rows, dependent = blocks[where]
+        rows, dependent = blocks[block]
         names, owner = list(dict.fromkeys(loops[r] for r in rows)), structure(model.tree).owner
         joints = list(dict.fromkeys(owner[j] for j in dependent))
-        return LinkageError(f"the sub-mechanism of loops {', '.join(names)} is singular{f' at {which}' if at else ''}: its joints "
+        return LinkageError(f"the sub-mechanism of loops {', '.join(names)} is singular{where}: its joints "
             f"{', '.join(joints)} do not follow from the independent ones there (singular values in the ratio {worst:.2g}); move "
-            "away from that posture", reason="singular", loops=names, joints=joints, ratio=worst, state=state)
+            "away from that posture", reason="singular", loops=names, joints=joints, ratio=worst, index=at)
     return LinkageError(
-        f"the projected mass matrix of {model.name!r} is singular: some independent joint moves no inertia. Give its links mass, "
-        "give the joint armature, or lock it (freeflyer.lock_joints)", reason="inertia")
+        f"the projected mass matrix of {model.name!r} is singular{where}: some independent joint moves no inertia. Give its links "
+        "mass, give the joint armature, or lock it (freeflyer.lock_joints)", reason="inertia", index=at)
 
 
 # Relative to a block's largest singular value. Files with rounded digits split at 2e-2 against 2e-7 (Kangaroo): a
