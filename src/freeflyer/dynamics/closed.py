@@ -147,7 +147,7 @@ def integrate_closed(model: Model, q: ArrayLike, du: ArrayLike) -> np.ndarray:
     except LinkageError as error:
         if error.data["reason"] != "inertia":
             raise
-        at = error.data["index"]
+        at: Any = error.data["index"]
     raise LinkageError(f"the loops of {model.name!r} do not close again after this step of the independent joints"
         f"{f' at q{list(at)}' if at else ''}: it leaves the linkage's workspace, through a singular posture, or too far at once",
         reason="step", index=at)
