@@ -258,9 +258,9 @@ def test_linearised_rates_and_steps(k: int | str) -> None:
         return np.concatenate([ff.difference(model, q0, q1), u1 - u0])
 
     def rate(t: float) -> np.ndarray:
-        later, much_later = (slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n,
-            0.2 * x.h) - np.eye(2 * n) for m in (1, 2))  # fmt: skip
-        return (4.0 * later - much_later) / (2.0 * t)
+        at = [slopes(lambda z, m=m: flow(np.append(z, np.zeros(n)), m * t, "rk4"), 2 * n, 2.0 * x.h) - np.eye(2 * n)
+              for m in (1, 2, 3)]  # fmt: skip
+        return (18.0 * at[0] - 9.0 * at[1] + 2.0 * at[2]) / (6.0 * t)
 
     whole = all(j.nv in (0, x.tree.joint(j.name).nv) for j in model.joints)
     rows = slice(0 if whole else n, None)  # a ball joint that is independent in part has coordinates that make no position
