@@ -22,7 +22,7 @@ from freeflyer.kernels.math import trig
 PART, PART_OF_PACKS = 800, 400  # expressions, or pairs, of a function
 TWO = K.pack(2)
 FLAGS = "nsz arcp contract "  # sums keep their order: other orders take half as much code again
-GROUPS = 2  # Packs that go through one part of the code before the next is read
+GROUPS = 2  # Packs that go through one part of the code before the next is read; dynamics/evaluate.py repeats two if one is refused
 LOADED = ("input", "sin", "cos")  # operations whose results lie in memory
 Slots = dict[Expression, int]
 Here = dict[K.Buffer, K.Buffer]  # buffers of all Packs -> of one
