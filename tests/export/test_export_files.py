@@ -253,7 +253,7 @@ def test_nothing_beyond_arguments_is_touched(tmp_path, robot, way):
             (ff.random_configuration(model, rng) if x.name[0] == "q" else rng.standard_normal(x.size)).tolist()
             for x in call.parameters
         ]
-        calls.append((call.name, inputs, [1] * len(call.options), [x.size for x in call.outputs], call.scratch))
+        calls.append((call.name, inputs, [1] * len(call.entry.options), [x.size for x in call.outputs], call.scratch))
     command = [sys.executable, "-c", GUARDED, str(tmp_path / "c" / f"lib{made.prefix}.so"), way, json.dumps(calls)]
     done = subprocess.run(command, capture_output=True, text=True, timeout=300)
     assert done.returncode == 0, done.stdout + done.stderr
