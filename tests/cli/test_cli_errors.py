@@ -109,7 +109,7 @@ def test_help_shows_each_default_that_is_a_word(name, monkeypatch):
     ("estimate", "measure one (also=) or take it as rigid (rigid=)", "measure one or take it as rigid (--rigid)"),
     ("control", "give a hand, hand=..., or q=...", "give a hand, --hand ..., or q=..."),
     ("control", "position_noise must be a number", "--position-noise must be a number"),
-    ("report", "there already: pass overwrite=True to replace it", "there already: pass --force to replace it"),
+    ("report", "there already: pass overwrite=True to replace it", "there already: pass --overwrite to replace it"),
     ("info", "as it is (base=None), 'humanoid:dof=20'", "as it is (--base file), 'humanoid:dof=20'"),
     ("info", "seed= is unknown here", "seed= is unknown here"),
 ])  # fmt: skip

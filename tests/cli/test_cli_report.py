@@ -30,8 +30,8 @@ def test_the_report_is_written_and_named(tmp_path, monkeypatch):
     quick(monkeypatch)
     other = tmp_path / "thesis.html"
     other.write_text("mine")
-    assert "--force" in refusal("report", "chain", "-o", other)
-    assert (other.read_text(), run("report", "chain", "-o", other, "--force").exit_code) == ("mine", 0)
+    assert "--overwrite" in refusal("report", "chain", "-o", other)
+    assert (other.read_text(), run("report", "chain", "-o", other, "--overwrite").exit_code) == ("mine", 0)
     assert MARK in other.read_text(encoding="utf-8")
 
 

@@ -67,7 +67,7 @@ for panel, commands in in_order.items():
 for found in entry_points(group="freeflyer.commands"):  # of other packages, such as freeflyer_papers
     app.command(found.name, rich_help_panel="Papers")(found.load())
 
-OPTIONS = {"overwrite": "force", "base=None": "--base file"}  # arguments whose option has another name
+OPTIONS = {"base=None": "--base file"}  # arguments whose option has another name
 ARGUMENT = re.compile(r"(?<![\w.-])([a-z_]\w*)=(None|True|\.\.\.)?(?![\w\"'\[({=])")
 
 

@@ -43,7 +43,7 @@ JsonOption = Annotated[Path | None, option("--json", metavar="FILE", callback=_c
     help="Write the numbers as JSON too; '-' for stdout.")]  # fmt: skip
 DebugOption = Annotated[bool, option("--debug", help="Show the traceback of an error.", callback=_keep_traceback, is_eager=True)]
 OutputOption = Annotated[Path, typer.Option("--output", "-o", metavar="FILE", help="The page to write.")]
-ForceOption = Annotated[bool, typer.Option("--force", help="Replace FILE even if it is not one of our reports.")]
+ReplaceOption = Annotated[bool, typer.Option("--overwrite", help="Replace FILE even if it is not one of our reports.")]
 ViewOption = Annotated[bool, typer.Option("--view", help="Play the run in the browser, until Ctrl-C.")]
 SeedOption = Annotated[int, typer.Option("--seed", min=0, help="Seed of the random states.")]
 

@@ -94,18 +94,18 @@ def check(
 
 def report(
     robot: opt.RobotArgument, output_file: opt.OutputOption = Path("report.html"), base: opt.BaseOption = None,
-    loops: opt.LoopsOption = None, json: opt.JsonOption = None, seed: opt.SeedOption = 0, force: opt.ForceOption = False,
+    loops: opt.LoopsOption = None, json: opt.JsonOption = None, seed: opt.SeedOption = 0, overwrite: opt.ReplaceOption = False,
     debug: opt.DebugOption = False
 ) -> None:
     """Write a page with tree, masses, matrices, conditioning, energy drift, timings and findings."""
     from freeflyer.report.page import refuse_to_replace, write_report
     from freeflyer.report.reporting import report as compute
 
-    refuse_to_replace(output_file, force)
+    refuse_to_replace(output_file, overwrite)
     model = opt.load_robot(robot, base, loops)
     with warnings_on(output(json)), status() as progress:
         result = compute(model, seed=seed, progress=progress)
-    written = write_report(result, output_file, force)
+    written = write_report(result, output_file, overwrite)
     write_json(json, "report", result)
     output(json).print(f"wrote {written.resolve()} ({written.stat().st_size / 1024:.0f} kB)", soft_wrap=True)
 

@@ -102,7 +102,7 @@ COMPILED = (
 
 
 def demo(
-    output_file: opt.OutputOption = Path("freeflyer-demo.html"), force: opt.ForceOption = False, json: opt.JsonOption = None,
+    output_file: opt.OutputOption = Path("freeflyer-demo.html"), overwrite: opt.ReplaceOption = False, json: opt.JsonOption = None,
     debug: opt.DebugOption = False,
 ) -> None:  # fmt: skip
     """Take the built-in robots through dynamics, momentum and batches, and write a report of the humanoid."""
@@ -114,10 +114,10 @@ def demo(
     from freeflyer.report.page import refuse_to_replace, write_report
     from freeflyer.report.reporting import report, tour
 
-    refuse_to_replace(output_file, force)
+    refuse_to_replace(output_file, overwrite)
     picture = output_file.with_name(f"{output_file.stem}-squat.png")
-    if picture.exists() and not (force or output_file.exists()):  # beside a report of ours it is ours, too
-        raise FileError(f"{str(picture)!r} is there already: give another name by --output, or --force", path=str(picture))
+    if picture.exists() and not (overwrite or output_file.exists()):  # beside a report of ours it is ours, too
+        raise FileError(f"{str(picture)!r} is there already: give another name by --output, or --overwrite", path=str(picture))
     start, out = perf_counter(), output(json)
     with status("compiling: only the first run does") as progress:
         warming.warm(COMPILED, part_of(progress, "compiling: only the first run does"))
@@ -129,7 +129,7 @@ def demo(
         result = report(robots.make(SHOWN), progress=progress)
         squatting = run_scenario(
             "squat", robots.make(SHOWN), dt=2e-3, duration=2.5, progress=part_of(progress, f"the {SHOWN} squats"))
-    written = write_report(result, output_file, force)
+    written = write_report(result, output_file, overwrite)
     write_json(json, "demo", rows)
     save_png(run_strip(squatting), picture)
     verdict = "falls" if squatting.fell else "stands, and squats by 20 cm under control"
