@@ -236,8 +236,8 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                     proven = level > levels
                     if not proven:
                         lengthen(levels, ends, level, held, sides, T, m, width, direction)
-                        way, length = sqrt(dot(direction, 0, direction, 0, width)), sqrt(dot(y, 0, y, 0, width))
-                        if way <= STILL * length:  # the level cannot be improved
+                        way = sqrt(dot(direction, 0, direction, 0, width))
+                        if way <= STILL * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
                             tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
                         put_direction(metric, W, direction, n, width, point)
                         stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
