@@ -213,7 +213,8 @@ def pairs(entry: Entry, topology: Sequence[int], of: Formulas) -> Pairs:
 def twin_coordinates(topology: Sequence[int]) -> tuple[Twins, Twins]:
     """Of q and of v, coordinates of limbs that hang on the same body and consist of the same joints, by pairs of limbs."""
     below: dict[int, list[int]] = defaultdict(list)
-    kinds: dict[int, Any] = {}
+    kinds: dict[int, int] = {}  # the same number for limbs that are alike
+    known: dict[Any, int] = {}
 
     def record(i: int) -> Sequence[int]:
         at = L.HEADER + L.BODY_INTS * i
@@ -221,7 +222,8 @@ def twin_coordinates(topology: Sequence[int]) -> tuple[Twins, Twins]:
 
     for i in range(topology[L.N_BODIES], -1, -1):
         below[i].sort(key=lambda k: (kinds[k], k))
-        kinds[i] = repr((record(i)[L.KIND], record(i)[L.COLUMN_COUNT], [kinds[k] for k in below[i]]))
+        kind = record(i)[L.KIND], record(i)[L.COLUMN_COUNT], *(kinds[k] for k in below[i])
+        kinds[i] = known.setdefault(kind, len(known))
         below[record(i)[L.PARENT]].insert(0, i)
     positions: Twins = {}
     velocities: Twins = {}
@@ -233,7 +235,7 @@ def twin_coordinates(topology: Sequence[int]) -> tuple[Twins, Twins]:
     return positions, velocities
 
 
-def _twin_bodies(root: int, below: dict[int, list[int]], kinds: dict[int, Any]) -> Iterator[tuple[int, int]]:
+def _twin_bodies(root: int, below: dict[int, list[int]], kinds: dict[int, int]) -> Iterator[tuple[int, int]]:
     waiting, both = [root], []
     while waiting:
         alone: dict[Any, int] = {}
