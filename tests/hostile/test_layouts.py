@@ -7,8 +7,10 @@ import pytest
 from bad_values import BATCH, takes_array_for_result
 from closeness import EXACT, close, fresh, refused, rounding
 from dataclasses import replace
+from linkage_samples import four_bar
 from random_robots import KINDS, random_robot
-from samples import FIXED, OF_STATES, ROBOT, SPATIAL_FUNCTIONS, TURNED, Call, close_to_states, model_call, robot_of, spatial_call
+from samples import (FIXED, FUNCTIONS, OF_STATES, ROBOT, SPATIAL_FUNCTIONS, TURNED, Call, arrays, close_to_states, model_call,
+    robot_of, spatial_call)  # fmt: skip
 from test_every_argument import CASES, call_of
 
 UNUSUAL = {  # arrays that hold the right numbers in unusual ways
@@ -101,6 +103,17 @@ def test_batches_of_any_shape_work(name, poisoned):
                 out = np.full(call.result()[0].shape, np.nan)
                 assert call.run(out=out) is out
                 close(out, call.result()[0], tolerance)
+
+
+@pytest.mark.parametrize("name", [name for name, f in FUNCTIONS.items() if "out" in inspect.signature(f).parameters])
+def test_results_of_closed_robots_go_to_given_memory(name):
+    call = model_call(name, ff.close_loops(four_bar()))
+    expected, out = call.result(), call.run()
+    for x in (out,) if isinstance(out, np.ndarray) else [getattr(out, field) for field in out._fields]:
+        x[...] = np.nan
+    assert call.run(out=out) is out
+    for x, y in zip(arrays(out), expected, strict=True):
+        np.testing.assert_array_equal(x, y)
 
 
 def solves(name: str) -> bool:

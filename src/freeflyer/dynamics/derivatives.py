@@ -60,9 +60,8 @@ def inverse_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, a: Ar
     try:
         given = None if out is None else arrays_of(out, InverseDynamicsDerivatives)
         if model.reduction:
-            found = closed.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed)
-            return out or InverseDynamicsDerivatives._make(write_results(given, found))
-        if external is None and gravity is None and expressed == "body":
+            found = write_results(given, closed.inverse_dynamics_derivatives(model, q, v, a, external, gravity, expressed))
+        elif external is None and gravity is None and expressed == "body":
             found = E.RNEA_GRADIENT.call(model.handle, q, v, a, given)
             found = found or evaluate(E.RNEA_GRADIENT, model, (q, v, a), ("q", "v", "a"), out=given)
         else:
@@ -83,9 +82,8 @@ def forward_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, tau: 
         nan = on_failure != "raise" and gives_nan(on_failure)
         given = None if out is None else arrays_of(out, ForwardDynamicsDerivatives)
         if model.reduction:
-            found = closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan)
-            return out or ForwardDynamicsDerivatives._make(write_results(given, found))
-        if external is None and gravity is None and expressed == "body":
+            found = write_results(given, closed.forward_dynamics_derivatives(model, q, v, tau, external, gravity, expressed, nan))
+        elif external is None and gravity is None and expressed == "body":
             found = E.ABA_GRADIENT.call(model.handle, q, v, tau, given)
             found = found or evaluate(E.ABA_GRADIENT, model, (q, v, tau), ("q", "v", "tau"), out=given, nan=nan)
         else:
