@@ -145,6 +145,12 @@ def test_second_derivatives_and_steps(expressed, rng):
     expected = v + 1e-3 * ff.forward_dynamics(model, q, v, tau, **more)
     close(v1, expected, 1e-12)
     close(q1, ff.integrate(model, q, 1e-3 * expected), 1e-12)
+    pulls, stance = np.stack([g, 2.0 * g]), ff.ConstraintSet(model, locks=[model.actuated[-1]])
+    for under in ({}, {"external": (frames, W), "expressed": expressed}, {"constraints": stance}):
+        many = ff.step(model, q, v, tau, 1e-3, gravity=pulls, **under)
+        for k, pull in enumerate(pulls):
+            for x, y in zip(many, ff.step(model, q, v, tau, 1e-3, gravity=pull, **under)):
+                close(x[k], y, 1e-11)
 
 
 def test_frame_sets(rng):

@@ -193,7 +193,9 @@ def pinocchio(call):
     (lambda: ff.constrained_dynamics(CHAIN, TWO, TWO, THREE, constraints=(ROW, [0.0])), r"v \(2, 3\), tau \(3, 3\)$"),
     (lambda: ff.constrained_dynamics(CHAIN, TWO, TWO, TWO, constraints=(np.ones((3, 1, 3)), [0.0])), r"A \(3, 1, 3\)"),
     (lambda: ff.constrained_dynamics(CLOSED, np.tile(CLOSED.neutral, (2, 1)), np.zeros(18), np.zeros((3, 18)), constraints=HELD),
-     r"q \(2, 83\), v \(18,\), tau \(3, 18\)$"),
+     r"q \(2, 83\), tau \(3, 18\)$"),
+    (lambda: ff.bias_forces(CHAIN, TWO, THREE), r"q \(2, 3\), v \(3, 3\)$"),  # which takes no accelerations
+    (lambda: ff.gravity_forces(CHAIN, TWO, gravity=THREE), r"q \(2, 3\), gravity \(3, 3\)$"),
 ])  # fmt: skip
 def test_axes_that_do_not_broadcast_are_shown(call, words):
     refused(ff.InputError, f"do not broadcast together: .*{words}", call)

@@ -22,7 +22,7 @@ from freeflyer.errors import InputError
 from freeflyer.kernels.entries import CLOSED_SET_STEPS, SET_STEPS
 from freeflyer.kernels.model.layout import ANCHOR_STEP, N_STEPS, SETS, TABLE_AT
 from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, gravity_vector, row
+from freeflyer.model.inputs import finite_row, gravity_rows, row
 from freeflyer.model.model import Model
 from freeflyer.model.public import explain
 from freeflyer.tolerances import CONTRADICTION_RATIO, ROW_TOLERANCE
@@ -66,13 +66,14 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
     """
     try:
         scheme, h = scheme_of(integrator), time_step("dt", dt)
-        under = None if gravity is None else gravity_vector(gravity)
+        under = None if gravity is None else gravity_rows(gravity)
         solve: Any = forward_dynamics
         if constraints is not None:
             check_set(model, constraints)
             constraints = anchor(constraints, finite_row(model, "q", q, "q"))
             solve = partial(accelerations, constraints)
-        if external is None and expressed == "body" and (steps := compiled_steps(model, integrator, under, constraints)):
+        plain = external is None and expressed == "body" and np.ndim(under) < 2
+        if plain and (steps := compiled_steps(model, integrator, under, constraints)):
             found = steps.advance(q, v, tau, h, 1)
             if found is not None:
                 return found.q[..., 0, :], found.v[..., 0, :]

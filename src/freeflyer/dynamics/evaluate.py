@@ -215,7 +215,7 @@ def leading_axes(arrays: Sequence[np.ndarray], axes: Sequence[int], names: Seque
     try:
         return np.broadcast_shapes(*leads)
     except ValueError:
-        shown = ", ".join(f"{name} {x.shape}" for name, x in zip(names, arrays))
+        shown = ", ".join(f"{name} {x.shape}" for name, x, n in zip(names, arrays, axes) if x.ndim > n)
         raise InputError(f"the leading (batch) axes do not broadcast together: {shown}", shapes=[x.shape for x in arrays]) from None
 
 
