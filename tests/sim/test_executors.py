@@ -163,10 +163,13 @@ def test_ctrl_c_and_errors_keep_what_is_written(tmp_path, monkeypatch):
             raise error
         return np.zeros(1)
 
-    chain(record=tmp_path / "a", inputs=inputs)
+    with pytest.raises(KeyboardInterrupt) as caught:
+        chain(inputs=inputs)
+    with pytest.raises(KeyboardInterrupt):
+        chain(record=tmp_path / "a", inputs=inputs)
     run = sim.load(tmp_path / "a")
     assert run.failure == "at 0.3 s: interrupted"
-    assert np.array_equal(run.q, chain(inputs=inputs).q)
+    assert np.array_equal(run.q, caught.value.run.q)
     with pytest.raises(ZeroDivisionError):
         chain(record=tmp_path / "b", inputs=lambda t, q, v: inputs(t, q, v, ZeroDivisionError))
     assert "ZeroDivisionError" in sim.load(tmp_path / "b").failure

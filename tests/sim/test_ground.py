@@ -319,16 +319,18 @@ def test_events_on_the_ground():
     assert np.array_equal(both.q[:, 0], ff.sim.simulate(model, q, v, events=passes, **options).q)
 
 
-def test_ctrl_c_keeps_the_run():
+def test_ctrl_c_ends_the_program_and_keeps_the_run():
     def inputs(t, q, v):
         if t > 0.05:
             raise KeyboardInterrupt
         return np.zeros(6)
 
     for options in ({}, {"ground": ff.sim.Ground(), "contacts": ff.contacts.point("body")}):
-        run = ff.sim.simulate(body(), UPRIGHT, np.zeros(6), inputs, dt=DT, duration=0.1, **options)
-        assert run.failure.endswith("interrupted")
-        assert len(run.t) > 40
+        for q in (UPRIGHT, np.tile(UPRIGHT, (2, 1))):
+            with pytest.raises(KeyboardInterrupt) as caught:
+                ff.sim.simulate(body(), q, np.zeros(6), inputs, dt=DT, duration=0.1, **options)
+            assert caught.value.run.failure.endswith("interrupted")
+            assert len(caught.value.run.t) > 40
 
 
 def test_bad_input_is_a_sentence():

@@ -30,7 +30,12 @@ def guard_output() -> Iterator[None]:
         finally:
             if sys.stdout is not None:
                 sys.stdout.flush()  # here, as the interpreter's own last flush ends in a traceback
-    except KeyboardInterrupt:
+    except (KeyboardInterrupt, ImportError) as error:  # the import of an extension module turns the first into the second
+        cause: BaseException = error
+        while cause.__cause__ is not None:
+            cause = cause.__cause__
+        if not isinstance(cause, KeyboardInterrupt):
+            raise
         exit_with("interrupted", INTERRUPTED)
     except OSError as error:
         if "--debug" in sys.argv:

@@ -95,7 +95,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
                     _advance(plant, wanted, t, every - 1)
                 if warnings:
                     raise StepError(f"MuJoCo warns: {warnings[0]}: take a shorter step, Servos(dt=...), or softer gains")
-            except Exception as error:
+            except (Exception, KeyboardInterrupt) as error:
                 return record.ended_by(error, t)
             if k < count:
                 progress((k + 1) / count, "simulating in MuJoCo")

@@ -22,7 +22,6 @@ from freeflyer.sim.records import record_folder, sample_count, stride
 from freeflyer.sim.run import Run
 
 Simulate = Callable[..., Run]
-INTERRUPTED = "interrupted"
 PART = "robots"  # folders of parts begin so
 PARTS_PER_WORKER, LANES = 4, 8
 
@@ -42,9 +41,7 @@ def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...]
     for k in range(lead[0]):
         progress = part_of(given["progress"], "simulating", k / lead[0], 1.0 / lead[0])
         runs.append(simulate(**part_of_arguments(given, lead, k, folder) | {"progress": progress}))
-        if (runs[-1].failure or "").endswith(INTERRUPTED):
-            break
-    return gather(_last_samples(runs, folder), list(range(len(runs))), lead, grid(given, count), True)
+    return gather(_last_samples(runs, folder), list(range(lead[0])), lead, grid(given, count), True)
 
 
 def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Executor,

@@ -84,15 +84,14 @@ class Recorder:
 
     def ended_by(self, error: BaseException, t: float) -> Run:
         """The run so far, which a motion ends that cannot go on at the time t. Errors of the arguments and of the user's own
-        functions are raised, these with the run so far as `error.run`."""
+        functions are raised, these with the run so far as `error.run`, and so is Ctrl-C."""
         if not self.count or (t == 0.0 and isinstance(error, InputError)):
             raise error
-        if isinstance(error, KeyboardInterrupt):
-            return self.run(f"at {t:.6g} s: interrupted")
         if isinstance(error, FreeflyerError):
             return self.run(f"at {t:.6g} s: {error}")
-        until = self.samples[-1][0]
-        error.run = self.run(f"{type(error).__name__}: {error}")  # type: ignore[attr-defined]
+        until, interrupted = self.samples[-1][0], isinstance(error, KeyboardInterrupt)
+        failure = f"at {t:.6g} s: interrupted" if interrupted else f"{type(error).__name__}: {error}"
+        error.run = self.run(failure)  # type: ignore[attr-defined]
         error.add_note(f"the simulation up to {until:.6g} s is the attribute `run` of this error")
         raise error
 
