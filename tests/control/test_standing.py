@@ -4,7 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, refused
+from dataclasses import replace
 from freeflyer import control
+from freeflyer.cli.control import standing_robot
 from freeflyer.model.placements import possible
 from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
@@ -196,9 +198,18 @@ def test_named_feet_and_a_given_posture():
 @pytest.mark.parametrize(("change", "words"), [
     ({"model": ff.robots.chain(3)}, "feet"), ({"feet": [ff.contacts.surface("left_palm")]}, "posture on its feet"),
     ({"q": [0.0]}, "q"), ({"feet": ["left_sole"]}, "contacts"),
+    ({"model": ff.lock_joints(ff.robots.chain(1, base="free"), ["joint_1"]), "feet": [ff.contacts.point("tip")]}, "no joints that move"),
 ])  # fmt: skip
 def test_bad_robots_are_refused(change, words):
     refused(ff.FreeflyerError, words, lambda: control.stand_on_feet(**({"model": humanoid(20)[0]} | change)))
+
+
+def test_feet_of_the_command_have_a_size(tmp_path):
+    """A sensor's frame beside a foot is no corner of it, and a file without shapes is no reason to ask for feet that are named."""
+    leg = ff.robots.chain(2, base="free").description
+    path = tmp_path / "leg.urdf"
+    ff.to_urdf(replace(leg, sites=(*leg.sites, ff.Site("link_2_imu", "link_2"))), path)
+    refused(ff.InputError, "the foot 'link_2' has no size", standing_robot, str(path), "link_2", None, None)
 
 
 def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):

@@ -346,8 +346,12 @@ def test_bad_input_is_a_sentence():
     no_run("needs contacts=", contacts=())
     no_run("names of their own", contacts=(tip, tip))
     no_run("inputs are held", hold=False)
+    no_run("leave out integrator='dop853'", integrator="dop853")
     no_run("ground must be", ground=0.0)
+    no_run("got 'body'", contacts="body")
     refused(ff.InputError, "restitution", ff.sim.Ground, restitution=1.5)
+    for kind, numbers in (("rigid", {"stiffness": 1e3}), ("soft", {"restitution": 0.5}), ("compliant", {"impedance": [0.8, 0.9]})):
+        refused(ff.InputError, f"{next(iter(numbers))} is a number of .*, and this one is {kind}", ff.sim.Ground, kind=kind, **numbers)
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
     no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))

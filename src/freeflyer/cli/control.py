@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from enum import StrEnum
 from itertools import product
 from pathlib import Path
@@ -298,9 +299,10 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | str | No
         model.frame(name)
     if sole is not None:
         return [point(name) if sole == "point" else surface(name, size=_sides(sole)) for name in names]
-    known = {name: surface(name) for name in names if len(corners_of(model, name))}
+    known = {name: surface(name) for name in names if len(corners_of(model, name)) > 2}
     if path is not None and len(known) < len(names):
-        known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
+        with suppress(InputError):  # a file without shapes that collide, or without its meshes
+            known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:
         if name not in known:
             raise InputError(f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of "

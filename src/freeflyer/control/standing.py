@@ -91,6 +91,8 @@ def stand_on_feet(model: Model, feet: Sequence[Contact] | None = None, q: ArrayL
     base = next((j for j in model.tree.joints if j.kind == "free"), None)
     if base is None:
         raise InputError(f"{model.name!r} has no floating base: it stands on no feet")
+    if model.nv == base.nv:
+        raise InputError(f"{model.name!r} has no joints that move: it has no legs to stand on")
     near, bent = _seed(model, legs, feet, -1.0 if back else 1.0) if q is None else (one_row(model, "q", q, "q").copy(), True)
     at, off = near, np.inf
     for _ in range(ROUNDS if any(foot.kind == "point" for foot in feet) else 1):  # balls roll as their links turn
@@ -203,7 +205,7 @@ def _with_bent_arms(model: Model, q: np.ndarray, feet: Sequence[Contact], ahead:
 def _share_of_sizes(model: Model, q: np.ndarray, end: str, columns: list[int]) -> float:
     """Least singular value of a Jacobian as a share of the largest."""
     sizes = np.linalg.svd(frame_jacobian(model, q, end, "mixed")[:3, columns], compute_uv=False)
-    return float(sizes[-1] / sizes[0])
+    return float(sizes[-1] / sizes[0]) if sizes[0] > 0.0 else 0.0
 
 
 class _Leg(NamedTuple):

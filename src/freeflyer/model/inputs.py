@@ -169,7 +169,7 @@ def true_or_false(name: str, x: object) -> bool:
 def instances(name: str, given: Any, kind: type | UnionType, example: str) -> tuple[Any, ...]:
     """The entries of a list, or a single one; InputError for one that is not of that kind."""
     try:
-        found = (given,) if isinstance(given, kind) else tuple(given)
+        found = (given,) if isinstance(given, kind | str) else tuple(given)
     except TypeError:
         found = (given,)
     for x in found:

@@ -40,7 +40,7 @@ class Ground:
         time_constant, damping_ratio: float or (...,) array, of soft ground, s and share: the numbers of MuJoCo's solref.
         impedance: float or (...,) array, of soft ground, the number of MuJoCo's solimp.
             Arrays (...,) hold a number for each robot of a batch; their axes are the leading axes of q and v.
-    Raises: InputError for other numbers, and for grids that are not even.
+    Raises: InputError for other numbers, those that another kind of ground has, and grids that are not even.
 
     Examples:
         >>> ground = ff.sim.Ground(height=lambda x, y: 0.1 * x, friction=0.5)
@@ -62,6 +62,10 @@ class Ground:
         choice("kind", self.kind, KINDS)
         for name, (least, most) in NUMBERS.items():
             object.__setattr__(self, name, each(name, getattr(self, name), least, most))
+            kinds = KINDS_OF.get(name, tuple(KINDS))
+            if self.kind not in kinds and np.any(getattr(self, name) != getattr(Ground, name)):
+                raise InputError(f"{name} is a number of {' and '.join(kinds)} ground, and this one is {self.kind}: give another "
+                                 f"kind=, or leave {name}= out")  # fmt: skip
         if isinstance(self.height, tuple | list) and any(np.ndim(x) for x in self.height):
             object.__setattr__(self, "height", _grid(self.height))
         elif not callable(self.height):
@@ -84,6 +88,10 @@ KINDS = {"rigid": G.RIGID, "compliant": G.COMPLIANT, "viscoelastic": G.VISCOELAS
 NUMBERS = {
     "stiffness": (SMALLEST, LARGEST), "damping": (0.0, LARGEST), "friction": (0.0, LARGEST), "restitution": (0.0, 1.0),
     "time_constant": (1e-6, LARGEST), "damping_ratio": (SMALLEST, LARGEST), "impedance": (1e-4, 0.9999),
+}
+KINDS_OF = {  # whose numbers they are
+    "restitution": ("rigid",), "stiffness": ("compliant", "viscoelastic"), "damping": ("compliant", "viscoelastic"),
+    "time_constant": ("soft",), "damping_ratio": ("soft",), "impedance": ("soft",),
 }
 
 

@@ -74,7 +74,7 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
             step.
         events: freeflyer.sim.unilateral_events gives those of contacts that open and close.
         integrator: "rk4", "semi-implicit" or "explicit" take one step every dt; "rk45", "dop853" and, for stiff problems, "radau",
-            "bdf" and "lsoda" take as many as keep the error below rtol and atol.
+            "bdf" and "lsoda" take as many as keep the error below rtol and atol. On a ground there is no choice.
         external: Wrenches as in inverse_dynamics, or a function (t, q, v) that gives them.
         gravity: (..., 3) array, m/s^2 in world axes, for all robots or one for each. None: that of the model.
         hold: True samples and holds a function, too; False evaluates a controller at every stage.
@@ -133,6 +133,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
     if ground is not None:
         if hold is False:
             raise InputError("on a ground inputs are held: leave out hold=False")
+        if integrator != "rk4":
+            raise InputError(f"on a ground every dt is one step at the level of velocities: leave out integrator={integrator!r}")
         stand = ground_stepper(start, ground, contacts, q0)
         on_ground = OnGround(stand, h, stand.no_forces(q0))
     settings = {
