@@ -351,7 +351,8 @@ def test_bad_input_is_a_sentence():
     no_run("got 'body'", contacts="body")
     refused(ff.InputError, "restitution", ff.sim.Ground, restitution=1.5)
     for kind, numbers in (("rigid", {"stiffness": 1e3}), ("soft", {"restitution": 0.5}), ("compliant", {"impedance": [0.8, 0.9]})):
-        refused(ff.InputError, f"{next(iter(numbers))} is a number of .*, and this one is {kind}", ff.sim.Ground, kind=kind, **numbers)
+        words = f"{next(iter(numbers))} is a number of .*, and this one is {kind}"
+        refused(ff.InputError, words, ff.sim.Ground, kind=kind, **numbers)
     refused(ff.InputError, "even steps", lambda: ff.sim.Ground(height=([0.0, 1.0, 3.0], [0.0, 1.0], np.zeros((3, 2)))))
     refused(ff.InputError, "shape", lambda: ff.sim.Ground(height=([0.0, 1.0], [0.0, 1.0], np.zeros((3, 2)))))
     no_run(r"height\(x, y\)", ground=ff.sim.Ground(height=lambda x, y: np.nan))

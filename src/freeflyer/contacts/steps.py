@@ -72,7 +72,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
             check_set(model, constraints)
             constraints = anchor(constraints, finite_row(model, "q", q, "q"))
             solve = partial(accelerations, constraints)
-        plain = external is None and expressed == "body" and np.ndim(under) < 2
+        plain = external is None and expressed == "body" and (under is None or under.ndim == 1)
         if plain and (steps := compiled_steps(model, integrator, under, constraints)):
             found = steps.advance(q, v, tau, h, 1)
             if found is not None:
