@@ -99,8 +99,8 @@ def lqr(model: Model, q: ArrayLike, inputs: Inputs | None = None, *, state_cost:
     discrete, at_rest = dt is not None, equilibrium(model, q, inputs, search=False, gravity=gravity, constraints=constraints)
     if not at_rest.balanced:
         raise InputError(
-            f"{at_rest.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), contacts that carry "
-            "it (constraints=), or another posture (control.equilibrium searches one)", missing=at_rest.missing)  # fmt: skip
+            f"{at_rest.sentence}. Give the inputs that are missing (wrench_inputs, rotor_inputs, joint_inputs), contacts that "
+            "carry it (constraints=), or another posture (control.equilibrium searches one)", missing=at_rest.missing)  # fmt: skip
     here, rest = at_rest.q, np.zeros(model.nv)
     Q, R = _costs(model, here, inputs, bandwidth, state_cost, input_cost)
     A, B = input_linearization(model, here, rest, at_rest.u, inputs, gravity, dt, integrator, constraints)
