@@ -201,6 +201,15 @@ def test_equal_forces_are_equally_long(name: str, overlaid: bool) -> None:
     assert "50 N" in [x.get_text() for x in figure.axes[0].texts]
 
 
+def test_low_robots_stand_in_two_rows() -> None:
+    model, run, _ = RUNS["quadruped"]
+    figure = film_strip(model, run, count=7)
+    assert figure.get_size_inches()[1] > 3.0
+    assert [len(axes.images) for axes in figure.axes] == 7 * [1] + [0]
+    places = [axes.get_position() for axes in figure.axes]
+    assert all(upper.y0 > lower.y1 and upper.x0 == lower.x0 for upper, lower in zip(places[:3], places[4:]))
+
+
 def test_forces_of_feet() -> None:
     model, run, _ = RUNS["humanoid"]
     shifted = np.outer([1.0, 2.0, 3.0], [0.0, 0.0, 100.0, 2.0, -5.0, 0.0])  # 0.05 m forward, 0.02 m to the left

@@ -22,7 +22,7 @@ DPI = 150  # pixels an inch
 LONGEST = 0.4  # of the height of the pictures: the arrow of the largest force
 GAP = 0.05  # inches between two postures
 FOOTER = 0.5  # inches, for times and the scale of forces
-HIGHEST = 4.8  # inches, of the strip without them
+HIGHEST, LOWEST = 4.8, 1.5  # inches, of the strip without them; lower ones are cut in two, one below the other
 
 
 @styled
@@ -40,7 +40,8 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
         times: (k,) array of the postures, s, in place of `count`; the samples next to them are drawn.
         feet: Whose soles and forces are drawn, by the names in `run.forces`; by default of contacts.feet_by_name, else the frames
             of these names, as points.
-        overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet.
+        overlaid: Each posture where it was, earlier ones paler; by default side by side, each beside the place of its feet. Low
+            robots stand in two rows.
         view: Direction of the eye; by default from the right side, a little from the front and above.
         width: Width of the figure, inches; less where it would be higher than about 5.
     Raises: InputError for the run of another robot, runs of batches, and bad numbers.
@@ -58,26 +59,30 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
     places = [np.zeros(3) if overlaid else p.place for p in shown]
     corners = np.vstack([p.corners - place for p, place in zip(shown, places)])
     wide, high = np.maximum(np.ptp(eye.project(corners), axis=0), 1e-9)
-    height = min(HIGHEST, (width / len(panels) - GAP) * high / wide)
+    rows = 2 if (width / len(panels) - GAP) * high / wide < LOWEST and len(panels) > 3 else 1
+    columns = -(-len(panels) // rows)
+    height = min(HIGHEST, (width / columns - GAP) * high / wide)
     size = max(int(DPI * height * wide / high), 8), max(int(DPI * height), 8)
     first, floor = camera_around(corners, *eye, size[0] / size[1]), float(shown[0].below[2])
 
-    page = len(panels) * (size[0] / DPI + GAP), size[1] / DPI + FOOTER
-    figure, row = new_figure(page[0], page[1], 1, len(panels), squeeze=False)
+    page = columns * (size[0] / DPI + GAP), rows * (size[1] / DPI + FOOTER)
+    figure, grid = new_figure(page[0], page[1], rows, columns, squeeze=False)
     figure.set_layout_engine("none")
     largest = max((float(np.linalg.norm(force)) for p in shown for _, force in p.forces), default=1.0)
     length = LONGEST * size[1] / largest
-    for n, (axes, own, place) in enumerate(zip(row[0], panels, places)):
-        camera = Camera(first.position + place, first.look_at + place)
-        axes.set_position((n / len(panels), FOOTER / page[1], size[0] / DPI / page[0], 1.0 - FOOTER / page[1]))
+    for axes in grid.flat:
         axes.axis("off")
+    for n, (axes, own, place) in enumerate(zip(grid.flat, panels, places)):
+        camera = Camera(first.position + place, first.look_at + place)
+        bottom = 1.0 - (n // columns + 1) / rows + FOOTER / page[1]
+        axes.set_position((n % columns / columns, bottom, size[0] / DPI / page[0], size[1] / DPI / page[1]))
         axes.imshow(render(own[-1].pieces, camera, *size, floor, before=[p.pieces for p in own[:-1]]), interpolation="none")
         axes.autoscale(False)
         for k, p in enumerate(own):
             _draw_marks(axes, p, camera, size, length, alpha=PALER ** (len(own) - 1 - k), zorder=k + 1)
         _draw_times(axes, own, [float(camera.project(p.place[None], *size)[0][0, 0]) for p in own], size[1])
     if any(p.forces for p in shown):
-        _draw_scale(row[0, 0], largest, length, size[1])
+        _draw_scale(grid[-1, 0], largest, length, size[1])
     return figure
 
 
