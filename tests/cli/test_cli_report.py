@@ -180,6 +180,7 @@ def test_scenarios_in_a_table(tmp_path):
     assert [(r["scenario"], r["formulation"]) for r in runs[:3]] == [("stand", "full"), ("stand", "reduced"), ("squat", "full")]
     assert len(runs) == 12
     assert all(0.0 < r["solve_time_median"] <= r["solve_time_99_9"] <= r["solve_time_largest"] for r in runs)
+    assert runs[0]["solve_time_first"] > runs[0]["solve_time_median"]  # it loads code
     pushes = ("control", "stand", "--dt", "0.005", "--pushes", "1", "--seed", "3", "-o", tmp_path / "out", "--json", numbers)
     assert "0 of 1 pushes lost" in printed(*pushes)
     assert json.loads(numbers.read_text())["data"]["fell"] == [False]

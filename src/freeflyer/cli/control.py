@@ -152,15 +152,16 @@ def summary(result: ControlRun) -> dict[str, Any]:
     """Numbers of the table."""
     import numpy as np
 
-    times = 1e6 * np.percentile(result.solve_times, [50.0, 99.9])
+    later = result.solve_times[1:] if len(result.solve_times) > 1 else result.solve_times
+    times = 1e6 * np.percentile(later, [50.0, 99.9, 100.0])
     return {
         "scenario": result.scenario, "robot": result.robot, "formulation": result.formulation, "plant": result.plant,
         "fell": result.fell,
         "lost": result.lost, "stopped": result.stopped, "duration": float(result.run.t[-1]),
         "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
-        "largest_torque": float(np.abs(result.tau).max()), "solve_time_median": float(times[0]),
-        "solve_time_99_9": float(times[1]), "solve_time_largest": 1e6 * float(result.solve_times.max())}  # fmt: skip
+        "largest_torque": float(np.abs(result.tau).max()), "solve_time_first": 1e6 * float(result.solve_times[0]),
+        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]), "solve_time_largest": float(times[2])}  # fmt: skip
 
 
 def verdict(result: ControlRun) -> str:
@@ -186,9 +187,10 @@ def _table(result: ControlRun) -> Any:
     rows = [(f"largest error of {name}", number(e, 3), unit) for name, unit, e in _by_unit(result)]
     rows.append(("largest torque", number(s["largest_torque"]), "N m or N"))
     rows += [(f"cycles {status}", str(count), "") for status, count in s["statuses"].items()]
-    rows.append(("a cycle, median", number(s["solve_time_median"]), "us"))
-    rows.append(("a cycle, 99.9 % are below", number(s["solve_time_99_9"]), "us"))
-    rows.append(("a cycle, longest", number(s["solve_time_largest"]), "us"))
+    rows.append(("the first cycle, which loads code", number(s["solve_time_first"]), "us"))
+    rows.append(("a later cycle, median", number(s["solve_time_median"]), "us"))
+    rows.append(("a later cycle, 99.9 % are below", number(s["solve_time_99_9"]), "us"))
+    rows.append(("a later cycle, longest", number(s["solve_time_largest"]), "us"))
     title = f"{result.robot}: {result.scenario}, {result.formulation} formulation, {s['duration']:g} s"
     return table(title, ("what", "value", "unit"), rows, (1,))
 
@@ -198,7 +200,7 @@ def _overview(found: list[ControlRun]) -> Any:
     rows = []
     for r in found:
         first = (r.scenario, "fell" if r.fell else "lost tasks" if r.lost else "kept tasks")
-        cycle = number(1e3 * float(r.solve_times.max()), 3)
+        cycle = number(1e-3 * summary(r)["solve_time_largest"], 3)
         for k, (task, e) in enumerate(r.largest_errors().items()):
             errors = [number(x, 3) if x else "" for x in e]
             rows.append((*first, task, *errors, cycle) if k == 0 else ("", "", task, *errors, ""))
