@@ -161,7 +161,8 @@ def summary(result: ControlRun) -> dict[str, Any]:
         "cycles": len(result.solve_times), "statuses": dict(result.statuses),
         "largest_errors": {name: error._asdict() for name, error in result.largest_errors().items()},
         "largest_torque": float(np.abs(result.tau).max()), "solve_time_first": 1e6 * float(result.solve_times[0]),
-        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]), "solve_time_largest": float(times[2])}  # fmt: skip
+        "solve_time_median": float(times[0]), "solve_time_99_9": float(times[1]),
+        "solve_time_largest": float(times[2])}  # fmt: skip
 
 
 def verdict(result: ControlRun) -> str:
