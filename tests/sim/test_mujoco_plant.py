@@ -144,11 +144,11 @@ def test_the_users_own_file_is_the_plant(tmp_path):
                     '<geom name="g" type="box" size="0.1 0.1 0.05" mass="2"/></body></worldbody></mujoco>')  # fmt: skip
     model = ff.load(path)
     feet = [ff.contacts.surface("box", [[0.1, 0.1, -0.05], [0.1, -0.1, -0.05], [-0.1, -0.1, -0.05], [-0.1, 0.1, -0.05]])]
-    plant = sim.mujoco_plant(model, path=path, feet=feet)
-    run = sim.simulate_in_mujoco(plant, model.neutral, np.zeros(6), dt=1e-2, duration=1.0)
+    plant, q = sim.mujoco_plant(model, path=path, feet=feet), model.neutral + 0.5 * np.eye(7)[2]
+    run = sim.simulate_in_mujoco(plant, q, np.zeros(6), dt=1e-2, duration=1.0)
     assert abs(run.q[-1, 2] - 0.05) < 1e-3
     assert abs(run.forces["box"][-1, 2] - 2.0 * 9.81) < 0.1
-    again = sim.simulate_in_mujoco(sim.mujoco_plant(model, path=path), model.neutral, np.zeros(6), dt=1e-2, duration=1.0)
+    again = sim.simulate_in_mujoco(sim.mujoco_plant(model, path=path), q, np.zeros(6), dt=1e-2, duration=1.0)
     assert abs(again.q[-1, 2] - 0.05) < 1e-3
 
 
@@ -175,6 +175,15 @@ def test_bad_arguments_of_runs(change, word):
     model = ff.robots.chain(n=3)
     arguments = {"plant": sim.mujoco_plant(model), "q": np.zeros(3), "v": np.zeros(3), "dt": 5e-3, "duration": 0.1} | change
     refused(InputError if word != "nose" else ff.errors.FreeflyerError, word, sim.simulate_in_mujoco, **arguments)
+
+
+def test_a_start_deep_below_the_floor_is_refused():
+    """As on our own ground: MuJoCo would throw the robot into the air."""
+    model = ff.robots.humanoid(20)
+    q = ff.robots.standing_posture(model)
+    plant, sunk = sim.mujoco_plant(model), q - 0.1 * np.eye(model.nq)[2]
+    refused(InputError, "0.1 m below the floor", sim.simulate_in_mujoco, plant, sunk, np.zeros(model.nv), dt=1e-3, duration=0.01)
+    assert sim.simulate_in_mujoco(plant, q, np.zeros(model.nv), dt=1e-3, duration=0.01).failure is None
 
 
 @pytest.mark.parametrize("change", [{"loop_time": 0.0005}, {"loop_impedance": 1.0}])

@@ -23,11 +23,13 @@ from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
+from freeflyer.sim.mujoco_spec import FLOOR
 from freeflyer.sim.records import Recorder, sample_count
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.state import NO_FORCES, Loads
 from freeflyer.spatial._series import cross
 
+DEEPEST = 0.02  # m that shapes may be below the floor at the start: soft contacts yield, and soles of meshes are uneven
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
 
 
@@ -55,7 +57,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     Returns: Run, tau includes the servos' forces; of a closed model with servos it is (T, nv of the tree), of all joints. forces:
     the wrench (T, 6) on each foot by its name, in its frame's axes at its origin, N and N m. The loops in q are closed as well as
     MuJoCo holds them.
-    Raises: InputError for bad arguments.
+    Raises: InputError for bad arguments, and for a start deep below the floor.
 
     Examples:
         A double pendulum here and in MuJoCo, after 0.5 s:
@@ -73,6 +75,10 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
     expression(expressed)  # refuses other words
     start = finite_row(model, "q", q, "q")
     _set(plant, start, finite_row(model, "v", v, "u"))
+    contacts = plant.data.contact
+    on_floor = (contacts.geom == plant.mj_model.geom(FLOOR).id).any(axis=-1)
+    if (depth := -float(contacts.dist[on_floor].min(initial=0.0))) > DEEPEST:
+        raise InputError(f"the robot begins {depth:.3g} m below the floor, whose height is 0: lift it", depth=depth)
     wanted, mujoco = _targets(plant, targets, start), plant.mujoco
     settings = {"simulator": "MuJoCo", "dt": h, "duration": count * h, "expressed": expressed,
                 "sensing": None if sensing is None else asdict(sensing)}  # fmt: skip
