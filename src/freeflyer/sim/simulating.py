@@ -49,17 +49,18 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
              progress: Progress = no_progress) -> Run:  # fmt: skip
     """Motion of a robot in time from q and v, sampled every dt, under inputs, constraints and events.
 
-    Errors of the equations at the start are raised. Later, speeds beyond 1e8 m/s or rad/s, events without end, inputs that
-    refuse a state, or Ctrl-C end the run. It keeps the samples before, with the reason (`Run.failure`). A robot of a batch that
-    blows up has NaN from there on, and the others go on; under constraints the run of all ends. An error of your own
-    functions is raised, with the run so far as its attribute `run`.
+    Errors of the equations at the start are raised. Later, speeds beyond 1e8 m/s or rad/s, events without end, or inputs that
+    refuse a state end the run. It keeps the samples before, with the reason (`Run.failure`). A robot of a batch that blows up
+    has NaN from there on, and the others go on; under constraints the run of all ends. An error of your own functions is raised,
+    with the run so far as its attribute `run`, and so is Ctrl-C.
 
     Leading axes of q and v are robots beside each other. The bits of one do not depend on the others. With events, or an
     integrator that chooses its steps, they run one after the other, and functions get the states of one.
 
     On a ground, every dt is one semi-implicit step at the level of velocities (Stewart and Trinkle 1996), and inputs are held. Its
     impulses solve the conditions of contacts, joint limits and dry friction of the joints: contacts open, stick and slide.
-    `Run.ground` tells how exactly. Forces are the means over the step that begins at a sample.
+    `Run.ground` tells how exactly. Forces are the means over the step that begins at a sample. Without a ground joints pass their
+    limits and have no friction. Springs and damping of joints are inputs (freeflyer.passive_forces).
 
     Args:
         q: (..., nq) array, configuration at the start, m and rad.
