@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
+from dataclasses import replace
 from freeflyer.linkages.rows import constraint_residual
 from freeflyer.plots import scene
 from freeflyer.plots.scene import FORCE_SHARE
@@ -79,6 +80,10 @@ def test_ellipsoids_have_the_inertia_of_their_links():
         exact = X[:3, :3] @ np.diag(moments) @ X[:3, :3].T
         assert exact == pytest.approx(np.asarray(inertia.rotational), rel=1e-6, abs=1e-6 * inertia.rotational.max())
         assert (X[:3, 3], np.linalg.det(X[:3, :3])) == (pytest.approx(inertia.com), pytest.approx(1.0))
+    dummy = ff.Link("dummy", ff.Inertia(1e-6, np.zeros(3), 1e-6 * np.eye(3)))  # as in iCub, 2 m wide
+    more = replace(model.description, links=(*model.description.links, dummy),
+                   joints=(*model.description.joints, ff.Joint("bolt", "fixed", "pelvis", "dummy")))  # fmt: skip
+    assert "dummy" not in [link for link, _, _ in scene.inertia_half_axes(ff.build(more))]
 
 
 def test_the_centre_of_mass_and_frames_are_drawn_where_they_are():

@@ -107,11 +107,12 @@ def force_arrows(model: Model, q: np.ndarray, forces: Mapping[str, np.ndarray], 
 
 
 def inertia_half_axes(model: Model) -> list[tuple[str, np.ndarray, np.ndarray]]:
-    """(link, pose (4, 4) in it, half axes (3,), m) of ellipsoids of uniform density with the links' masses and inertias."""
+    """(link, pose (4, 4) in it, half axes (3,), m) of ellipsoids of uniform density with the links' masses and inertias. Lighter
+    links than 1e-5 of the robot stand for frames, and their inertias, which are no body's, would be metres wide."""
     found = []
     for link in model.description.links:
         mass = link.inertia.mass
-        if mass > 0.0 and link.name in model.frame_index:
+        if mass > 1e-5 * model.mass and link.name in model.frame_index:
             moments, axes = np.linalg.eigh(np.asarray(link.inertia.rotational))
             X = np.eye(4)
             X[:3, :3], X[:3, 3] = axes * np.sign(np.linalg.det(axes)), link.inertia.com
