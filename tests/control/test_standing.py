@@ -204,6 +204,15 @@ def test_bad_robots_are_refused(change, words):
     refused(ff.FreeflyerError, words, lambda: control.stand_on_feet(**({"model": humanoid(20)[0]} | change)))
 
 
+@needs_examples
+def test_a_robot_that_lies_is_refused_before_a_posture_is_sought():
+    """Its y axis points up. Levels below the feet take half a minute there."""
+    feet = [ff.contacts.surface(f"{side}_foot", size=(0.2, 0.1)) for side in ("left", "right")]
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(control.standing.tasks, "PostureTask", lambda *_, **options: options)  # which no call can take
+        refused(ff.InputError, "finds no posture on its feet", control.stand_on_feet, ff.load(example("human.urdf")), feet)
+
+
 def test_feet_of_the_command_have_a_size(tmp_path):
     """A sensor's frame beside a foot is no corner of it, and a file without shapes is no reason to ask for feet that are named."""
     leg = ff.robots.chain(2, base="free").description

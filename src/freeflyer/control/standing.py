@@ -122,8 +122,12 @@ def _posture(model: Model, feet: Sequence[Contact], base: JointInfo, q: np.ndarr
         tasks.FrameOrientationTask(base.child, frame_pose(model, model.neutral, base.child)[:3, :3], level=0)]
     springs = np.isin(joint_coordinates(model), unactuated_coordinates(model))
     posture = tasks.PostureTask(seed, level=1, weight=np.where(springs, SPRING_WEIGHT, 1.0))
-    found = inverse_kinematics(model, [*wanted, posture], start)
-    return found.q, max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(wanted, found.errors))
+    for chosen in (wanted, [*wanted, posture]):  # no posture is sought, which may take half a minute, if the first cannot be met
+        found = inverse_kinematics(model, chosen, start)
+        off = max(float(np.abs(np.broadcast_to(task.weight, e.shape) * e).max()) for task, e in zip(wanted, found.errors))
+        if off > POSTURE_ERROR:
+            break
+    return found.q, off
 
 
 def _with_soles(model: Model, feet: Sequence[Contact], ahead: float) -> tuple[Model, tuple[Contact, ...]]:

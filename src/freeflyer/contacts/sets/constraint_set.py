@@ -250,7 +250,7 @@ def check_set(model: Model, constraints: Any) -> None:
         raise InputError(
             f"the set is of {model.name!r} with its loops {'closed' if constraints.model.reduction else 'open'}, the model has "
             f"them {'closed' if model.reduction else 'open'}: make the set of the model that is used, ConstraintSet(closed, ...)")
-    raise InputError(f"the set is of another model ({constraints.model.name!r}): make one of this model, "
+    raise InputError(f"the set is of another model ({constraints.model.name!r}), or of a copy: make one of this model, "
                      "freeflyer.ConstraintSet(model, ...)")
 
 
