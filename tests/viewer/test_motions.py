@@ -197,3 +197,9 @@ def test_the_floor_of_a_film_is_below_the_robot():
     assert [p.below[2] for p in found] == pytest.approx([lowest] * 4, abs=1e-12)
     standing = quadruped()
     assert all(p.place[2] == 0.0 for p in postures(standing.model, standing, 2, None, None))
+    q = ff.robots.standing_posture(standing.model) + 0.3 * np.eye(19)[2]
+    raised = {"ground": ff.sim.Ground(0.3), "contacts": ff.contacts.feet_by_name(standing.model)}
+    higher = ff.sim.simulate(standing.model, q, np.zeros(18), dt=1e-3, duration=0.01, **raised)
+    assert floor_of(motion(higher)) == 0.3
+    assert all(p.place[2] == 0.3 for p in postures(standing.model, higher, 2, None, None))
+    assert ff.sim.replay(standing.model, higher, **raised).failure is None

@@ -35,7 +35,8 @@ def film_strip(model: Model, run: Run, count: int = 6, *, times: ArrayLike | Non
 
     Args:
         model: That of the run, a tree or a closed robot.
-        run: Run of one robot. The floor is at height 0 if the run has contact forces, else as in viewer.picture below the robot.
+        run: Run of one robot. If it has contact forces, the floor is at the height of a level ground, 0 without one; else it is as
+            in viewer.picture below the robot.
         count: Postures, evenly spread over the run.
         times: (k,) array of the postures, s, in place of `count`; the samples next to them are drawn.
         feet: Whose soles and forces are drawn, by the names in `run.forces`; by default of contacts.feet_by_name, else the frames

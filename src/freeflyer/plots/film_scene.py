@@ -41,7 +41,7 @@ def postures(model: Model, run: Run, count: int, times: ArrayLike | None, feet: 
         raise InputError(f"the run holds a batch, q of shape {run.q.shape}: choose a robot, run.film(robot=0)", shape=run.q.shape)
     chosen, samples = feet_of_run(model, run, feet), _samples(run, count, times)
     shown = [robot_pieces(model, run.q[k], DETAIL * robot_size(model)) for k in samples]
-    floor = 0.0 if run.forces else floor_under(model, [piece for own in shown for piece in own]) or 0.0
+    floor = run.settings.get("height", 0.0) if run.forces else floor_under(model, [piece for own in shown for piece in own]) or 0.0
     return [_posture(model, run, k, chosen, own, floor) for k, own in zip(samples, shown)]
 
 

@@ -142,7 +142,8 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         "simulator": OURS,
         "dt": h, "duration": float(duration), "integrator": integrator, "rtol": float(rtol), "atol": float(atol), "hold": hold,
         "expressed": expressed, "gravity": None if gravity is None else gravity.tolist(),
-        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every)}  # fmt: skip
+        "sensing": None if sensing is None else asdict(sensing), "every": None if every is None else float(every),
+        "height": ground.height if ground is not None and isinstance(ground.height, float) else 0.0}  # fmt: skip
     keeper = Recorder(model, settings, digest(model), q0, kept, record_folder(record), count)
     return _run(keeper, start, on_ground, input_law, stepper, watched, sensing, q0, v0, h, count, float(duration), progress)
 
@@ -289,6 +290,7 @@ def replay(model: Model, run: Run, inputs: Any = None, *, constraints: Constrain
     except (TypeError, KeyError) as error:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {error}") from None
     settings.setdefault("every", None)  # older runs have none
+    settings.pop("height", None)  # that of the ground, for pictures
     if unknown := settings.keys() ^ SETTINGS:
         raise InputError(f"the run's settings are not those that freeflyer.sim.simulate writes: {', '.join(sorted(unknown))}")
     settings |= {"sensing": sensing, "constraints": constraints, "events": events, "external": external, "ground": ground,

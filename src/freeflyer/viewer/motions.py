@@ -23,9 +23,9 @@ from freeflyer.sim.run_table import RecordedRun
 FRAMES = 60  # a second, in the browser
 
 
-class Motion(namedtuple("Motion", "model t q forces feet signals title")):
+class Motion(namedtuple("Motion", "model t q forces feet signals title height", defaults=(0.0,))):
     """Motion of n robots of one model. t (T,), s; q (T, n, nq); forces: wrenches (T, n, 6) on the feet by name, in their frames'
-    axes. signals: curves (T, n) by kind and name. title: title of the page."""
+    axes. signals: curves (T, n) by kind and name. title: title of the page. height: of the ground, m."""
 
     def at(self, k: int, chosen: Sequence[int]) -> tuple[np.ndarray, list[dict[str, np.ndarray]]]:
         """(q (m, nq), wrenches on the feet by name of each) of some of the robots at sample k."""
@@ -41,9 +41,9 @@ class Motion(namedtuple("Motion", "model t q forces feet signals title")):
 
 
 def floor_of(m: Motion) -> float:
-    """Height of the floor, m: 0 if there are contact forces, else below the lowest point of three postures."""
+    """Height of the floor, m: the ground's if there are contact forces, else below the lowest point of three postures."""
     if m.forces:
-        return 0.0
+        return float(m.height)
     shown = [piece for k in (0, len(m.t) // 2, len(m.t) - 1) for piece in robot_pieces(m.model, m.q[k, 0])]
     return floor_under(m.model, shown) or 0.0
 
@@ -80,7 +80,8 @@ def state_motion(run: RecordedRun, model: Model, q: np.ndarray, forces: Mapping[
 @motion.register
 def _(run: Run, model: Model | None = None, feet: Sequence[Contact] | None = None) -> Motion:
     robot = model_of_run(run, model)
-    return state_motion(run, robot, run.q, run.forces, feet_of_run(robot, run, feet), f"run of {run.robot}")
+    shown = state_motion(run, robot, run.q, run.forces, feet_of_run(robot, run, feet), f"run of {run.robot}")
+    return shown._replace(height=run.settings.get("height", 0.0))
 
 
 @motion.register
