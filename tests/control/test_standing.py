@@ -219,6 +219,9 @@ def test_feet_of_the_command_have_a_size(tmp_path):
     path = tmp_path / "leg.urdf"
     ff.to_urdf(replace(leg, sites=(*leg.sites, ff.Site("link_2_imu", "link_2"))), path)
     refused(ff.InputError, "the foot 'link_2' has no size", standing_robot, str(path), "link_2", None, None)
+    box = '<body name="foot"><freejoint/><geom type="box" size="0.1 0.05 0.03" mass="1"/><site name="tip"/></body>'
+    path.with_suffix(".xml").write_text(f"<mujoco><worldbody>{box}</worldbody></mujoco>")
+    refused(ff.InputError, r"no foot of the file \(foot\)", standing_robot, str(path.with_suffix(".xml")), "tip", None, None)
 
 
 def test_a_closed_robot_stands_on_what_noisy_sensors_measure(models_folder):

@@ -308,8 +308,9 @@ def _named_feet(model: Model, feet: str, sole: str | None, path: Path | str | No
             known = {foot.frame: foot for foot in feet_from_file(model, path)} | known
     for name in names:
         if name not in known:
+            found = f" ({listed(list(known), 4)})" if known else ""
             raise InputError(f"the foot {name!r} has no size: there are no frames {name}_* at its corners, and it is no foot of "
-                "the file. Give its sole's sides, m, such as --sole 0.2x0.1, or --sole point")  # fmt: skip
+                f"the file{found}. Give its sole's sides, m, such as --sole 0.2x0.1, or --sole point")  # fmt: skip
     return [known[name] for name in names]
 
 
