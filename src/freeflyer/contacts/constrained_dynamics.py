@@ -21,9 +21,11 @@ from freeflyer.kernels.entries import SET_DYNAMICS, SET_IMPACT, SET_PROJECTION
 from freeflyer.kernels.model.layout import CONTRADICTION
 from freeflyer.model import Model, explain, finite_row, number, public, row
 from freeflyer.shown import notebook_html
+from freeflyer.text import shown_short
 from freeflyer.tolerances import BALANCE_RATIO, FORCE_RANK_RATIO, ROW_TOLERANCE
 
 
+@shown_short
 class ConstrainedDynamics(NamedTuple):
     """Accelerations under constraints, and the forces by which these hold.
 
@@ -119,6 +121,7 @@ def _solve_by_matrices(model: Model, q: Any, v: Any, tau: Any, constraints: Any,
     return a, F, multipliers, normal, verdict
 
 
+@shown_short
 class ConstrainedInverseDynamics(NamedTuple):
     """Forces of motors and constraints that give an acceleration.
 
@@ -216,6 +219,7 @@ def _least_forces(model: Model, J: np.ndarray, need: np.ndarray, free: int) -> n
     return y[..., 0]
 
 
+@shown_short
 class Impact(NamedTuple):
     """Velocity after an impact, and its impulses.
 
