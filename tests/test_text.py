@@ -29,8 +29,9 @@ def test_names_are_shown_and_cut():
     stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_foot")])
     values = (model, closed, model.description, ff.all_terms(model, q, v), ff.linkages.partition(closed.tree), closed.reduction,
         ff.linkages.mechanisms(closed.tree), ff.analysis.overview(model), ff.analysis.matrices(model),
-        ff.estimation.sensors(closed), stance, ff.constrained_dynamics(model, q, v, v, constraints=stance),
-        ff.constrained_inverse_dynamics(model, q, v, v, constraints=stance), ff.impact(model, q, v, constraints=stance))  # fmt: skip
+        ff.estimation.sensors(closed), stance, ff.impact(model, q, v, constraints=stance),
+        ff.constrained_dynamics(model, q, v, v, constraints=stance),
+        ff.constrained_inverse_dynamics(model, q, v, v, constraints=stance))  # fmt: skip
     assert max(len(repr(value)) for value in values[-3:]) < 1000
     for value in values:
         assert len(repr(value)) < 2500, type(value)
