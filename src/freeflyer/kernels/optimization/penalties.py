@@ -84,6 +84,26 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
+def put_limit(p, side, count, used, P, n, W, width, soft, slots, Q, wide, L, stride, parts):
+    """Row `count` of L Q becomes limit p in the metric, beside the variable by which it is missed. Whether it is independent of the
+    rows before, and how many numbers of Q's rows are used."""
+    at, slot, taken = wide * count, 0, True
+    while taken:
+        taken = False
+        for j in range(count):
+            taken = taken or load(slots, j) == 1.0 * slot
+        slot += 1 if taken else 0
+    used = max(used, row_width(Q, width + slot + 1))
+    for j in range(n):
+        store(parts, j, -side * load(P, width * p + j))
+    clear(Q, at, at + wide)
+    subtract_products(Q, at, 0, width, parts, 0, n, W, width)
+    store(Q, at + width + slot, sqrt(soft))
+    store(slots, count, 1.0 * slot)
+    return add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts), used
+
+
+@kernel
 def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
                 wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
@@ -136,20 +156,8 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
         going, own, adding = p >= 0, 0.0, p >= 0
         while adding:
             rounds += 1
-            soft, at, slot, taken = load(softness, p), wide * count, 0, True
-            while taken:
-                taken = False
-                for j in range(count):
-                    taken = taken or load(slots, j) == 1.0 * slot
-                slot += 1 if taken else 0
-            used = max(used, row_width(T, width + slot + 1))
-            for j in range(n):
-                store(parts, j, -side * load(P, width * p + j))
-            clear(Q, at, at + wide)
-            subtract_products(Q, at, 0, width, parts, 0, n, W, width)
-            store(Q, at + width + slot, sqrt(soft))
-            store(slots, count, 1.0 * slot)
-            free = add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts)
+            soft, at = load(softness, p), wide * count
+            free, used = put_limit(p, side, count, used, P, n, W, width, soft, slots, Q, wide, L, stride, parts)
             clear(step, 0, stride)
             for j in range(count):
                 store(step, j, -1.0 * load(L, stride * count + j))
@@ -300,7 +308,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                         square = not limit or (many and load(strengths, i) != 0.0)
                         store(squares, i, weight if square else 0.0)
                         store(softness, i, 0.0 if square else LATER if damped else 1.0 / weight)
-                    if limit:
+                    if limit and not load(softness, i) > 0.0:
                         store(held, i, FREE)
                     store(places, i, -1.0)
                 count, used = 0, width
@@ -308,6 +316,14 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                 clear(norms, 0, m)
                 eased = max(share, damping * longest) if damped else share
                 put_level_metric(P, begin, end, squares, eased, n, width, W, S, L, R, parts)
+                for i in range(m):  # limits that the pass before has held
+                    side = load(held, i)
+                    if side * side == 1.0 and load(softness, i) > 0.0:
+                        free, used = put_limit(
+                            i, side, count, used, P, n, W, width, load(softness, i), slots, S, wide, L, stride, parts)
+                        store(places, i, 1.0 * count if free else -1.0)
+                        store(held, i, side if free else FREE)
+                        count += 1 if free else 0
             put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
             count, used = keep_limits(
                 count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
