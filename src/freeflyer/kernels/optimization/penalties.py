@@ -13,12 +13,13 @@ larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace)
+    from_entry, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
+GOLDEN, EASED = 0.6180339887498949, 1e-7
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
 HARD = 1e-300  # softness of limits of levels above: none, though not zero, which marks rows that are no limits
@@ -240,7 +241,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
         store_row(P, row_step(T) * k, load_row(T, row_step(T) * k))
-    rank, begin, enough = 0, 0, LARGEST
+    rank, begin, above, enough, length = 0, 0, 0, LARGEST, 0.0
     for stage in range(last):
         known = rank
         for i in range(begin):  # what levels above have reached
@@ -254,8 +255,10 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                             rank += 1
                 else:
                     store(held, i, FREE)
-                    store(low, i, min(load(low, i), value))
-                    store(high, i, max(load(high, i), value))
+                    phase = GOLDEN * i
+                    room = EASED * (1.0 + phase - rint(phase)) * load(sizes, i) * length if i >= above else 0.0
+                    store(low, i, min(load(low, i), value) - room)
+                    store(high, i, max(load(high, i), value) + room)
         end, share, longest = m, 1.0, 1.0
         if stage < levels:
             end, longest = load_int(ends, stage), 0.0
@@ -347,4 +350,4 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                         enough = 0.0
             enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient
             moved = (1.0 - back) * sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
-        begin = end
+        above, begin = begin, end
