@@ -13,7 +13,7 @@ larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace)
+    from_entry, integer, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
@@ -65,14 +65,23 @@ def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, 
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
 
 
-def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
-    """The limit that is held at `place` is released."""
-    for i in range(m):
-        if load(places, i) == 1.0 * place:
-            store(held, i, FREE)
-    move_up(multipliers, place, count)
-    move_up(slots, place, count)
-    release_row(place, count, m, L, stride, Q, wide, used, places)
+def release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held):
+    """The limit that is held at `place` is released; how many have variables of their own. The last of these takes the place of
+    its own, if it has one."""
+    slot, last = load(slots, place), slacks - 1
+    store(held, integer(load(owners, place)), FREE)
+    for buffer in (multipliers, slots, owners):
+        move_up(buffer, place, count)
+    release_row(place, count, L, stride, Q, wide, row_width(Q, width + slacks))
+    if slot < 0.0:
+        return slacks
+    for j in range(count - 1):
+        to, at = wide * j + width + integer(slot), wide * j + width + last
+        store(Q, to, load(Q, at))
+        store(Q, at, 0.0)
+        if load(slots, j) == 1.0 * last:
+            store(slots, j, slot)
+    return last
 
 
 @kernel
@@ -85,42 +94,39 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
-def put_limit(p, side, count, used, P, n, W, width, soft, slots, Q, wide, L, stride, parts):
-    """Row `count` of L Q becomes limit p in the metric, beside the variable by which it is missed. Whether it is independent of the
-    rows before, and how many numbers of Q's rows are used."""
-    at, slot, taken = wide * count, 0, True
-    while taken:
-        taken = False
-        for j in range(count):
-            taken = taken or load(slots, j) == 1.0 * slot
-        slot += 1 if taken else 0
-    used = max(used, row_width(Q, width + slot + 1))
+def put_limit(p, side, count, slacks, P, n, W, width, soft, slots, owners, Q, wide, L, stride, parts):
+    """Row `count` of L Q becomes limit p in the metric, beside the variable by which it is missed if it is soft. Whether it is
+    independent of the rows before, and how many have variables of their own."""
+    at = wide * count
     for j in range(n):
         store(parts, j, -side * load(P, width * p + j))
     clear(Q, at, at + wide)
     subtract_products(Q, at, 0, width, parts, 0, n, W, width)
-    store(Q, at + width + slot, sqrt(soft))
-    store(slots, count, 1.0 * slot)
-    return add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts), used
+    store(owners, count, 1.0 * p)
+    store(slots, count, -1.0)
+    if soft > HARD:
+        store(Q, at + width + slacks, sqrt(soft))
+        store(slots, count, 1.0 * slacks)
+        slacks += 1
+    return add_orthogonal(Q, count, wide, row_width(Q, width + slacks), L, stride * count, stride, parts), slacks
 
 
 @kernel
-def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
-                wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
+def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
+                wide, owners, multipliers, slots, norms, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric,
     zero if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how
-    many numbers of Q's rows are used."""
+    many of them have variables of their own."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
     rounds, going = 0, True
     while count > 0:
-        for i in range(m):
-            for j in range(count):
-                if load(places, i) == 1.0 * j:
-                    value, side = dot(T, width * i, y, 0, width), load(held, i)
-                    store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
+        for j in range(count):
+            i = integer(load(owners, j))
+            value, side = dot(T, width * i, y, 0, width), load(held, i)
+            store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
         for j in range(count):
             x = load(multipliers, j) / load(L, stride * j + j)
             store(parts, j, x)
@@ -139,7 +145,7 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
                 add_scaled_row(step, 0, load(parts, j), Q, wide * j, 0, width)
             move(-1.0, W, step, fixed, rank, n, width, y, d, parts)
             break
-        release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+        slacks = release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held)
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * max(floor, sqrt(dot(y, 0, y, 0, width)))
@@ -158,7 +164,7 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
         while adding:
             rounds += 1
             soft, at = load(softness, p), wide * count
-            free, used = put_limit(p, side, count, used, P, n, W, width, soft, slots, Q, wide, L, stride, parts)
+            free, more = put_limit(p, side, count, slacks, P, n, W, width, soft, slots, owners, Q, wide, L, stride, parts)
             clear(step, 0, stride)
             for j in range(count):
                 store(step, j, -1.0 * load(L, stride * count + j))
@@ -180,19 +186,17 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
             own = load(multipliers, count)
             if place == count:
                 store(held, p, side)
-                store(places, p, 1.0 * count)
-                count += 1
+                count, slacks = count + 1, more
                 adding = False
             else:
-                release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+                slacks = release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held)
                 count -= 1
                 adding = rounds < CHANGES * m
-    for i in range(m):
-        store(strengths, i, 0.0)
-        for j in range(count):
-            if load(places, i) == 1.0 * j:
-                store(strengths, i, load(multipliers, j) * load(sizes, i))
-    return count, used
+    clear(strengths, 0, m)
+    for j in range(count):
+        i = integer(load(owners, j))
+        store(strengths, i, load(multipliers, j) * load(sizes, i))
+    return count, slacks
 
 
 @kernel
@@ -233,7 +237,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     squares, locked, rest, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
     wide = width + stride
-    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
+    L, S, owners = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, stride + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     values, rates = workspace(T, m + 8), workspace(T, m + 8)
     norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
@@ -280,7 +284,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             put_products(Q, rank, width, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
+        passes, enough, moved, gradient, count, slacks = 0, 0.0, 1.0, LARGEST, 0, 0
         falling = True
         clear(multipliers, 0, stride)
         many, even, again, damped, damping, steps, eased = True, False, True, False, DAMPED, STEPS, share
@@ -313,24 +317,22 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                         store(softness, i, 0.0 if square else LATER if damped else 1.0 / weight)
                     if limit and not load(softness, i) > 0.0:
                         store(held, i, FREE)
-                    store(places, i, -1.0)
-                count, used = 0, width
-                clear(slots, 0, stride)
+                count, slacks = 0, 0
                 clear(norms, 0, m)
                 eased = max(share, damping * longest) if damped else share
                 put_level_metric(P, begin, end, squares, eased, n, width, W, S, L, R, parts)
                 for i in range(m):  # limits that the pass before has held
                     side = load(held, i)
                     if side * side == 1.0 and load(softness, i) > 0.0:
-                        free, used = put_limit(
-                            i, side, count, used, P, n, W, width, load(softness, i), slots, S, wide, L, stride, parts)
-                        store(places, i, 1.0 * count if free else -1.0)
+                        free, more = put_limit(
+                            i, side, count, slacks, P, n, W, width, load(softness, i), slots, owners, S, wide, L, stride, parts)
+                        slacks = more if free else slacks
                         store(held, i, side if free else FREE)
                         count += 1 if free else 0
             put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
-            count, used = keep_limits(
-                count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
-                places, multipliers, slots, norms, step, d, parts)  # fmt: skip
+            count, slacks = keep_limits(
+                count, slacks, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
+                owners, multipliers, slots, norms, step, d, parts)  # fmt: skip
             add_scaled_row(before, 0, -1.0, y, 0, 0, width)
             back, far = 0.0, dot(before, 0, before, 0, width) > MOVED * MOVED * dot(y, 0, y, 0, width)
             if damped:
