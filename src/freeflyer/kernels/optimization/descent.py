@@ -78,7 +78,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
     L, S, owners = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, stride + 8)
     balancing, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     sizes, low, high, softness = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
-    previous = workspace(T, m + 8)
+    previous, listed = workspace(T, m + 8), workspace(T, m + 8)
     norms, signs, d, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(W, 0, n * width)
     for j in range(n):
@@ -124,7 +124,7 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
                     store(softness, i, HARD if own > RESTING * RESTING * size * size else 0.0)
             keep_limits(
                 0, 0, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
-                multipliers, L, S, wide, owners, balancing, slots, norms, step, d, parts)  # fmt: skip
+                multipliers, L, S, wide, owners, balancing, slots, norms, listed, step, d, parts)  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
                 found = k
         for i in range(end):

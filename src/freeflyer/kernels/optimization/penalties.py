@@ -113,7 +113,7 @@ def put_limit(p, side, count, slacks, P, n, W, width, soft, slots, owners, Q, wi
 
 @kernel
 def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
-                wide, owners, multipliers, slots, norms, step, d, parts):  # fmt: skip
+                wide, owners, multipliers, slots, norms, listed, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric,
@@ -121,7 +121,7 @@ def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, fl
     many of them have variables of their own."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
-    rounds, going = 0, True
+    rounds, going, candidates = 0, True, 0
     while count > 0:
         for j in range(count):
             i = integer(load(owners, j))
@@ -149,18 +149,24 @@ def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, fl
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * max(floor, sqrt(dot(y, 0, y, 0, width)))
-        put_products(T, end, width, width, y, 0, strengths)
-        for i in range(end):
+        every, exceeded = candidates == 0, 0
+        if every:
+            put_products(T, end, width, width, y, 0, strengths)
+        for k in range(end if every else candidates):
+            i = k if every else integer(load(listed, k))
             if load(held, i) == FREE and load(softness, i) > 0.0:
-                value = load(strengths, i)
+                value = load(strengths, i) if every else dot(T, width * i, y, 0, width)
                 over, under = value - load(high, i), load(low, i) - value
                 if max(over, under) > least * load(sizes, i):
                     if load(norms, i) == 0.0:
                         put_combination(from_entry(P, width * i), n, W, width, parts)
                         store(norms, i, sqrt(dot(parts, 0, parts, 0, width)))
+                    store(listed, exceeded, 1.0 * i)
+                    exceeded += 1
                     if max(over, under) > worst * load(norms, i):
                         worst, p, side = max(over, under) / load(norms, i), i, 1.0 if over > under else -1.0
-        going, own, adding = p >= 0, 0.0, p >= 0
+        candidates = exceeded
+        going, own, adding = p >= 0 or not every, 0.0, p >= 0
         while adding:
             rounds += 1
             soft, at = load(softness, p), wide * count
@@ -239,7 +245,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     wide = width + stride
     L, S, owners = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, stride + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
-    values, rates = workspace(T, m + 8), workspace(T, m + 8)
+    values, rates, listed = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
@@ -332,7 +338,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
             count, slacks = keep_limits(
                 count, slacks, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
-                owners, multipliers, slots, norms, step, d, parts)  # fmt: skip
+                owners, multipliers, slots, norms, listed, step, d, parts)  # fmt: skip
             add_scaled_row(before, 0, -1.0, y, 0, 0, width)
             back, far = 0.0, dot(before, 0, before, 0, width) > MOVED * MOVED * dot(y, 0, y, 0, width)
             if damped:
