@@ -13,7 +13,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    copy_entries, from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken,
     workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -25,16 +25,17 @@ from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
-from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
+from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages, spread
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
 MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
 WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
-PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # rounds without a step, if limits stop all, and releases of one row, after which the steepest direction is sought
+SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds without a step are counted
+PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
+# which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
@@ -47,16 +48,14 @@ def turn_rows(rows, m, n, width, size):
     """Entries of rows (m, width) change by different shares of up to `size` of their own."""
     for i in range(m):
         for j in range(n):
-            phase = GOLDEN * (n * i + j)
-            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
+            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * spread(n * i + j)))
 
 
 def relax_limits(lower, upper, lengths, length, m, slack, low, high):
     """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
     for i in range(m):
         least, most = load(lower, i), load(upper, i)
-        phase = GOLDEN * i
-        room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
+        room = slack * (1.0 + spread(i)) * load(lengths, i) * length if least != most else 0.0
         store(low, i, least - room)
         store(high, i, most + room)
 
@@ -191,7 +190,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
                 stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
-            if share * way > 1e-9 * reach:
+            if share * way > SHORT * reach:
                 stalls = 0
             else:
                 stalls += 1

@@ -5,7 +5,8 @@ Equations of levels above, and limits that they need, are eliminated by orthonor
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
 are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed. Each pass goes
-on from where the last one has ended (the proximal point method); slow passes are lengthened along their line.
+on from where the last one has ended (the proximal point method), and begins with the limits that the last one has held; slow passes
+are lengthened along their line.
 
 If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
 there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
@@ -19,9 +20,10 @@ from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
 from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear, dot, put_combination, put_products
 
-GOLDEN, EASED = 0.6180339887498949, 1e-7
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
+EASED = 1e-7  # of a row's terms: by how much limits are relaxed for the levels below, so that rounding leaves room among them
 HARD = 1e-300  # softness of limits of levels above: none, though not zero, which marks rows that are no limits
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
@@ -35,6 +37,11 @@ DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK
 STEPS, FIRST_STEPS = 9, 3  # damped steps of a level, at most, and those that may be short
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
+
+
+def spread(i):
+    """A number from -1/2 to 1/2 for each i; those of many i are spread evenly."""
+    return GOLDEN * i - rint(GOLDEN * i)
 
 
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
@@ -117,7 +124,7 @@ def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, fl
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric,
-    zero if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how
+    zero if unknown. floor: the least length of y that counts for rounding. The last four: room. Returns how many hold y, and how
     many of them have variables of their own."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
@@ -265,8 +272,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                             rank += 1
                 else:
                     store(held, i, FREE)
-                    phase = GOLDEN * i
-                    room = EASED * (1.0 + phase - rint(phase)) * load(sizes, i) * length if i >= above else 0.0
+                    room = EASED * (1.0 + spread(i)) * load(sizes, i) * length if i >= above else 0.0
                     store(low, i, min(load(low, i), value) - room)
                     store(high, i, max(load(high, i), value) + room)
         end, share, longest = m, 1.0, 1.0
