@@ -8,8 +8,7 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.estimation.contact import pressure_center
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual

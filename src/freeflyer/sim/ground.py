@@ -16,9 +16,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES_AT, N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
-from freeflyer.model.model import Model
+from freeflyer.model import LARGEST, SMALLEST, Model, choice, finite_array, frozen_array
 from freeflyer.sim.batches import each
 
 

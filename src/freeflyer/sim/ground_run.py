@@ -12,14 +12,12 @@ import numpy as np
 from freeflyer.contacts.constrained_dynamics import project_state
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.closed import load_forces, velocity_map
+from freeflyer.dynamics import frame_pose, load_forces, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model.inputs import instance, instances
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model import JointInfo, Model, instance, instances
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points

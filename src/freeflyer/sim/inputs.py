@@ -15,8 +15,7 @@ import numpy as np
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, finite_row, instance, number, true_or_false, whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import LARGEST_SEED, Model, finite_array, finite_row, instance, number, true_or_false, whole_number
 from freeflyer.sim.batches import Place
 from freeflyer.tolerances import MAX_DELAY
 

@@ -9,17 +9,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import load_forces, velocity_map
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.integrators import time_step
-from freeflyer.dynamics.loads import Expressed, expression
+from freeflyer.dynamics import Expressed, expression, frame_pose, load_forces, time_step, velocity_map
 from freeflyer.errors import InputError, StepError
-from freeflyer.model.inputs import finite_array, finite_row, instance
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, configuration_to_mujoco, finite_array, finite_row, instance, public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
-from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches

@@ -13,9 +13,7 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.steps import compiled_steps
-from freeflyer.dynamics.equations import forward_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import Expressed, Wrenches, forward_dynamics, frame_pose
 from freeflyer.model.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]

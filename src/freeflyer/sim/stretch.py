@@ -22,9 +22,7 @@ from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, FreeflyerError, StepError
 from freeflyer.linkages.closing import meets_singularity
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, choice, frozen_array, number
 from freeflyer.sim.blow_up import Survivors, too_fast
 from freeflyer.sim.events import Event, Occurrence, apply_event, locate, quiet_steps
 from freeflyer.sim.inputs import Forces

@@ -13,12 +13,10 @@ import numpy as np
 from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.problem import ControlSolution
-from freeflyer.control.running import ControlRun
+from freeflyer.control import ControlRun, ControlSolution
 from freeflyer.errors import check_name
 from freeflyer.model.description import describe_base
-from freeflyer.model.inputs import whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, whole_number
 from freeflyer.plots.controlled import run_figure, run_strip
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.runs import motion_figure

@@ -16,10 +16,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.files import check_target, write_atomically
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import choice, number, one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import WORLD, Model, choice, number, one_row, public
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.scene import LAYERS, SHOWN, all_corners, floor_under, robot_pieces
 from freeflyer.text import visible

@@ -11,8 +11,7 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.inputs import MANY, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.plots.scene import SHOWN, robot_size
 from freeflyer.viewer.motions import FRAMES, Motion, floor_of, motion
 from freeflyer.viewer.nodes import RobotNodes

@@ -11,9 +11,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
-from freeflyer.model.inputs import number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, number, public
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.raster import Piece, render
 from freeflyer.plots.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size

@@ -15,8 +15,7 @@ from freeflyer import contacts, linkages
 from freeflyer.analysis.timing.results import ClosedTiming, ClosedTimings, no_collection, time_interleaved
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
-from freeflyer.control.limits import AccelerationLimits, TorqueLimits
+from freeflyer.control import AccelerationLimits, CenterOfMassTask, FrameOrientationTask, FramePoseTask, TorqueLimits
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
 from freeflyer.dynamics import (
     center_of_mass, forward_dynamics, forward_dynamics_derivatives, frame_pose, integrate, inverse_dynamics,
@@ -25,8 +24,7 @@ from freeflyer.dynamics import (
 from freeflyer.linkages.closing import close_loops
 from freeflyer.model import Model, neutral
 from freeflyer.progress import Progress
-from freeflyer.robots import humanoid
-from freeflyer.robots.legged import standing_posture
+from freeflyer.robots import humanoid, standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
