@@ -41,7 +41,7 @@ def linearize(
     from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
     from freeflyer.model import neutral, read_posture
-    from freeflyer.plots import poles as figures
+    from freeflyer.report import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])

@@ -126,7 +126,7 @@ def loops(
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.analysis.linkage import linkages
-    from freeflyer.plots import linkage
+    from freeflyer.report import linkage
 
     model = opt.load_robot(robot, base, loops)
     if not model.constraint_rows[0]:

@@ -14,9 +14,9 @@ from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
-from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import transmissions as draw_transmissions
+from freeflyer.report import figures
+from freeflyer.report.linkage import transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number

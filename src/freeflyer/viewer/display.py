@@ -19,13 +19,13 @@ from freeflyer.model.description import describe_base
 from freeflyer.model import Model, whole_number
 from freeflyer.plots.controlled import run_figure, run_strip
 from freeflyer.plots.film import film_strip
+from freeflyer.plots.picture import picture, png
 from freeflyer.plots.runs import motion_figure
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.tables import Table, esc, html_tables
 from freeflyer.text import number
 from freeflyer.viewer.motions import model_of_run, motion
-from freeflyer.viewer.picture import picture, png
 
 SIZE = 300  # pixels of the picture of a robot in a notebook
 SHOTS = 4  # of a run
