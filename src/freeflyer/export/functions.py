@@ -3,6 +3,7 @@ one library: their parameters, sizes and scratch, as header, sources and example
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -169,14 +170,8 @@ SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_
 CLOSED = SYMBOLS | {"nu": "{0}_NV", "nv": "{0}_WHOLE_NV"}  # of models whose loops are closed
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(namedtuple("Array", "name dimensions size meaning")):
     """An array parameter: its C name, the C text of each of its dimensions, how many numbers one state has, and its meaning."""
-
-    name: str
-    dimensions: tuple[str, ...]
-    size: int
-    meaning: str
 
     @property
     def length(self) -> str:

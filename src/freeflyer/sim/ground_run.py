@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -30,15 +31,9 @@ SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
 FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
 
 
-class Step(NamedTuple):
+class Step(namedtuple("Step", "q v forces facts kept")):
     """States (..., nq), (..., nv) at the end of a step, mean wrenches (..., 6) by contact over it, facts (...) as in Run.ground,
     and the mean forces (..., k) of rows over it, with which the next step begins."""
-
-    q: np.ndarray
-    v: np.ndarray
-    forces: dict[str, np.ndarray]
-    facts: dict[str, np.ndarray]
-    kept: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -180,12 +175,8 @@ class GroundStepper:
         return float(z)
 
 
-class OnGround(NamedTuple):
+class OnGround(namedtuple("OnGround", "stepper h kept")):
     """How a state moves on a ground: by steps of length h, if no event cuts them, that begin with the mean forces `kept`."""
-
-    stepper: GroundStepper
-    h: float
-    kept: np.ndarray
 
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)
