@@ -12,9 +12,9 @@ from freeflyer_papers.estimation.swing import Route, follow_route, holding_force
 from freeflyer.contacts.wrenches import express_at
 from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
+from freeflyer.plots.camera import View
 from freeflyer.plots.film import film_strip
 from freeflyer.plots.style import BLUE, GREEN, ORANGE, new_figure
-from freeflyer.plots.view import View
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.sim.mujoco_scene import plant
