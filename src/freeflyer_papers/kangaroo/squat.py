@@ -10,7 +10,6 @@ import numpy as np
 import freeflyer as ff
 from freeflyer_papers.estimation.swing import Route, follow_route, holding_forces
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics import frame_pose
 from freeflyer.estimation.passive import sensors_of
 from freeflyer.plots.camera import View
 from freeflyer.plots.film import film_strip
@@ -97,8 +96,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Squat:
     forces = np.array([holding_forces(s.model, x, robot.feet) for x in q])
     leg = ff.linkages.extract_limb(model, n.sole)
     ratio = ff.linkages.force_curve(leg, ff.linkages.follow(leg, n.length_motor, length), n.sole, 1.0).ratio
-    soles = frame_pose(model, q, n.sole)
-    tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
+    soles = ff.frame_pose(model, q, n.sole)
+    tilt = _angle(ff.frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
     return Squat(robot.source, length, tilt, pitch, stop, last, (ff.center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
@@ -124,8 +123,8 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         raise ff.InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
     q, motor, ankle = run.q[keep], model.joint(n.length_motor), model.joint(n.ankle_pitch)
-    poses = np.stack([frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
-    wrenches = np.stack([express_at(frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
+    poses = np.stack([ff.frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
+    wrenches = np.stack([express_at(ff.frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
     still = [model.joint(name).iq for name in model.actuated if name not in (n.length_motor, robot.right.length_motor)]
     level = np.eye(4)[None]
     return {
