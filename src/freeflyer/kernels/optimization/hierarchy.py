@@ -28,11 +28,11 @@ from freeflyer.kernels.optimization.orthogonal_rows import (
 from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages, spread
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
-STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
+STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
 MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
 WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
-SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds without a step are counted
+SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds go on
 PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
 # which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
@@ -250,7 +250,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             if not proven:
                 lengthen(levels, ends, level, held, sides, T, m, width, direction)
                 way = sqrt(dot(direction, 0, direction, 0, width))
-                if way <= STILL * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
+                if way <= SHORT * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
                     tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
                 put_direction(metric, W, direction, n, width, point)
                 stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
