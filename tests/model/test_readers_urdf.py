@@ -234,7 +234,7 @@ def test_options_of_load(tmp_path):
     np.testing.assert_array_equal(load(PENDULUM, gravity=(0, 0, -1.62)).gravity, [0, 0, -1.62])
     np.testing.assert_array_equal(load(PENDULUM).gravity, [0, 0, -9.81])
     for bad in ((0, 0), (0, 0, np.nan), "down", 9.81):
-        refused(InputError, r"gravity (must|is)", load, PENDULUM, gravity=bad)
+        refused(InputError, r"gravity.* (must|is)", load, PENDULUM, gravity=bad)
     path = tmp_path / "loops.yaml"
     path.write_text("loops: [{name: l, frame_a: rod, frame_b: world, type: point}]\nactuated: [pin]")
     model = load(PENDULUM, base="fixed", loops=path)

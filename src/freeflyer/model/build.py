@@ -57,7 +57,7 @@ class _Builder:
 
     def _place_links(self) -> None:
         """Depth-first in file order, without recursion; followers wait until the joint they mimic has coordinates."""
-        order = self._depth_first()
+        order = list(self.description.below(self.starts))
         owners: dict[str, tuple[int, int]] = {}
         for joint in order:
             if joint.kind != "fixed" and joint.mimic is None:
@@ -67,16 +67,6 @@ class _Builder:
                 self.neutral += NEUTRAL.get(joint.kind, (0.0,) * sizes[0])
         for joint in order:
             self._attach(joint, owners)
-
-    def _depth_first(self) -> list[Joint]:
-        below = self.description.joints_below
-        stack = [j for s in reversed(self.starts) for j in reversed(below.get(s, ()))]
-        order = []
-        while stack:
-            joint = stack.pop()
-            order.append(joint)
-            stack += reversed(below.get(joint.child, ()))
-        return order
 
     def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:
         body, X = self.where[joint.parent]

@@ -6,7 +6,7 @@ a Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -274,6 +274,13 @@ class Description(Record):
         for joint in self.joints:
             below.setdefault(joint.parent, []).append(joint)
         return MappingProxyType({link: tuple(joints) for link, joints in below.items()})
+
+    def below(self, links: Iterable[str]) -> Iterator[Joint]:
+        """The joints that these links carry, directly or through others: depth-first, in file order."""
+        stack = [joint for link in reversed(list(links)) for joint in reversed(self.joints_below.get(link, ()))]
+        while stack:
+            yield (joint := stack.pop())
+            stack += reversed(self.joints_below.get(joint.child, ()))
 
     def with_joint(self, joint: Joint) -> Description:
         """The same with this joint in place of the one of its name."""

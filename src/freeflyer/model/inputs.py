@@ -310,11 +310,9 @@ GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
 
 def gravity_vector(gravity: Any) -> tuple[float, float, float]:
     """Three finite numbers (m/s^2, world axes); InputError for anything else."""
-    g = real_array("gravity", gravity)
-    if g.shape != (3,):
+    g = gravity_rows(gravity)
+    if g.ndim != 1:
         raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
-    if not np.isfinite(g).all():
-        raise InputError(f"gravity must be three finite numbers in m/s^2, {GRAVITY_EXAMPLE}; got {g.tolist()}", value=g.tolist())
     x, y, z = g.tolist()
     return x, y, z
 

@@ -166,17 +166,8 @@ def _moving_ties(description: Description) -> list[Joint]:
     """The joints from the world, without those of scenery: fixed links that carry nothing that moves.
 
     Where nothing moves at all, the joints of all parts."""
-    below = description.joints_below
-    ties = below.get(WORLD, ())
-    moving = []
-    for tie in ties:
-        stack, moves = [tie], False
-        while stack and not moves:
-            joint = stack.pop()
-            moves = joint.kind != "fixed"
-            stack += below.get(joint.child, ())
-        if moves:
-            moving.append(tie)
+    ties = description.joints_below.get(WORLD, ())
+    moving = [tie for tie in ties if any(joint.kind != "fixed" for joint in (tie, *description.below([tie.child])))]
     return moving or list(ties)
 
 

@@ -89,7 +89,6 @@ def _check_tree(description: Description) -> None:
     links = dict.fromkeys([x.name for x in description.links] + [WORLD])
     parent: dict[str, str] = {}
     carrier: dict[str, str] = {}
-    below: dict[str, list[str]] = {}
     for j in description.joints:
         if j.kind not in JOINT_KINDS:
             raise DescriptionError(f"joint {j.name!r} has kind {j.kind!r}; known kinds: {', '.join(JOINT_KINDS)}", joint=j.name)
@@ -102,13 +101,8 @@ def _check_tree(description: Description) -> None:
                 f"{j.parent!r} (joint {j.name!r}); keep one joint and close the linkage with a loop", link=j.child,
                 joints=(carrier[j.child], j.name))
         carrier[j.child], parent[j.child] = j.name, j.parent
-        below.setdefault(j.parent, []).append(j.child)
-    roots = [*description.roots, *([WORLD] if below.get(WORLD) else [])]
-    reached: set[str] = set()
-    stack = list(roots)
-    while stack:
-        reached.add(name := stack.pop())
-        stack += below.get(name, [])
+    roots = [*description.roots, *([WORLD] if WORLD in description.joints_below else [])]
+    reached = {*roots, *(joint.child for joint in description.below(roots))}
     lost = next((x.name for x in description.links if x.name not in reached and x.name != WORLD), None)
     if lost is not None:
         circle = _circle(lost, parent)
