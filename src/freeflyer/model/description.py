@@ -18,6 +18,8 @@ from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
+PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")  # fields of a joint
+POSITIONS = ("initial", "spring_reference")
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
 ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
@@ -25,10 +27,6 @@ POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 
 _IDENTITY, _Y, _Z = (frozen_array(x) for x in (np.eye(4), [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
 _NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3)))
-
-
-def identity() -> np.ndarray:
-    return _IDENTITY
 
 
 SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # MuJoCo's joints: nq, nv
@@ -130,7 +128,7 @@ class Joint(Record):
     kind: str
     parent: str
     child: str
-    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
+    placement: np.ndarray = field(default_factory=lambda: _IDENTITY, metadata=NUMBERS)
     axis: np.ndarray = field(default_factory=lambda: _Z, metadata=NUMBERS)
     axis2: np.ndarray = field(default_factory=lambda: _Y, metadata=NUMBERS)
     pitch: float = 0.0
@@ -166,7 +164,7 @@ class Site(Record):
 
     name: str
     link: str
-    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
+    placement: np.ndarray = field(default_factory=lambda: _IDENTITY, metadata=NUMBERS)
 
 
 @dataclass(frozen=True)

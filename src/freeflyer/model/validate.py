@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import tolerances as T
 from freeflyer.errors import DescriptionError, InputError, unknown_name
-from freeflyer.model.description import JOINT_KINDS, WORLD, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, PER_COORDINATE, WORLD, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.inputs import check_shape, choice, explain_gravity, finite_array
 from freeflyer.model.placements import join, rigid_groups, transform
 from freeflyer.text import listed
@@ -208,7 +208,6 @@ def _check_keyframes(description: Description) -> None:
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
-PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")
 QUATERNION_AT = {"spherical": 0, "free": 3}
 
 

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError
-from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
 from freeflyer.model.placements import joint_transform, pose_at, quaternion, screws, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
-from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
 from freeflyer.spatial import se3
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA

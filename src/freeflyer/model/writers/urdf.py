@@ -7,11 +7,11 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint
+from freeflyer.model.description import PER_COORDINATE, POSITIONS, ROOT_JOINT, WORLD, Description, Inertia, Joint
 from freeflyer.model.load import BASES
 from freeflyer.model.placements import rpy_of_rotation
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
-from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, text
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 
@@ -94,7 +94,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
         m = joint.mimic
         add(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
     fields: dict[str, dict[str, str]] = {}
-    for name in (*PER_COORDINATE, "initial", "spring_reference"):
+    for name in (*PER_COORDINATE, *POSITIONS):
         values = getattr(joint, name)
         if values:
             fields.setdefault(_home(joint, name, values), {})[name] = text(values)
