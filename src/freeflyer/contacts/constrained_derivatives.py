@@ -26,13 +26,12 @@ from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import linearization as lines
 from freeflyer.dynamics import (
     Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
-    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of, time_step,
+    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of,
 )
 from freeflyer.errors import FreeflyerError, InputError, check_name
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.layout import DEPENDENT
-from freeflyer.model import WORLD, Model, public, row
+from freeflyer.model import WORLD, Model, positive, public, row
 from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]
@@ -149,7 +148,7 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
     if constraints.rolling or turning_locks(constraints) or constraints.table.rows > constraints.model.nv:
         return None
     try:
-        found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
+        found = run_set(E.SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
     except FreeflyerError:
         return None
     dq, dv, dtau, y_q, y_v, y_tau, verdict = found
@@ -234,7 +233,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         constraints: `.basis` then spans the steps x that keep it.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
     Returns: Linearization."""
-    scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), lines.FREE
+    scheme, h, solvers = scheme_of(integrator), None if dt is None else positive("dt", dt), lines.FREE
     named = frames_of(model, frames).names
     if constraints is not None:
         if not isinstance(constraints, ConstraintSet):

@@ -13,8 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics import body_twist, equations, evaluate, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L

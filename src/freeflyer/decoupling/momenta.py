@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import (
     BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
-from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
-from freeflyer.dynamics.closed import multiply
+from freeflyer.dynamics import (
+    center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix, multiply)
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import Model, finite_row, name_list, public, shaped
 from freeflyer.spatial import se3

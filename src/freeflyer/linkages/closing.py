@@ -19,8 +19,7 @@ from math import prod
 import numpy as np
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics import difference, integrate, reduction_of
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics import difference, evaluate, integrate, reduction_of
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.linkages.steps import CLOSED

@@ -15,7 +15,7 @@ from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model import Model, Partition, finite_row, number, public, real_array
+from freeflyer.model import Model, Partition, finite_row, number, public, shaped
 from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least
@@ -100,18 +100,10 @@ def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.n
 
 
 def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
-    joint = model.joint(name)
-    x = real_array(f"positions of {name!r}", given)
-    if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
-        raise InputError(f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
-    if joint.nv != 1 or joint.mimic is not None:
-        raise InputError(f"joint {name!r} ({joint.kind}) is no single coordinate that could be driven", joint=name)
-    if joint.iv in split.dependent:
-        free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
-        raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
-                         joint=name, independent=free)
+    x = shaped(f"positions of {name!r}", given, ("n",))
+    motor_column(model, split, name)  # refuses what cannot be driven
     if limits:
-        check_range(model, [joint.iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
+        check_range(model, [model.joint(name).iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
     return x
 
 

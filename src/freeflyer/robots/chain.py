@@ -8,9 +8,8 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model import (
-    JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number,
+    JOINT_KINDS, Description, Joint, Link, Model, Site, build, choice, instances, joint_sizes, positive, whole_number,
 )
-from freeflyer.model.build import build
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...

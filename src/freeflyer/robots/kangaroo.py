@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.model import Description, Joint, Link, Loop, Model, Site, join
-from freeflyer.model.build import build
+from freeflyer.model import Description, Joint, Link, Loop, Model, Site, build, join
 from freeflyer.robots._parts import Motor, box, capsule, floating_joint, hinge, sole_sites, translation
 
 X, Y, Z = np.eye(3)

@@ -11,10 +11,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.dynamics.closed import load_forces, velocity_map
 from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.integrators import time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, StepError
-from freeflyer.model.inputs import finite_array, finite_row, instance
+from freeflyer.model.inputs import finite_array, finite_row, instance, positive
 from freeflyer.model.model import Model
 from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
@@ -104,7 +103,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
 
 def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
     """(dt, MuJoCo's steps in it, samples in the duration)."""
-    h, end, step = time_step("dt", dt), time_step("duration", duration), float(plant.mj_model.opt.timestep)
+    h, end, step = positive("dt", dt), positive("duration", duration), float(plant.mj_model.opt.timestep)
     count = sample_count(h, end)
     every = round(h / step) if h < 1e9 * step else 0
     if every < 1 or abs(every * step - h) > 1e-9 * h:
