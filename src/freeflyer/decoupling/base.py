@@ -19,7 +19,7 @@ from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, choice, finite_row, public, shaped
 from freeflyer.spatial import se3
-from freeflyer.spatial.se3 import skew
+from freeflyer.spatial.inertia import SYMMETRIC, matrix
 from freeflyer.text import shown_short
 
 BASE = 6  # velocities of the base
@@ -149,11 +149,8 @@ def _at_origin(V: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 def _inertia(number: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Lambda (..., 6, 6) in world axes about the point from which p leads to the body's origin."""
-    m, I = number[L.MASS], number[L.INERTIA : L.INERTIA + 6]
-    c = skew(p + R @ number[L.COM : L.COM + 3])
-    I = R @ I[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3) @ np.swapaxes(R, -1, -2)
-    mass = np.broadcast_to(m * np.eye(3), c.shape)
-    return np.concatenate([np.concatenate([mass, -m * c], -1), np.concatenate([m * c, I - m * c @ c], -1)], -2)
+    turned = R @ number[L.INERTIA + SYMMETRIC] @ np.swapaxes(R, -1, -2)
+    return matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
 
 
 def _armature(model: Model, v: np.ndarray) -> np.ndarray:

@@ -130,9 +130,7 @@ def singular_values(A: np.ndarray) -> np.ndarray:
 def rank(A: np.ndarray, smallest: float | None = None) -> int:
     """How many singular values exceed `smallest` (FACTOR_RANK_RATIO times the largest if not given)."""
     values = singular_values(A)
-    if not len(values):
-        return 0
-    return int(np.sum(values > (FACTOR_RANK_RATIO * values[0] if smallest is None else smallest)))
+    return int(np.sum(values > (FACTOR_RANK_RATIO * values[:1] if smallest is None else smallest)))
 
 
 def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:
