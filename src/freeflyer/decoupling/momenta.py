@@ -149,8 +149,6 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
     Source: decoupling thesis, eq. (3.95)."""
-    check_floating(model)
-    v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
     return Map(A, A @ a_cb)
 
@@ -162,16 +160,16 @@ def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTE
     Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
     vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
     does not hold."""
-    check_floating(model)
-    v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
     M, C = mass_matrix(model, q)[..., b, b], coriolis_matrix(model, q, v)[..., b, b]
     dual = np.swapaxes(np.linalg.inv(A), -1, -2)
     return Map(dual @ M, dual @ (C + np.swapaxes(C, -1, -2) - np.swapaxes(a_cb, -1, -2) @ M))
 
 
-def _adjoint_and_bracket(model: Model, q: ArrayLike, v: np.ndarray, frame: str) -> tuple[np.ndarray, np.ndarray]:
+def _adjoint_and_bracket(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """A_cb, and a_cb of the base's twist relative to frame c, in the base's axes."""
+    check_floating(model)
+    v = finite_row(model, "v", v, "u")
     X_WC, twist = moving_frame(model, q, v, frame)
     A = se3.adjoint(se3.inverse(X_WC) @ base_pose(model, q))
     relative = v[..., b] - np.linalg.solve(A, twist[..., None])[..., 0]

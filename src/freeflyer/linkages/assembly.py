@@ -15,11 +15,11 @@ from numpy.typing import ArrayLike
 from freeflyer import tolerances as T
 from freeflyer.dynamics import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning
-from freeflyer.linkages.closure import check_range, close, file_posture, q_of_v
+from freeflyer.linkages.closure import check_range, close, q_of_v
 from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
-from freeflyer.model import Model, check_configuration, positive, public, random_configuration, row, whole_number
+from freeflyer.model import Model, check_configuration, file_posture, positive, public, random_configuration, row, whole_number
 from freeflyer.spatial._check import generator
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close

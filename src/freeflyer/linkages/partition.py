@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
+from freeflyer.linkages.closure import close, close_split, position_limits
 from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
-from freeflyer.model import Block, Model, Partition, frozen_array as frozen, one_row, public, remembered
+from freeflyer.model import Block, Model, Partition, file_posture, frozen_array as frozen, one_row, public, remembered
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there

@@ -22,8 +22,8 @@ from .inputs import (
 )
 from .locking import leader as leader
 from .model import (
-    Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, remembered as
-    remembered,
+    Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, file_posture as
+    file_posture, remembered as remembered,
 )
 from .placements import (
     join as join, pose_at as pose_at, possible as possible, quaternion as quaternion, rigid_groups as rigid_groups,

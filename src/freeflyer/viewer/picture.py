@@ -14,9 +14,8 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.errors import check_name
 from freeflyer.files import check_target, write_atomically
-from freeflyer.linkages.closure import file_posture
 from freeflyer.model.inputs import check_shape, choice, instance, number, one_row, real_array, whole_number
-from freeflyer.model.model import Model, remembered
+from freeflyer.model.model import Model, file_posture, remembered
 from freeflyer.model.public import public
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots.camera import Camera as Camera, camera_around

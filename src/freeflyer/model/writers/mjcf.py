@@ -218,9 +218,6 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     add(body, "inertial", frame, mass=text([inertia.mass]), diaginertia=text(moments))
 
 
-UNITS = {"free": 6, "spherical": 3}
-
-
 def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
     """MJCF text of a robot, also written to a file. Features that MuJoCo lacks are refused, with the name and the reason.
 
@@ -323,14 +320,9 @@ def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None
 
 def _add_motors(root: _Element, description: Description) -> None:
     block = add(None, "actuator")
-    kinds = {j.name: j.kind for j in description.joints}
     for name in description.actuated:
-        kind = kinds[name]
-        if kind in UNITS:
-            for gear in np.eye(UNITS[kind], 6):
-                add(block, "motor", joint=name, gear=text(gear))
-        else:
-            n = joint_sizes(kind)[1]
-            for k in range(n):
-                add(block, "motor", joint=group_name(name, kind, k) if kind in CHAINS else name)
+        kind = description.joint(name).kind
+        for k in range(joint_sizes(kind)[1]):
+            gear = {"gear": text(np.eye(6)[k])} if kind in ("free", "spherical") else {}
+            add(block, "motor", gear, joint=group_name(name, kind, k) if kind in CHAINS else name)
     append_filled(root, block)
