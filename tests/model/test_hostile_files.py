@@ -11,7 +11,8 @@ import time
 from closeness import fresh, refused
 from contextlib import contextmanager
 from decimal import Decimal
-from freeflyer.model.readers import read_mjcf, read_urdf
+from freeflyer.model.readers.mjcf.reading import read_mjcf
+from freeflyer.model.readers.urdf import read_urdf
 from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from functools import cache
 from pathlib import Path

@@ -8,7 +8,7 @@ from dataclasses import replace
 from freeflyer.errors import DescriptionError, FileError, InputError
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, joint_sizes
 from freeflyer.model.load import describe, load, read, with_base
-from freeflyer.model.readers import read_urdf
+from freeflyer.model.readers.urdf import read_urdf
 from freeflyer.model.validate import validate
 from processes import python
 from readers_samples import MJ_PENDULUM, PENDULUM, link_poses
@@ -246,7 +246,8 @@ def test_options_of_load(tmp_path):
         Joint("pin", "spherical", "base", "rod"),))  # fmt: skip
     assert load(description).nv == 9
     # MuJoCo and lxml are imported by the first file, not by the package
-    code = ("import sys, freeflyer.model.load, freeflyer.model.readers, freeflyer.model.writers; "
+    rooms = ["load", *(f"readers.{x}" for x in ("urdf", "mjcf.reading", "loops_yaml")), "writers.mjcf", "writers.urdf"]
+    code = (f"import sys, {', '.join(f'freeflyer.model.{room}' for room in rooms)}; "
         "print([m for m in ('mujoco', 'lxml') if m in sys.modules])")  # fmt: skip
     assert python(code).stdout.strip() == "[]"
 

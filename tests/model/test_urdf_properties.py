@@ -9,7 +9,7 @@ from closeness import refused
 from dataclasses import fields, is_dataclass
 from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
 from freeflyer.model.load import load, read
-from freeflyer.model.readers import read_urdf
+from freeflyer.model.readers.urdf import read_urdf
 from freeflyer.model.validate import ONE_DOF, WITH_AXIS
 from hypothesis import Phase, assume, given, settings, strategies as st
 from lxml import etree

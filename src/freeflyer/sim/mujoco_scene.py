@@ -31,7 +31,7 @@ from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
 from freeflyer.model.states.matching import Places
 from freeflyer.model.states.mujoco import configuration_to_mujoco, mujoco_places
-from freeflyer.model.writers import to_mjcf
+from freeflyer.model.writers.mjcf import to_mjcf
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
 from freeflyer.spatial._series import cross

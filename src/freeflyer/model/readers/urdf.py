@@ -17,7 +17,7 @@ elements, which other programs skip; the writer uses the same:
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,13 +41,13 @@ LIMITS = ("lower", "upper", "velocity", "effort")
 NAME, TEXT = range(0), None
 # element: {attribute: how many numbers, or a NAME that is not empty, or a TEXT that is read later}. In elements but those of LOOSE
 # no other attribute may stand, for it would change the meaning.
-ATTRIBUTES: dict[str, dict[str, int | range | None]] = {
+ATTRIBUTES: dict[str, Mapping[str, int | range | None]] = {
     "origin": {"xyz": 3, "rpy": 3}, "axis": {"xyz": 3}, "axis2": {"xyz": 3}, "pitch": {"value": 1},
     "mass": {"value": 1}, "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
     "limit": dict.fromkeys(LIMITS, 1) | {"absent": TEXT}, "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"joint": NAME, "multiplier": 1, "offset": 1}, "parent": {"link": NAME}, "child": {"link": NAME},
     "coordinates": dict.fromkeys((*PER_COORDINATE, *POSITIONS), TEXT), "position": {"joint": TEXT, "values": range(1, 8)}}
-EXTENSION: dict[str, dict[str, int | range | None]] = {
+EXTENSION: dict[str, Mapping[str, int | range | None]] = {
     "site": {"name": TEXT, "link": TEXT}, "loop": {"name": TEXT, "frame_a": TEXT, "frame_b": TEXT, "mask": 6},
     "coupling": {"name": TEXT, "joint1": TEXT, "joint2": TEXT, "coefficients": range(1, 12)}, "actuated": {"joint": TEXT},
     "gravity": {"xyz": 3}, "keyframe": {"name": TEXT}}
@@ -257,7 +257,8 @@ def read_extension(description: Description, root: _Element, where: str) -> Desc
             case "loop":
                 if not set(values["mask"]) <= {0.0, 1.0}:
                     raise FileError(f"{at} has mask={element.get('mask')!r}: expected six of 0 and 1, for x y z rx ry rz")
-                loops.append(Loop(**values | {"mask": tuple(map(int, values["mask"]))}))
+                values["mask"] = tuple(map(int, values["mask"]))
+                loops.append(Loop(**values))
             case "coupling":
                 couplings.append(Coupling(**values))
             case "actuated":
