@@ -16,7 +16,6 @@ elements, which other programs skip; the writer uses the same:
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -29,7 +28,7 @@ from freeflyer.model.description import (
     joint_sizes,
 )
 from freeflyer.model.placements import pose_at, rotation_of_rpy
-from freeflyer.model.readers.safe_file import numbers, read_xml
+from freeflyer.model.readers.safe_file import numbers
 from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 
@@ -55,15 +54,6 @@ ATTRIBUTES |= EXTENSION
 LOOSE = ("limit", "dynamics")
 OPTIONAL = ("origin", "coordinates", *LOOSE)  # elements of which no attribute is needed
 NEEDED = {tag: tuple(names) for tag, names in ATTRIBUTES.items() if tag not in OPTIONAL} | {"mimic": ("joint",)}
-
-
-def check_root(root: _Element, where: str) -> None:
-    if root.tag != "robot":
-        raise FileError(f"{where} has the root element <{root.tag}>; URDF begins with <robot name=...>")
-    _name(root, where)
-    prefixed = next((e for e in root.iter() if isinstance(e.tag, str) and e.prefix == "xacro"), None)
-    if prefixed is not None:
-        raise FileError(f"{where} still has xacro elements (line {prefixed.sourceline}): expand it with xacro first")
 
 
 def named(root: _Element, tag: str, where: str) -> dict[str, _Element]:
@@ -151,17 +141,15 @@ class Notes(NamedTuple):
     unlimited: list[str]
 
 
-def read_urdf(source: str | os.PathLike[str]) -> Description:
-    """The robot of a URDF file, or of URDF text (a string that begins with '<').
+def read_urdf(root: _Element, where: str) -> Description:
+    """The robot of a URDF file; `where` opens messages.
 
     Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link has no joint
     to the world yet: see `freeflyer.model.load.with_base`. FileError where the file is broken."""
-    return robot_of_urdf(*read_xml(source, "URDF"))
-
-
-def robot_of_urdf(root: _Element, where: str) -> Description:
-    check_root(root, where)
-    notes, names = Notes([], [], []), named(root, "link", where)
+    prefixed = next((e for e in root.iter() if isinstance(e.tag, str) and e.prefix == "xacro"), None)
+    if prefixed is not None:
+        raise FileError(f"{where} still has xacro elements (line {prefixed.sourceline}): expand it with xacro first")
+    notes, names, robot = Notes([], [], []), named(root, "link", where), _name(root, where)
     if not names:
         raise FileError(f"{where} has no <link>: a robot needs one at least")
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
@@ -171,7 +159,7 @@ def robot_of_urdf(root: _Element, where: str) -> Description:
     if notes.unlimited:
         said.append(f"no lower and upper limit, so taken as unlimited: {listed(notes.unlimited)}")
     links = [x for x in links if x.name != WORLD or x.inertia.mass]
-    return read_extension(Description(root.get("name"), tuple(links), joints, notes=tuple(said)), root, where)
+    return read_extension(Description(robot, tuple(links), joints, notes=tuple(said)), root, where)
 
 
 def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
