@@ -32,6 +32,7 @@ from freeflyer.model import (
     Description, Model, Partition, Reduction, compile_description, public, random_configuration as random_posture, recompile,
 )
 from freeflyer.model.frozen import frozen
+from freeflyer.model.model import PER_COORDINATE
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long
@@ -116,9 +117,6 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
     return q.reshape(*lead, model.nq)
 
 
-PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
-
-
 @public
 def close_loops(model: Model, independent: Iterable[str] | None = None) -> Model:
     """Model of the same robot in its independent velocities: nv = nu; all public functions take it as they take a tree.
@@ -185,7 +183,7 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
     return recompile(tree, (close_description, (tree.description, split, names)), topology=topology,
                      nv=len(split.independent), joints=tuple(joints), actuated=driven, neutral=split.q,
                      reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
-                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE})
+                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE.values()})
 
 
 def has_loops(model: Model) -> bool:

@@ -19,6 +19,7 @@ from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
 PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")  # fields of a joint
+UNLIMITED = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}  # of a coordinate; the others are zero
 POSITIONS = ("initial", "spring_reference")
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it

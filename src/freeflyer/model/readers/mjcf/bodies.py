@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.model.description import PER_COORDINATE, POSITIONS, Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.description import PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site, joint_sizes
 from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
@@ -205,5 +205,4 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
 
 
 def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
-    empty = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}.get(field, 0.0)
-    return tuple((getattr(p, field) or (empty,))[0] for p in parts)
+    return tuple((getattr(p, field) or (UNLIMITED.get(field, 0.0),))[0] for p in parts)
