@@ -151,10 +151,9 @@ def _check_mimics(description: Description) -> None:
 
 
 def _check_frames(description: Description) -> None:
-    links = dict.fromkeys([x.name for x in description.links] + [WORLD])
-    link_of = {name: name for name in links}
+    link_of = {name: name for name in (*description.link_by_name, WORLD)}
     for s in description.sites:
-        _check_known("link", s.link, links, f"site {s.name!r}", site=s.name)
+        _check_known("link", s.link, (*description.link_by_name, WORLD), f"site {s.name!r}", site=s.name)
         with _about(site=s.name):
             check_placement(s.placement, f"placement of site {s.name!r}")
         link_of[s.name] = s.link
