@@ -208,14 +208,12 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarra
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
     if twice is not None:
         raise InputError(f"moved_by names {twice!r} more than once: its columns would count as often", joint=twice)
-    follower = next((j.name for j in infos if not j.nv), None)
-    if follower is not None:
-        raise InputError(f"joint {follower!r} has no coordinate of its own: name the joint that it follows", joint=follower)
-    at = [(j.name, i) for j in infos for i in range(j.iv, j.iv + j.nv)]
-    strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
+    at = [i for j in infos for i in range(j.iv, j.iv + j.nv)]
+    strange = [j.name for j in infos if not j.nv or not np.isin(range(j.iv, j.iv + j.nv), split.independent).all()]
     if strange:
-        raise InputError(f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
+        raise InputError(f"joint {strange[0]!r} has no coordinate of its own, or the loops determine it: only motors can be "
+            "counted as moving", joints=strange)
     if len(at) < 3:
         raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
                          moved_by=moving)
-    return np.searchsorted(split.independent, [i for _, i in at])
+    return np.searchsorted(split.independent, at)
