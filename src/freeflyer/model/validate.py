@@ -298,35 +298,30 @@ def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
             "without mass", link=name, size=size)
 
 
-def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Links whose rotational inertia has a negative eigenvalue: (those that matter, those that do not).
+def check_eigenvalues(description: Description) -> tuple[str, ...]:
+    """Links whose rotational inertia has a negative eigenvalue that does not matter; DescriptionError for one that does.
 
     Such a link does not matter where the sum with the links that fixed joints weld to it is positive, for only the sum moves."""
     J = np.stack([link.inertia.rotational for link in description.links]).astype(float)
     bad = [description.links[k].name for k in np.flatnonzero(_below_zero(J))]
     if not bad:
-        return (), ()
+        return ()
     places = rigid_groups(description)
     groups: dict[str, list[Inertia]] = {}
     for link in description.links:
         first, X = places[link.name]
         groups.setdefault(first, []).append(transform(link.inertia, X))
-    failed = {name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]}
-    return tuple(n for n in bad if n in failed), tuple(n for n in bad if n not in failed)
+    names = tuple([name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]])
+    if not names:
+        return tuple(bad)
+    values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
+    more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
+    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
+        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
+        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))
 
 
 def _below_zero(J: np.ndarray) -> np.ndarray:
     """Which of the inertias (n, 3, 3) have an eigenvalue below zero by more than rounding."""
     eigenvalues = np.linalg.eigvalsh(J)  # ascending
     return eigenvalues[:, 0] < -T.INERTIA_EIGENVALUE_ROUNDING * np.abs(eigenvalues).max(axis=1) - T.NEGLIGIBLE_INERTIA
-
-
-def check_eigenvalues(description: Description) -> tuple[str, ...]:
-    names, harmless = negative_inertias(description)
-    if not names:
-        return harmless
-    values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
-    more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
-    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
-        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
-        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))

@@ -267,10 +267,8 @@ def _check(description: Description) -> None:
 def _compile(content: str, root: _Element) -> None:
     import mujoco
 
-    depth = 0
-    for element in root.iter("body"):
-        if not len(element.findall("body")):
-            depth = max(depth, sum(1 for _ in element.iterancestors()) + 2)
+    ends = (element for element in root.iter("body") if element.find("body") is None)
+    depth = max((sum(1 for _ in element.iterancestors()) + 2 for element in ends), default=0)
     if depth > MAX_DEPTH:
         raise DescriptionError(f"MJCF would nest {depth} elements; MuJoCo reads {MAX_DEPTH}: write URDF (to_urdf)")
     try:
