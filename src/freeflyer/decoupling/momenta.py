@@ -31,13 +31,11 @@ def moving_frame(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[
     """Pose H_ic (..., 4, 4) and body twist (..., 6) of a frame c: one of FRAMES, or of the robot."""
     base = model.joints[0].child
     X, V = frame_pose(model, q, base), frame_velocity(model, q, v, base)
-    if frame in model.frame_index and frame != WORLD:
+    if frame in model.frame_index:
         return frame_pose(model, q, frame), frame_velocity(model, q, v, frame)
-    H, twist = np.broadcast_to(np.eye(4), X.shape).copy(), np.zeros_like(V)
-    if frame == WORLD:
-        return H, twist
     if frame not in FRAMES:
         model.frame(frame)
+    H, twist = np.broadcast_to(np.eye(4), X.shape).copy(), np.zeros_like(V)
     H[..., :3, 3], twist[..., :3] = center_of_mass(model, q), center_of_mass_velocity(model, q, v)
     if frame == CENTER_ALONG_BASE:
         R = X[..., :3, :3]
