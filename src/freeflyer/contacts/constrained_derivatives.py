@@ -25,7 +25,7 @@ from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import linearization as lines
 from freeflyer.dynamics import (
     Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
-    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of,
+    frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of,
 )
 from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels import entries as E
@@ -160,10 +160,7 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
         return inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
-    forces: Any = {x.frame: x.wrench for x in own}
-    if len(forces) < len(own):  # several on one frame
-        W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
-        forces = frame_set(model, *(x.frame for x in own)), W
+    forces = [x.frame for x in own], np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
     if external is None:
         return inverse_dynamics_derivatives(model, q, v, a, external=forces, gravity=gravity)
     rest = model._zero

@@ -13,7 +13,7 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import body_twist, equations, evaluate, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
+from freeflyer.dynamics import body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis, run
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
@@ -124,7 +124,7 @@ def newton_euler_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarra
     number = P[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     column = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)
     of, coordinate = column[:, L.COLUMN_BODY], column[:, L.COORDINATE]
-    poses, motions, columns = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"))
+    poses, motions, columns = run(E.ALL_MOTIONS, model, (q, v), ("q", "v"))
     p = poses[..., 9:] - poses[..., 1:2, 9:]  # from the first body's origin
     V = _at_origin(motions[..., :6], p)  # (..., n + 1, 6)
     S = _at_origin(columns, p[..., of, :])

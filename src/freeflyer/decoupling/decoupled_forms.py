@@ -9,7 +9,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import BASE, FORMS, Form, b, base_map, check_floating, coriolis_matrix, joints
 from freeflyer.decoupling.momenta import Map, checked_map
-from freeflyer.dynamics import evaluate, leading_axes, mass_matrix
+from freeflyer.dynamics import mass_matrix
+from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.model import Model, explain, finite_row, public

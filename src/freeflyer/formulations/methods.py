@@ -14,9 +14,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import (
-    Expressed, Wrenches, add_forces, evaluate, leading_axes, load_forces, motion, plain_array, project_coriolis, project_forces,
+    Expressed, Wrenches, add_forces, leading_axes, load_forces, motion, plain_array, project_coriolis, project_forces,
     run, run_loaded, velocity_map,
 )
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError
 from freeflyer.formulations.geometric import forces_of, mass_matrix_of, motion_pass, tree_of
 from freeflyer.kernels import entries as E

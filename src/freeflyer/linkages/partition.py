@@ -259,6 +259,4 @@ def _partition_near(model: Model, q: np.ndarray, error: LinkageError) -> Partiti
 
 def _polish(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
-    if not len(found.rows):
-        return found
     return replace(found, q=frozen(close_split(model, found, found.q[None]).q[0].copy()))

@@ -14,7 +14,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.tables import Table, loops_of, make_table
-from freeflyer.dynamics import evaluate, frame_pose, motion, velocity_map
+from freeflyer.dynamics import frame_pose, motion, velocity_map
+from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
