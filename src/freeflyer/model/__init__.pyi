@@ -26,8 +26,8 @@ from .model import (
     file_posture, remembered as remembered,
 )
 from .placements import (
-    join as join, pose_at as pose_at, possible as possible, quaternion as quaternion, rigid_groups as rigid_groups,
-    rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
+    join as join, placement as placement, pose_at as pose_at, possible as possible, quaternion as quaternion, rigid_groups as
+    rigid_groups, rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
 )
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
 from .readers.loops_yaml import (
