@@ -64,6 +64,7 @@ from .model.edits import (
 from .model.load import load as load
 from .model.model import JointInfo as JointInfo, Model as Model
 from .model.states.velocities import State as State
-from .model.writers import to_mjcf as to_mjcf, to_urdf as to_urdf
+from .model.writers.mjcf import to_mjcf as to_mjcf
+from .model.writers.urdf import to_urdf as to_urdf
 
 __version__: str

@@ -49,7 +49,7 @@ def test_random_trees(base, mimics):
         by_matrices = ff.constrained_dynamics_derivatives(model, q[0], v[0], tau[0], constraints=s, gravity=model.gravity)
         batch = ff.constrained_dynamics_derivatives(model, np.stack([q[0]] * 11), v[0], tau, constraints=s)
         for x, y, z in zip(one, by_matrices, batch):
-            assert (type(x.forces) is type(y.forces)) == turning_locks(s)
+            assert (x.changing is None) != turning_locks(s)
             size = max(1.0, np.abs(y.a).max(), np.abs(y.multipliers).max(initial=0.0))
             assert (list(x.forces), len(x.forces)) == (list(y.forces), len(s.names))
             assert np.abs(stacked(x, s.names) - stacked(y, s.names)).max() < 1e-9 * size
@@ -68,7 +68,6 @@ def test_forces_wrenches_and_what_is_refused():
     before = d.forces[name].copy()
     q[:] = ff.random_configuration(model, rng)
     assert (same.forces[name] == before).all()
-    assert repr(same.forces) == f"forces of {name}, foot"
     assert "foot" in same.forces
     assert "hand" not in same.forces
     with pytest.raises(ff.UnknownNameError, match="hand"):
@@ -82,7 +81,7 @@ def test_forces_wrenches_and_what_is_refused():
     with pytest.raises(ff.InputError, match="'b' depend"):
         ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["b"]
     with pytest.raises(ff.UnknownNameError):
-        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice).dq.forces["c"]
+        ff.constrained_dynamics_derivatives(model, q, v, v, constraints=twice - "b").dq.forces["c"]
     with pytest.raises(ff.InputError, match="ConstraintSet"):
         ff.constrained_dynamics_derivatives(model, q, v, v, constraints=(np.eye(model.nv), v))
 

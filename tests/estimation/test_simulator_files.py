@@ -10,7 +10,7 @@ from closeness import refused
 from estimation_robots import sensed
 from freeflyer.contacts import feet_by_name, feet_from_file
 from freeflyer.model.readers.mjcf.gate import compile_model, spec_with_shapes
-from freeflyer.model.writers import to_mjcf
+from freeflyer.model.writers.mjcf import to_mjcf
 from freeflyer.sim import Servos
 from freeflyer.sim.mujoco_scene import Plant, plant
 from freeflyer.sim.mujoco_spec import for_simulator

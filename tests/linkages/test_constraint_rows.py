@@ -7,7 +7,7 @@ import numpy as np
 import pytest
 from closeness import central, fresh
 from dataclasses import replace
-from freeflyer.linkages.closure import file_posture
+from freeflyer.model import file_posture
 from freeflyer.linkages.rows import (constraint_bias, constraint_jacobian, constraint_loops, constraint_names,
     constraint_residual, constraints)  # fmt: skip
 from linkage_samples import MASKS, planar, random_linkage

@@ -277,7 +277,7 @@ def test_yaw_and_the_base_of_a_whole_robot():
 
 @pytest.mark.parametrize(("arguments", "error", "words"), [
     ({"values": [0.0, 0.2]}, ff.InputError, "would stand at 0.2 m in posture 1 of 2, outside of its range 0 to 0.15"),
-    ({"driver": "left_knee"}, ff.InputError, "no motor with one coordinate"),
+    ({"driver": "left_knee"}, ff.InputError, "no motor of one coordinate"),
     ({"release": ANKLE}, ff.InputError, "nothing determines"),
     ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, ff.InputError, "tasks cannot all be kept"),
     ({"release": ("left_knee",)}, ff.InputError, "'left_knee' is no motor that can be released"),
@@ -350,7 +350,7 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
 @pytest.mark.parametrize(("axes", "error", "words"), [
     ({"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
     ({"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
-    ({LENGTH: [0.1, math.nan]}, ff.InputError, "row of finite numbers"),
+    ({LENGTH: [0.1, math.nan]}, ff.InputError, "every entry must be finite"),
     ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"),
     ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
     ({LENGTH: [0.1, 0.3]}, ff.InputError, "would stand at 0.3 m in posture 1 of 2, outside of its range 0 to 0.15"),

@@ -11,7 +11,8 @@ import time
 from closeness import fresh, refused
 from contextlib import contextmanager
 from decimal import Decimal
-from freeflyer.model.readers import read_mjcf, read_urdf
+from freeflyer.model.readers.mjcf.reading import read_mjcf
+from freeflyer.model.load import read
 from freeflyer.model.readers.safe_file import MAX_NUMBER, numbers
 from functools import cache
 from pathlib import Path
@@ -232,7 +233,7 @@ def test_broken_text_is_refused_in_words(case):
         ff.load(text, base=None)
 
 
-@pytest.mark.parametrize("reader", [ff.load, read_urdf, read_mjcf])
+@pytest.mark.parametrize("reader", [ff.load, read, read_mjcf])
 def test_paths_that_are_no_files(tmp_path, reader):
     (tmp_path / "robot.urdf").write_text(PENDULUM)
     (tmp_path / "empty").write_text("")

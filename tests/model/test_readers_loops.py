@@ -6,8 +6,7 @@ import pytest
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.model.description import HINGE, POINT, WELD, Loop
-from freeflyer.model.readers import read_loops
-from freeflyer.model.readers.loops_yaml import read_posture
+from freeflyer.model.readers.loops_yaml import read_loops, read_posture
 from itertools import pairwise
 from readers_samples import link_poses, zoo
 

@@ -7,7 +7,7 @@ import os
 import pytest
 import struct
 from closeness import fresh, refused
-from freeflyer.model.readers import read_mjcf
+from freeflyer.model.readers.mjcf.reading import read_mjcf
 from scipy.spatial import ConvexHull
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="2" diaginertia="0.1 0.2 0.25"/>'

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from closeness import fresh, refused
 from freeflyer.model.description import POINT, WELD, WORLD
-from freeflyer.model.readers import read_mjcf
+from freeflyer.model.readers.mjcf.reading import read_mjcf
 from freeflyer.model.readers.mjcf.names import BALL, FREE
 from freeflyer.model.validate import validate
 from freeflyer.spatial.se3 import inverse

@@ -9,7 +9,6 @@ from closeness import refused
 from dataclasses import fields, is_dataclass
 from freeflyer.model.description import JOINT_KINDS, WORLD, joint_sizes
 from freeflyer.model.load import load, read
-from freeflyer.model.readers import read_urdf
 from freeflyer.model.validate import ONE_DOF, WITH_AXIS
 from hypothesis import Phase, assume, given, settings, strategies as st
 from lxml import etree
@@ -139,7 +138,7 @@ def test_what_is_written_reads_back(description):
 @given(st.tuples(ANGLES, ANGLES, ANGLES))
 def test_rotations_are_those_of_scipy(rpy):
     text = PENDULUM.replace('rpy="0 0.5 0"', 'rpy="{!r} {!r} {!r}"'.format(*rpy))
-    R = read_urdf(text).joint("pin").placement[:3, :3]
+    R = read(text).joint("pin").placement[:3, :3]
     np.testing.assert_allclose(R, Rotation.from_euler("xyz", rpy).as_matrix(), rtol=0.0, atol=ROUNDING)
 
 
@@ -153,9 +152,9 @@ def test_numbers_are_decimals(word):
     except ValueError:
         expected = None
     if expected is None or not math.isfinite(expected):
-        refused(ff.FileError, "joint 'pin', <origin> at line 4, xyz: ", read_urdf, text)
+        refused(ff.FileError, "joint 'pin', <origin> at line 4, xyz: ", read, text)
     else:
-        assert read_urdf(text).joint("pin").placement[1, 3] == expected
+        assert read(text).joint("pin").placement[1, 3] == expected
 
 
 def removed(one, draw):

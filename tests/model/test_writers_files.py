@@ -11,7 +11,7 @@ from freeflyer import linkages
 from freeflyer.files import write_atomically
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe
-from freeflyer.model.readers.mjcf.bodies import FIELDS
+from freeflyer.model.description import PER_COORDINATE, POSITIONS
 from freeflyer.model.validate import validate
 from linkage_samples import MASKS, random_linkage
 from pathlib import Path
@@ -232,7 +232,7 @@ def test_deep_flat_locked_and_unlimited_robots():
     open_ended = hung(Joint("h", "revolute", WORLD, "a", lower=(-np.inf,), upper=(1.0,), velocity=(np.inf,)))
     assert differences(locked, describe(ff.to_urdf(locked), base=None)) == []
     back = describe(ff.to_mjcf(locked), base=None).joint("h")
-    assert [getattr(back, f) for f in FIELDS[:4]] == [(0.5,), (0.5,), (0.0,), (0.0,)]
+    assert [getattr(back, f) for f in (*PER_COORDINATE, *POSITIONS)[:4]] == [(0.5,), (0.5,), (0.0,), (0.0,)]
     back = describe(ff.to_urdf(open_ended), base=None).joint("h")
     assert (back.lower, back.upper, back.velocity) == ((-np.inf,), (1.0,), (np.inf,))
     # A thin plate obeys the triangle inequality with equality, which rounding may break by a bit

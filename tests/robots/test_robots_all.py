@@ -308,6 +308,7 @@ def test_feet_are_on_the_ground_below_the_hips(knee):
         np.testing.assert_allclose(sole[:3, :3], np.eye(3), atol=1e-14)
         np.testing.assert_allclose(sole[:3, 3], [0.0, y, 0.0], atol=1e-14)
     model = robots.quadruped()
+    assert model.joint_names == tuple(j.name for j in model.description.joints)  # depth-first, in file order
     q = robots.standing_posture(model, knee)
     for leg in TREES["quadruped"]:
         foot = ff.frame_pose(model, q, f"{leg}_foot")[:3, 3]

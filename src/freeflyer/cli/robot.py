@@ -150,7 +150,7 @@ def loop_report(model: Any) -> LoopReport:
     import numpy as np
 
     from freeflyer.linkages import assemble, mechanisms
-    from freeflyer.linkages.closure import file_posture
+    from freeflyer.model import file_posture
     from freeflyer.linkages.rows import constraint_loops, constraint_residual
 
     gap = np.abs(constraint_residual(model, file_posture(model)))

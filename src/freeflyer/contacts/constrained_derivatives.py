@@ -8,9 +8,8 @@ other loads than the model's gravity take matrices."""
 
 from __future__ import annotations
 
-from collections import namedtuple
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
 
@@ -26,57 +25,45 @@ from freeflyer.contacts.sets.tables import wrenches_of
 from freeflyer.dynamics import linearization as lines
 from freeflyer.dynamics import (
     Expressed, ForwardDynamicsDerivatives, Frames, Integrator, InverseDynamicsDerivatives, Wrenches, frame_jacobian,
-    frame_set, frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of, time_step,
+    frames_of, inverse_dynamics_derivatives, inverse_mass_matrix, run, scheme_of,
 )
-from freeflyer.errors import FreeflyerError, InputError, check_name
+from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.kernels.entries import SET_GRADIENT
 from freeflyer.kernels.model.layout import DEPENDENT
-from freeflyer.model import WORLD, Model, public, row
+from freeflyer.model import WORLD, Model, positive, public, row
 from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]
 
 
-class Change(namedtuple("Change", "a forces multipliers")):
-    """a (..., nv, nv): rows are accelerations, columns steps. forces: name -> (..., 6, nv). multipliers (..., r, nv)."""
+class ByName(dict[str, np.ndarray]):
+    """Arrays by the names of constraints."""
+
+    def __missing__(self, name: str) -> np.ndarray:
+        raise unknown_name("constraint", name, self)
 
 
 @dataclass(frozen=True, eq=False)
-class Forces(Mapping[str, np.ndarray]):
-    """name -> (..., 6, nv): derivatives of forces from those of multipliers (..., r, nv), computed at the first access.
+class Change:
+    """a (..., nv, nv): rows are accelerations, columns steps. multipliers (..., r, nv). changing: how forces change at fixed
+    multipliers; None by compiled code. dependent: constraints with rows that depend on others: forces have no derivative then."""
 
-    dependent: constraints with rows that depend on others. Where there are any, forces have no derivative and access is
-        refused."""
-
-    constraints: ConstraintSet
-    q: np.ndarray
+    a: np.ndarray
     multipliers: np.ndarray
+    constraints: ConstraintSet = field(repr=False)
+    q: np.ndarray = field(repr=False)
+    changing: Mapping[str, np.ndarray] | None = field(default=None, repr=False)
     dependent: tuple[str, ...] = ()
 
     @cached_property
-    def by_name(self) -> dict[str, np.ndarray]:
+    def forces(self) -> ByName:
+        """Name -> (..., 6, nv), computed at the first access."""
         if self.dependent:
             raise InputError(
                 f"rows of {', '.join(map(repr, self.dependent))} depend on rows before them: forces have no derivative. Leave them "
                 "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent)
-        return _force_columns(self.constraints, self.q, self.multipliers)
-
-    def __getitem__(self, name: str) -> np.ndarray:
-        check_name("constraint", name, self.constraints.names)
-        return self.by_name[name]
-
-    def __contains__(self, name: object) -> bool:
-        return name in self.constraints.names
-
-    def __iter__(self) -> Iterator[str]:
-        return iter(self.constraints.names)
-
-    def __len__(self) -> int:
-        return len(self.constraints.names)
-
-    def __repr__(self) -> str:
-        return f"forces of {', '.join(self)}"
+        found = _force_columns(self.constraints, self.q, self.multipliers)
+        return ByName(found | {name: found[name] + change for name, change in (self.changing or {}).items()})
 
 
 class ConstrainedDynamicsDerivatives(NamedTuple):
@@ -136,12 +123,10 @@ def constrained_dynamics_derivatives(model: Model, q: ArrayLike, v: ArrayLike, t
     solved = _solve_least_norm(G, wanted, dependent) if dependent else np.linalg.solve(G, wanted)
     parts = [solved[..., k * model.nv : (k + 1) * model.nv] for k in range(3)]
     back = np.swapaxes(J_inverse, -1, -2)
-    if dependent:
-        undefined = [(a + back @ y, y * np.nan) for a, y in zip(free, parts)]
-        return ConstrainedDynamicsDerivatives(*[Change(a, Forces(constraints, q, y, dependent), y) for a, y in undefined])
-    forces = [_force_columns(constraints, q, y) for y in parts]
-    forces[0] |= {name: forces[0][name] + change for name, change in changes.items()}  # at fixed multipliers
-    return ConstrainedDynamicsDerivatives(*[Change(a + back @ y, F, y) for a, F, y in zip(free, forces, parts)])
+    q = q.copy()  # the caller's array may change before forces are computed
+    return ConstrainedDynamicsDerivatives(*[
+        Change(a + back @ y, y * np.nan if dependent else y, constraints, q, changing, dependent)
+        for a, y, changing in zip(free, parts, (changes, {}, {}))])
 
 
 def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> ConstrainedDynamicsDerivatives | None:
@@ -149,15 +134,14 @@ def _run_compiled(constraints: ConstraintSet, q: Any, v: Any, tau: Any) -> Const
     if constraints.rolling or turning_locks(constraints) or constraints.table.rows > constraints.model.nv:
         return None
     try:
-        found = run_set(SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
+        found = run_set(E.SET_GRADIENT, constraints, (q, v, tau), ("q", "v", "tau"))
     except FreeflyerError:
         return None
     dq, dv, dtau, y_q, y_v, y_tau, verdict = found
     q = np.array(q, float)  # a copy: the caller's array may change before forces are computed
     if verdict.item(DEPENDENT) > 0.0 if verdict.ndim == 1 else verdict[..., DEPENDENT].any():
         return None
-    changes = [Change(a, Forces(constraints, q, y), y) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))]
-    return ConstrainedDynamicsDerivatives._make(changes)
+    return ConstrainedDynamicsDerivatives(*[Change(a, y, constraints, q) for a, y in ((dq, y_q), (dv, y_v), (dtau, y_tau))])
 
 
 def _solve_least_norm(G: np.ndarray, b: np.ndarray, dependent: tuple[str, ...]) -> np.ndarray:
@@ -176,10 +160,7 @@ def _equation_derivatives(model: Model, q: np.ndarray, v: np.ndarray, a: np.ndar
     """Of M a + bias less the forces of the set and of `external`, all held as they are expressed."""
     if not own:
         return inverse_dynamics_derivatives(model, q, v, a, external=external, expressed=expressed, gravity=gravity)
-    forces: Any = {x.frame: x.wrench for x in own}
-    if len(forces) < len(own):  # several on one frame
-        W = np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
-        forces = frame_set(model, *(x.frame for x in own)), W
+    forces = [x.frame for x in own], np.stack(np.broadcast_arrays(*(x.wrench for x in own)), axis=-2)
     if external is None:
         return inverse_dynamics_derivatives(model, q, v, a, external=forces, gravity=gravity)
     rest = model._zero
@@ -234,7 +215,7 @@ def linearize(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, *, exter
         constraints: `.basis` then spans the steps x that keep it.
         frames: A name, names or a `frame_set`: frames whose poses and twists make up the output map C.
     Returns: Linearization."""
-    scheme, h, solvers = scheme_of(integrator), None if dt is None else time_step("dt", dt), lines.FREE
+    scheme, h, solvers = scheme_of(integrator), None if dt is None else positive("dt", dt), lines.FREE
     named = frames_of(model, frames).names
     if constraints is not None:
         if not isinstance(constraints, ConstraintSet):

@@ -252,7 +252,12 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
     if isinstance(constraints, ConstraintSet) and constraints.model is model and model.reduction is None:
         after, F, y, _, verdict = run_set(SET_IMPACT, constraints, (q, v), ("q", "v"))
     else:
-        after, F, y, verdict = _impact_by_matrices(model, q, v, constraints)
+        q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
+        rows = matrix_rows(model, constraints, q, v)
+        M, energy = inertia_size(model, q, v, 1)
+        dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
+        after, y = v + dv, y @ rows.scale.T
+        F = rows.forces(y)[0]
     known = constraints if isinstance(constraints, ConstraintSet) else None
     refuse_contradictions(known, verdict, "velocity")
     if factor > 1.0:  # the answer is linear in the rates that change
@@ -260,16 +265,6 @@ def impact(model: Model, q: ArrayLike, v: ArrayLike, *, constraints: ConstraintS
         after, F, y = before + factor * (after - before), factor * F, factor * y
     impulses = {} if known is None else forces_by_name(known, q, F, y)
     return Impact(after, impulses, y, redundant(known, verdict))
-
-
-def _impact_by_matrices(model: Model, q: Any, v: Any, constraints: Any) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
-    """(velocity after a plastic impact, impulses on items, multipliers, verdict) where no compiled entry does all of it."""
-    q, v = row(model, "q", q, "q"), row(model, "v", v, "u")
-    rows = matrix_rows(model, constraints, q, v)
-    M, energy = inertia_size(model, q, v, 1)
-    dv, y, verdict = solve_systems(model, q, M, np.zeros(model.nv), rows, -(rows.J @ v[..., None])[..., 0], energy)
-    multipliers = y @ rows.scale.T
-    return v + dv, rows.forces(multipliers)[0], multipliers, verdict
 
 
 @public

@@ -9,7 +9,7 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import Record, frozen_array, number, positive, shaped
+from freeflyer.model import Record, frozen_array, number, positive, shaped, unit_vector
 from freeflyer.spatial import _check as ck
 from freeflyer.tolerances import COLLINEAR_RATIO
 
@@ -107,10 +107,10 @@ def rolling(frame: str, radius: float, axis: ArrayLike | None = (0.0, 1.0, 0.0),
 
     Args:
         radius, axis: float, m; (3,) array or None, in the frame's axes, of any length, by default y."""
-    _check_name("frame", frame)
-    n = _unit("normal", normal)
-    a = None if axis is None else _unit("axis", axis)
-    return Rolling(frame, positive("radius", radius), a, n, _name(name, frame))
+    _checked_name("frame", frame)
+    n = unit_vector("normal", normal)
+    a = None if axis is None else unit_vector("axis", axis)
+    return Rolling(frame, positive("radius", radius), a, n, frame if name is None else _checked_name("name", name))
 
 
 def check_spread(points: np.ndarray, frame: str) -> None:
@@ -127,26 +127,14 @@ def pose(X: ArrayLike) -> np.ndarray:
 
 def _contact(kind: str, frame: str, points: np.ndarray | None, friction: Any, name: str | None, at: ArrayLike | None,
              normal: ArrayLike, size: tuple[float, float] = (0.2, 0.1)) -> Contact:
-    _check_name("frame", frame)
+    _checked_name("frame", frame)
     friction = None if friction is None else number("friction", friction, 0.0)
-    n = VERTICAL if normal is VERTICAL else _unit("normal", normal)
-    return Contact(kind, frame, points, friction, _name(name, frame), None if at is None else pose(at), size, n)
+    n = VERTICAL if normal is VERTICAL else unit_vector("normal", normal)
+    name = frame if name is None else _checked_name("name", name)
+    return Contact(kind, frame, points, friction, name, None if at is None else pose(at), size, n)
 
 
-def _name(name: str | None, frame: str) -> str:
-    if name is not None:
-        _check_name("name", name)
-    return frame if name is None else name
-
-
-def _check_name(what: str, name: Any) -> None:
+def _checked_name(what: str, name: Any) -> str:
     if not isinstance(name, str) or not name:
         raise InputError(f"{what} must be a name, got {format_value(name)}")
-
-
-def _unit(what: str, x: ArrayLike) -> np.ndarray:
-    given = shaped(what, x, (3,))
-    length = float(np.linalg.norm(given))
-    if not length > 1e-9:
-        raise InputError(f"{what} must have a direction, got {format_value(x)}")
-    return given / length
+    return name

@@ -12,19 +12,11 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.constrained_dynamics import accelerations, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.sets.forces import forces_by_name
-from freeflyer.dynamics.equations import forward_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.integrators import (
-    Integrator, Samples, States, compiled_steps as compiled_free_steps, make_samples, run_steps, scheme_of, steps_of, time_step,
-)
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import Expressed, Integrator, Wrenches, forward_dynamics, frame_pose, integrators, scheme_of
 from freeflyer.errors import InputError
 from freeflyer.kernels.entries import CLOSED_SET_STEPS, SET_STEPS
 from freeflyer.kernels.model.layout import ANCHOR_STEP, N_STEPS, SETS, TABLE_AT
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import finite_row, gravity_rows, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import explain
+from freeflyer.model import Model, explain, finite_row, frozen_array, gravity_rows, positive, row
 from freeflyer.tolerances import CONTRADICTION_RATIO, ROW_TOLERANCE
 
 
@@ -65,7 +57,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
         rk4: -49.05 mm
     """
     try:
-        scheme, h = scheme_of(integrator), time_step("dt", dt)
+        scheme, h = scheme_of(integrator), positive("dt", dt)
         under = None if gravity is None else gravity_rows(gravity)
         solve: Any = forward_dynamics
         if constraints is not None:
@@ -88,7 +80,7 @@ def step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: float, in
 
         with np.errstate(over="ignore", invalid="ignore"):
             try:
-                out = scheme(acceleration, steps_of(model, scheme), q0, v0, h)
+                out = scheme(acceleration, integrators.steps_of(model, scheme), q0, v0, h)
             except InputError as error:
                 raise InputError(f"after a step of {h:g} s the state is not finite ({error}): use a smaller dt", dt=h) from None
         if not (np.isfinite(out[0]).all() and np.isfinite(out[1]).all()):
@@ -115,13 +107,13 @@ class SetSteps(NamedTuple):
     scheme: int
     gravity: tuple[float, ...] | None
 
-    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, count: int) -> States | None:
+    def advance(self, q: ArrayLike, v: ArrayLike, tau: ArrayLike, dt: ArrayLike, count: int) -> integrators.States | None:
         """As Steps.advance."""
         held, model = self.constraints.on_tree, self.constraints.model
         given, settings = set_samples(self.constraints, count, self.gravity), held.anchors + np.zeros((*np.shape(dt), 1))
         settings[..., ANCHOR_STEP] = dt
         entry = CLOSED_SET_STEPS if model.reduction else SET_STEPS
-        found = run_steps(entry, model, given, (q, v, tau, settings), self.scheme)
+        found = integrators.run_steps(entry, model, given, (q, v, tau, settings), self.scheme)
         if found is None:
             return None
         x, y, F, multipliers, facts = found
@@ -130,18 +122,18 @@ class SetSteps(NamedTuple):
         first = np.broadcast_to(q, x[..., 0, :].shape)[..., None, :]
         begin = x if self.constraints.plain else np.concatenate([first, x[..., :-1, :]], axis=-2)
         own = multipliers[..., len(held.loop_names) - len(self.constraints.loop_names) :]
-        return States(x, y, forces_by_name(self.constraints, begin, F.reshape(*F.shape[:-1], -1, 6), own))
+        return integrators.States(x, y, forces_by_name(self.constraints, begin, F.reshape(*F.shape[:-1], -1, 6), own))
 
 
 @lru_cache(maxsize=64)
-def set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> Samples:
+def set_samples(constraints: ConstraintSet, count: int, gravity: tuple[float, ...] | None) -> integrators.Samples:
     table = constraints.on_tree.table
     numbers = np.array(table.topology[int(table.topology[TABLE_AT]) :])
     numbers[N_STEPS] = count
-    return make_samples(constraints.model, table.parameters, SETS, numbers, gravity)
+    return integrators.make_samples(constraints.model, table.parameters, SETS, numbers, gravity)
 
 
 def compiled_steps(model: Model, integrator: str, gravity: Any = None, constraints: ConstraintSet | None = None) -> Any:
     """Steps or SetSteps, or None: see dynamics.integrators.compiled_steps."""
-    free = compiled_free_steps(model, integrator, gravity)
+    free = integrators.compiled_steps(model, integrator, gravity)
     return free if free is None or constraints is None else SetSteps(constraints, free.scheme, free.gravity)

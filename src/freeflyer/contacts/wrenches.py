@@ -23,7 +23,7 @@ import scipy
 from freeflyer.contacts.description import VERTICAL, Contact, Rolling
 from freeflyer.dynamics import frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.model import WORLD, Model, check_shape, choice, frozen_array, instances, public, real_array
+from freeflyer.model import Model, check_shape, choice, frozen_array, instances, public, real_array
 from freeflyer.spatial.se3 import skew
 from freeflyer.tolerances import CONE_ROUNDING
 
@@ -106,18 +106,13 @@ def express_wrenches(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLik
     for name, w in given.items():
         check_shape(f"the wrench on {name!r}", w, ("...", 6))
     chosen = tuple(c for c in chosen if c.name in given)
-    return {c.name: express_at(pose_of(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen}
+    return {c.name: express_at(frame_pose(model, q, c.frame), given[c.name], expressed, c.normal) for c in chosen}
 
 
 def normal_forces(model: Model, q: ArrayLike, wrenches: Mapping[str, ArrayLike],
                   contacts: Iterable[Contact | Rolling]) -> dict[str, np.ndarray]:
     """{name: (...)}: the parts of wrenches along the normals of their contacts, N; see express_wrenches."""
     return {name: w[..., 2] for name, w in express_wrenches(model, q, wrenches, contacts).items()}
-
-
-def pose_of(model: Model, q: ArrayLike, frame: str) -> np.ndarray:
-    """Pose (..., 4, 4) of a frame, or of the world."""
-    return np.eye(4) if frame == WORLD else frame_pose(model, q, frame)
 
 
 def express_at(X: np.ndarray, w: np.ndarray, expressed: str, normal: np.ndarray | None = None) -> np.ndarray:

@@ -8,7 +8,6 @@ from typing import NamedTuple
 import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
-from freeflyer.contacts.sets.tables import loops_of
 from freeflyer.control.inputs import base_coordinates, unactuated_coordinates, velocity_places
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
@@ -57,8 +56,7 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     kept, held = np.zeros(model.nv, bool), np.zeros(model.tree.nv, bool)
     kept[base] = kept[unactuated_coordinates(model)] = True
     held[list(contacts.coordinates)] = True
-    if contacts.loop_names:  # their rows touch what they join
-        held[list(loops_of(model.tree).columns)] = True
+    held |= bool(contacts.loop_names)  # their rows touch what they join
     for item in contacts.items:
         held[list(support(model.tree, item.frame))] = True
     kept |= _closure(model, held)

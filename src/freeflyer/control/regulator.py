@@ -13,9 +13,9 @@ from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.steps import step
 from freeflyer.control.equilibria import Controllability, controllability, equilibrium, leave_spins
 from freeflyer.control.inputs import Inputs, resolve_inputs
-from freeflyer.dynamics import FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of, time_step
+from freeflyer.dynamics import FREE, Integrator, difference, inverse_mass_matrix, linearized_step, mass_matrix, scheme_of
 from freeflyer.errors import InputError
-from freeflyer.model import Model, check_configuration, finite_array, finite_row, number, one_row, public, row
+from freeflyer.model import Model, check_configuration, finite_array, finite_row, number, one_row, positive, public, row
 from freeflyer.text import short_repr
 from freeflyer.tolerances import DECAY_ROUNDING, MAX_SAMPLE_GAP
 
@@ -135,7 +135,7 @@ def input_linearization(model: Model, q: Any, v: Any, u: np.ndarray, inputs: Inp
     scheme = scheme_of(integrator)
     tau, external = inputs.forces_and_wrenches(u)
     if dt is not None:  # thrusters turn with their links within a step
-        h = time_step("dt", dt)
+        h = positive("dt", dt)
         solvers = FREE if constraints is None else constrained_solvers(constraints)
         return linearized_step(model, q, v, tau, external, gravity, "body", scheme, h, lambda x: inputs.matrix(model, x), solvers)
     found = linearize(model, q, v, tau, external=external, gravity=gravity, constraints=constraints)
@@ -254,7 +254,7 @@ def track(model: Model, q: ArrayLike, v: ArrayLike, u: ArrayLike, dt: float, inp
         inputs, state_cost, input_cost: As in lqr; costs are summed over the samples.
         final_cost: number, (2 nv,) or (2 nv, 2 nv) array of the last state; by default state_cost / dt, the cost of a second.
         bandwidth: See lqr."""
-    inputs, h = resolve_inputs(model, inputs), time_step("dt", dt)
+    inputs, h = resolve_inputs(model, inputs), positive("dt", dt)
     q, v, u = row(model, "q", q, "q"), row(model, "v", v, "u"), finite_array("u", u)
     n, N = model.nv, len(u) if u.ndim == 2 else 0
     if N < 1 or u.shape[1] != inputs.count or q.shape != (N + 1, model.nq) or v.shape != (N + 1, n):

@@ -13,14 +13,13 @@ from typing import Literal, NamedTuple
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics import body_twist, equations, frame_jacobian, frame_pose, mass_matrix, motion, project_coriolis, run
 from freeflyer.errors import InputError
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, choice, finite_row, public, shaped
 from freeflyer.spatial import se3
-from freeflyer.spatial.se3 import skew
+from freeflyer.spatial.inertia import SYMMETRIC, matrix
 from freeflyer.text import shown_short
 
 BASE = 6  # velocities of the base
@@ -125,7 +124,7 @@ def newton_euler_coriolis(model: Model, q: ArrayLike, v: ArrayLike) -> np.ndarra
     number = P[L.BODIES : L.BODIES + L.BODY_FLOATS * (n + 1)].reshape(n + 1, L.BODY_FLOATS)
     column = T[T[L.COLUMNS_AT] : T[L.COORDINATES_AT]].reshape(-1, L.COLUMN_INTS)
     of, coordinate = column[:, L.COLUMN_BODY], column[:, L.COORDINATE]
-    poses, motions, columns = evaluate(E.ALL_MOTIONS, model, (q, v), ("q", "v"))
+    poses, motions, columns = run(E.ALL_MOTIONS, model, (q, v), ("q", "v"))
     p = poses[..., 9:] - poses[..., 1:2, 9:]  # from the first body's origin
     V = _at_origin(motions[..., :6], p)  # (..., n + 1, 6)
     S = _at_origin(columns, p[..., of, :])
@@ -150,11 +149,8 @@ def _at_origin(V: np.ndarray, p: np.ndarray) -> np.ndarray:
 
 def _inertia(number: np.ndarray, R: np.ndarray, p: np.ndarray) -> np.ndarray:
     """Lambda (..., 6, 6) in world axes about the point from which p leads to the body's origin."""
-    m, I = number[L.MASS], number[L.INERTIA : L.INERTIA + 6]
-    c = skew(p + R @ number[L.COM : L.COM + 3])
-    I = R @ I[[0, 1, 2, 1, 3, 4, 2, 4, 5]].reshape(3, 3) @ np.swapaxes(R, -1, -2)
-    mass = np.broadcast_to(m * np.eye(3), c.shape)
-    return np.concatenate([np.concatenate([mass, -m * c], -1), np.concatenate([m * c, I - m * c @ c], -1)], -2)
+    turned = R @ number[L.INERTIA + SYMMETRIC] @ np.swapaxes(R, -1, -2)
+    return matrix(number[L.MASS], p + R @ number[L.COM : L.COM + 3], turned)
 
 
 def _armature(model: Model, v: np.ndarray) -> np.ndarray:

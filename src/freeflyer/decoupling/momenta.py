@@ -15,8 +15,8 @@ from numpy.typing import ArrayLike
 
 from freeflyer.decoupling.base import (
     BASE, b, base_map, base_map_of, base_pose, check_floating, frame_from_base, joints, link_jacobian)
-from freeflyer.dynamics import center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix
-from freeflyer.dynamics.closed import multiply
+from freeflyer.dynamics import (
+    center_of_mass, center_of_mass_velocity, coriolis_matrix, frame_pose, frame_velocity, mass_matrix, multiply)
 from freeflyer.errors import InputError, format_value
 from freeflyer.model import Model, finite_row, name_list, public, shaped
 from freeflyer.spatial import se3
@@ -31,13 +31,11 @@ def moving_frame(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[
     """Pose H_ic (..., 4, 4) and body twist (..., 6) of a frame c: one of FRAMES, or of the robot."""
     base = model.joints[0].child
     X, V = frame_pose(model, q, base), frame_velocity(model, q, v, base)
-    if frame in model.frame_index and frame != WORLD:
+    if frame in model.frame_index:
         return frame_pose(model, q, frame), frame_velocity(model, q, v, frame)
-    H, twist = np.broadcast_to(np.eye(4), X.shape).copy(), np.zeros_like(V)
-    if frame == WORLD:
-        return H, twist
     if frame not in FRAMES:
         model.frame(frame)
+    H, twist = np.broadcast_to(np.eye(4), X.shape).copy(), np.zeros_like(V)
     H[..., :3, 3], twist[..., :3] = center_of_mass(model, q), center_of_mass_velocity(model, q, v)
     if frame == CENTER_ALONG_BASE:
         R = X[..., :3, :3]
@@ -149,8 +147,6 @@ def frame_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTER) 
     """A_cb and its rate A_cb a_cb: with it as T_x, v_x is the locked velocity in the axes of a frame c, at its origin.
 
     Source: decoupling thesis, eq. (3.95)."""
-    check_floating(model)
-    v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
     return Map(A, A @ a_cb)
 
@@ -162,16 +158,16 @@ def momentum_map(model: Model, q: ArrayLike, v: ArrayLike, *, frame: str = CENTE
     Source: decoupling thesis, Propositions 3.3.1 and 3.3.2: in frames in which the momentum is conserved, C_x v_x + C_xy v_y
     vanishes. In the Hamel form C_x itself vanishes for the frame "world" alone: about the centre of mass Adot_cb = A_cb a_ib
     does not hold."""
-    check_floating(model)
-    v = finite_row(model, "v", v, "u")
     A, a_cb = _adjoint_and_bracket(model, q, v, frame)
     M, C = mass_matrix(model, q)[..., b, b], coriolis_matrix(model, q, v)[..., b, b]
     dual = np.swapaxes(np.linalg.inv(A), -1, -2)
     return Map(dual @ M, dual @ (C + np.swapaxes(C, -1, -2) - np.swapaxes(a_cb, -1, -2) @ M))
 
 
-def _adjoint_and_bracket(model: Model, q: ArrayLike, v: np.ndarray, frame: str) -> tuple[np.ndarray, np.ndarray]:
+def _adjoint_and_bracket(model: Model, q: ArrayLike, v: ArrayLike, frame: str) -> tuple[np.ndarray, np.ndarray]:
     """A_cb, and a_cb of the base's twist relative to frame c, in the base's axes."""
+    check_floating(model)
+    v = finite_row(model, "v", v, "u")
     X_WC, twist = moving_frame(model, q, v, frame)
     A = se3.adjoint(se3.inverse(X_WC) @ base_pose(model, q))
     relative = v[..., b] - np.linalg.solve(A, twist[..., None])[..., 0]

@@ -181,15 +181,13 @@ def coordinate_owners(model: Model) -> tuple[str, ...]:
 
 def _brackets(model: Model, q: np.ndarray) -> np.ndarray:
     """[e_j, e_i] (..., n, i, j) of the directions of the joints' velocities: those of one ball or free joint do not commute."""
-    tree, n = model.tree, model.nv - BASE
+    tree = model.tree
     c = np.zeros((tree.nv, tree.nv, tree.nv))
     for joint in tree.joints[1:]:
         at = slice(joint.iv, joint.iv + joint.nv)
         if joint.kind in ("spherical", "free") and joint.nv:
             basis = np.eye(6)[:, -joint.nv :]
             c[at, at, at] = np.einsum("jab,bi->aij", se3.ad(basis.T), basis)[-joint.nv :]
-    if not c.any():
-        return np.zeros((n, n, n))
     if not model.reduction:
         return c[BASE:, BASE:, BASE:]
     G = velocity_map(model, q)[..., joints]

@@ -1,6 +1,5 @@
 """Names of the room for the rooms above it, and where they are defined; each is imported when it is first used."""
 
-from .all_terms import AllTerms as AllTerms
 from .centroidal import (
     center_of_mass as center_of_mass, center_of_mass_jacobian as center_of_mass_jacobian, center_of_mass_velocity as
     center_of_mass_velocity, centroidal_momentum as centroidal_momentum, centroidal_momentum_matrix as
@@ -8,8 +7,8 @@ from .centroidal import (
 )
 from .closed import (
     add_forces as add_forces, chain as chain, chain_forces as chain_forces, load_forces as load_forces, motion as motion,
-    project_coriolis as project_coriolis, project_forces as project_forces, reduction_of as reduction_of, run as run,
-    velocity_map as velocity_map, velocity_map_bias as velocity_map_bias,
+    multiply as multiply, project_coriolis as project_coriolis, project_forces as project_forces, reduction_of as reduction_of,
+    run as run, velocity_map as velocity_map, velocity_map_bias as velocity_map_bias,
 )
 from .derivatives import (
     ForwardDynamicsDerivatives as ForwardDynamicsDerivatives, InverseDynamicsDerivatives as InverseDynamicsDerivatives,
@@ -31,12 +30,11 @@ from .frames import (
     frame_bias_acceleration as frame_bias_acceleration, frame_jacobian as frame_jacobian, frame_pose as frame_pose,
     frame_velocity as frame_velocity, frame_velocity_derivatives as frame_velocity_derivatives,
 )
-from .integrators import Integrator as Integrator, scheme_of as scheme_of, time_step as time_step
+from .integrators import Integrator as Integrator, scheme_of as scheme_of
 from .linearization import FREE as FREE, Linearization as Linearization, linearized_step as linearized_step
 from .loads import (
     EXPRESSED as EXPRESSED, Expressed as Expressed, Wrenches as Wrenches, expression as expression, plain_array as
     plain_array, run_loaded as run_loaded,
 )
 from .manifold import body_twist as body_twist, difference as difference, integrate as integrate
-from .passive import passive_forces as passive_forces
 from .specialized import specializable as specializable, specialize as specialize

@@ -33,8 +33,6 @@ def center_of_mass(model: Model, q: ArrayLike) -> np.ndarray:
 def center_of_mass_jacobian(model: Model, q: ArrayLike) -> np.ndarray:
     """Jacobian J of the centre of mass: J v is its velocity, in world axes; (..., 3, nv), m/s per unit of v."""
     try:
-        if model.reduction:
-            return center_of_mass_jacobian(model.tree, q) @ velocity_map(model, q)
         return centroidal_momentum_matrix(model, q)[..., :3, :] / model.mass
     except Exception as error:
         explain(error, center_of_mass_jacobian, locals())

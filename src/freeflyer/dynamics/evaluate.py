@@ -13,12 +13,13 @@ from typing import TYPE_CHECKING, Any, Literal, TypeVar
 import numpy as np
 
 from freeflyer.dynamics.frame_sets import FrameSet
-from freeflyer.errors import FreeflyerError, InputError, format_value
+from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries, entry as K
 from freeflyer.kernels.compiler.calls.python_calls import short_work, work
 from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
-from freeflyer.model import Model, choice, coordinate_owner, not_finite, not_unit, output_array, quaternion_starts, row
+from freeflyer.model import (
+    Model, choice, coordinate_owner, not_finite, not_unit, output_array, quaternion_starts, row, whole_number)
 from freeflyer.tolerances import NAMED_JOINT_SHARE, OVERFLOWING_INPUT
 
 if TYPE_CHECKING:
@@ -102,9 +103,7 @@ def set_threads(n: int) -> None:
     Args:
         n: 1 to 1024."""
     global _threads
-    if not isinstance(n, int | np.integer) or isinstance(n, bool) or not 1 <= n <= 1024:
-        raise InputError(f"threads must be an integer from 1 to 1024, got {format_value(n)}", threads=n)
-    _threads = int(n)
+    _threads = whole_number("threads", n, 1, 1024)
 
 
 def get_threads() -> int:

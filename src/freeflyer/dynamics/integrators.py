@@ -21,7 +21,7 @@ from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.kernels.sim.smooth import EXPLICIT, RK4, SEMI_IMPLICIT
-from freeflyer.model import Model, choice, frozen_array, positive
+from freeflyer.model import Model, choice, frozen_array
 
 NUMBERS = {"semi-implicit": SEMI_IMPLICIT, "explicit": EXPLICIT, "rk4": RK4}
 
@@ -149,7 +149,3 @@ def steps_of(model: Model, scheme: Scheme) -> Plus:
 
 def scheme_of(integrator: object) -> Scheme:
     return SCHEMES[choice("integrator", integrator, SCHEMES)]
-
-
-def time_step(name: str, dt: object) -> float:
-    return positive(name, dt)

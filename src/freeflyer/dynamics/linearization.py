@@ -153,8 +153,6 @@ def linearized_step(model: Model, q: ArrayLike, v: ArrayLike, tau: ArrayLike, ex
 def frame_outputs(model: Model, q: ArrayLike, v: ArrayLike, frames: tuple[str, ...], lead: tuple[int, ...]) -> np.ndarray:
     """C (..., 12 len(frames), 2 nv): see Linearization."""
     n = model.nv
-    if not frames:
-        return np.empty((*lead, 0, 2 * n))
     C = np.zeros((*lead, 12 * len(frames), 2 * n))
     for k, frame in enumerate(frames):
         d = frame_velocity_derivatives(model, q, v, frame)

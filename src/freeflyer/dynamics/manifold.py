@@ -18,7 +18,8 @@ from freeflyer.dynamics.closed import integrate_closed, multiply, run, velocity_
 from freeflyer.dynamics.evaluate import evaluate, leading_axes
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
-from freeflyer.model import JointInfo, Model, check_configuration, check_shape, explain, finite_array, finite_row, public, row
+from freeflyer.model import (
+    JointInfo, Model, check_configuration, check_shape, coordinate_owner, explain, finite_array, finite_row, public, row)
 from freeflyer.spatial import se3
 from freeflyer.tolerances import HALF_TURN_DISTANCE
 
@@ -104,15 +105,12 @@ def difference_derivatives(model: Model, q0: ArrayLike, q1: ArrayLike) -> Differ
         return DifferenceDerivatives(*(x[..., independent, :] for x in moved))
     dv = np.asarray(difference(model, q0, q1))
     dq0, dq1 = -_identities(model, dv.shape[:-1]), _identities(model, dv.shape[:-1])
-    for joint in model.joints:
-        if joint.kind in ("free", "spherical") and joint.nv:
-            angle = np.linalg.norm(dv[..., joint.iv + joint.nv - 3 : joint.iv + joint.nv], axis=-1)
-            if np.any(angle > np.pi - HALF_TURN_DISTANCE):
-                raise InputError(f"joint {joint.name!r} is half a turn away between q0 and q1: the shortest way from one to the "
-                    "other jumps there, so that difference has no derivative. Compare postures that are nearer to each other",
-                    joint=joint.name)
     for at, part in quaternion_blocks(model):
         xi = body_twist(dv[..., at])
+        if np.any(np.linalg.norm(xi[..., 3:], axis=-1) > np.pi - HALF_TURN_DISTANCE):
+            name = coordinate_owner(model, at.start, "u")
+            raise InputError(f"joint {name!r} is half a turn away between q0 and q1: the shortest way from one to the other jumps "
+                "there, so that difference has no derivative. Compare postures that are nearer to each other", joint=name)
         dq0[..., at, at] = -se3.left_jacobian_inverse(xi)[..., part, part]
         dq1[..., at, at] = se3.right_jacobian_inverse(xi)[..., part, part]
     return DifferenceDerivatives(dq0, dq1)

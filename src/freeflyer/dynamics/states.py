@@ -100,7 +100,8 @@ def _broadcast(x: np.ndarray, lead: tuple[int, ...]) -> np.ndarray:
     return x if x.shape[:-1] == lead else np.broadcast_to(x, (*lead, x.shape[-1]))
 
 
-MUJOCO_NAMES = {"v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
+MUJOCO_NAMES = {"q": "qpos", "v": "qvel", "a": "qacc", "tau": "qfrc", "bias": "bias_forces"}
+PINOCCHIO_NAMES = {"q": "q", "v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
 
 
 @public
@@ -118,13 +119,12 @@ def from_mujoco(model: Model, qpos: ArrayLike, qvel: ArrayLike | None = None, qa
     Raises: InputError for sizes and joints of another robot. A free joint requires qvel for qacc and bias_forces, and closed
     loops require it for bias_forces. MuJoCo must have the base."""
     places, tree = mujoco_places(model.tree, mj_model), model.tree
-    x = _check_sizes(places, {"qpos": qpos, "qvel": qvel, "qacc": qacc, "qfrc": qfrc, "bias_forces": bias_forces}, mj_model)
+    whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
+    x, theirs = _check_sizes(places, MUJOCO_NAMES, (qpos, qvel, qacc, qfrc, bias_forces), whose)
     if bias_forces is not None and places.absent_base:
         raise InputError(f"the bias forces of base {places.absent_base[0]!r} of {model.name!r} are not in MuJoCo's: the MJCF "
             "file fixes it", joint=places.absent_base[0])
-    q = configuration_from_mujoco(tree, places, x["qpos"])
-    theirs = {ours: x[name] for ours, name in MUJOCO_NAMES.items()}
-    return to_ours(model, places.velocities, q, theirs, {"q": "qpos", **MUJOCO_NAMES})
+    return to_ours(model, places.velocities, configuration_from_mujoco(tree, places, x), theirs, MUJOCO_NAMES)
 
 
 @public
@@ -144,9 +144,8 @@ def to_mujoco(model: Model, q: ArrayLike, v: ArrayLike | None = None, a: ArrayLi
     qpos = configuration_to_mujoco(model.tree, places, x)
     for name, value in given.items():
         if value is not None:
-            refuse_absent_base(model.tree, places, {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}[name], value)
-    theirs = to_theirs(model.tree, places.velocities, x, given)
-    return MujocoState(qpos, theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
+            refuse_absent_base(model.tree, places, PINOCCHIO_NAMES[name], value)
+    return MujocoState(qpos, *to_theirs(model.tree, places.velocities, x, given).values())
 
 
 @public
@@ -158,15 +157,12 @@ def mujoco_velocity_map(model: Model, q: ArrayLike, *, mj_model: Any = None) -> 
     return T @ velocity_map(model, q) if model.reduction else T
 
 
-def _check_sizes(places: Places, given: dict[str, Any], mj_model: Any) -> dict[str, Any]:
-    whose = "the sizes of the compiled mj_model" if mj_model is not None else "as in the MJCF file of the model (or give mj_model=)"
-    nq, nv = len(places.theirs_from), len(places.velocities.leaders)
-    sizes = {name: (nq, "nq") if name == "qpos" else (nv, "nv") for name in given}
-    return {name: None if x is None else check_size(name, x, sizes[name][0], f"{sizes[name][1]} {whose}")
-            for name, x in given.items()}
-
-
-PINOCCHIO_NAMES = {"v": "v", "a": "a", "tau": "tau", "bias": "bias_forces"}
+def _check_sizes(places: Places, names: dict[str, str], given: tuple[Any, ...], whose: str) -> tuple[Any, Arrays]:
+    """(their configuration, their {v, a, tau, bias}), of their sizes; `names`: of the five, `whose`: where the sizes come from."""
+    sizes = {"q": len(places.theirs_from)}
+    x = {name: None if value is None else check_size(names[name], value, sizes.get(name, len(places.velocities.leaders)),
+         f"{'nq' if name == 'q' else 'nv'} {whose}") for name, value in zip(names, given)}
+    return x.pop("q"), x
 
 
 @public
@@ -184,12 +180,8 @@ def from_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | No
     Raises: InputError for sizes, joints of another robot, joints without counterpart (translation, Euler angles), and norms.
     A planar joint requires v for a and bias_forces, and closed loops require it for bias_forces."""
     places = pinocchio_places(pin_model, model.tree)
-    given = {"q": q, "v": v, "a": a, "tau": tau, "bias_forces": bias_forces}
-    sizes = dict.fromkeys(given, pin_model.nv) | {"q": pin_model.nq}
-    whose = "the sizes of the Pinocchio model"
-    x = {name: None if value is None else check_size(name, value, sizes[name], whose) for name, value in given.items()}
-    ours = configuration_from_pinocchio(model.tree, places, x.pop("q"))  # type: ignore[arg-type]
-    return to_ours(model, places.velocities, ours, {"bias": x.pop("bias_forces"), **x}, PINOCCHIO_NAMES)
+    x, theirs = _check_sizes(places, PINOCCHIO_NAMES, (q, v, a, tau, bias_forces), "of the Pinocchio model")
+    return to_ours(model, places.velocities, configuration_from_pinocchio(model.tree, places, x), theirs, PINOCCHIO_NAMES)
 
 
 @public
@@ -203,5 +195,4 @@ def to_pinocchio(model: Model, pin_model: Any, q: ArrayLike, v: ArrayLike | None
     bias_forces of a closed model (convert those of model.tree)."""
     places = pinocchio_places(pin_model, model.tree)
     x, given = check_state(model, q, v, a, tau, bias_forces)
-    theirs = to_theirs(model.tree, places.velocities, x, given)
-    return PinocchioState(places.to_theirs(x), theirs["v"], theirs["a"], theirs["tau"], theirs["bias"])
+    return PinocchioState(places.to_theirs(x), **to_theirs(model.tree, places.velocities, x, given))

@@ -16,6 +16,8 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.kernels.model import layout as L
 from freeflyer.model import Model, joint_sizes
+from freeflyer.spatial.inertia import SYMMETRIC, matrix
+from freeflyer.spatial.quaternion import rotation_matrix
 
 
 @dataclass(frozen=True, eq=False)
@@ -93,11 +95,7 @@ def _placement(number: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
 
 def _inertia(number: np.ndarray) -> np.ndarray:
     """M (6, 6) about the body's origin from mass, centre of mass and inertia about it."""
-    m, c = number[L.MASS], wedge(number[L.COM : L.INERTIA])
-    about_com = np.empty((3, 3))
-    about_com[np.triu_indices(3)] = number[L.INERTIA : L.INERTIA + 6]
-    about_com.T[np.triu_indices(3)] = number[L.INERTIA : L.INERTIA + 6]
-    return blocks(m * np.eye(3), -m * c, m * c, about_com - m * c @ c)
+    return matrix(number[L.MASS], number[L.COM : L.INERTIA], number[L.INERTIA + SYMMETRIC])
 
 
 def _gamma(kind: int, number: np.ndarray) -> np.ndarray:
@@ -131,9 +129,9 @@ def _displacement(tree: Tree, i: int, q: np.ndarray) -> tuple[np.ndarray, np.nda
         R[0, 0], R[0, 1], R[1, 0], R[1, 1], R[2, 2] = c, -s, s, c, 1.0
         o[2] = slide * q[first] + slide_offset
         return R, o
-    if kind == L.BALL:
-        return rotation_of_quaternion(q[first : first + 4]), zeros(3, q.dtype)
-    return rotation_of_quaternion(q[first + 3 : first + 7]), q[first : first + 3]
+    if kind == L.BALL:  # the matrix is a polynomial, so that derivatives by complex steps pass through it
+        return rotation_matrix(q[first : first + 4]), zeros(3, q.dtype)
+    return rotation_matrix(q[first + 3 : first + 7]), q[first : first + 3]
 
 
 Array = np.ndarray
@@ -185,14 +183,6 @@ def transform(R: Array, o: Array) -> Array:
 def inverse_transform(R: Array, o: Array) -> Array:
     """^D X_C (6, 6) from ^C R_D and ^C o_D."""
     return transform(R.T, -(R.T @ o))
-
-
-def rotation_of_quaternion(q: Array) -> Array:
-    """R (3, 3) of a unit quaternion x, y, z, w: a polynomial, so derivatives by complex steps pass through it."""
-    x, y, z, w = q
-    return np.array([[1.0 - 2.0 * (y * y + z * z), 2.0 * (x * y - z * w), 2.0 * (x * z + y * w)],
-        [2.0 * (x * y + z * w), 1.0 - 2.0 * (x * x + z * z), 2.0 * (y * z - x * w)],
-        [2.0 * (x * z - y * w), 2.0 * (y * z + x * w), 1.0 - 2.0 * (x * x + y * y)]])
 
 
 def pose(R: Array, o: Array) -> Array:

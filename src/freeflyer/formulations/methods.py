@@ -14,8 +14,8 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import (
-    Expressed, Wrenches, add_forces, leading_axes, load_forces, motion, plain_array, project_coriolis, project_forces, run,
-    run_loaded, velocity_map,
+    Expressed, Wrenches, add_forces, leading_axes, load_forces, motion, plain_array, project_coriolis, project_forces,
+    run, run_loaded, velocity_map,
 )
 from freeflyer.dynamics.evaluate import evaluate
 from freeflyer.errors import InputError

@@ -15,11 +15,12 @@ from numpy.typing import ArrayLike
 from freeflyer import tolerances as T
 from freeflyer.dynamics import difference, integrate
 from freeflyer.errors import AssemblyError, InputError, LinkageError, OpenLoopWarning
-from freeflyer.linkages.closure import check_range, close, file_posture, q_of_v
+from freeflyer.linkages.closure import check_range, close, q_of_v
 from freeflyer.linkages.partition import reference
 from freeflyer.linkages.refusals import list_names
 from freeflyer.linkages.rows import constraint_loops, groups, structure
-from freeflyer.model import Model, check_configuration, positive, public, random_configuration, row, whole_number
+from freeflyer.model import Model, check_configuration, file_posture, positive, public, random_configuration, row, whole_number
+from freeflyer.spatial._check import generator
 
 ATTEMPTS = 24  # guesses at random for one posture that its own guess did not close
 Found = tuple[np.ndarray, np.ndarray, np.ndarray]  # postures (n, nq), residuals (n, r), steps (n,)
@@ -77,9 +78,7 @@ def assemble(model: Model, q: ArrayLike | None = None, *, hold: str | Sequence[s
     guess = file_posture(model) if q is None else row(model, "q", q, "q")
     check_configuration(model, "q", guess, "q")
     lead = guess.shape[:-1]
-    rng = np.random.default_rng(0) if rng is None else rng
-    if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
+    rng = np.random.default_rng(0) if rng is None else generator(rng)
     tries = (0 if lead else ATTEMPTS) if attempts is None else whole_number("attempts", attempts, 0)
     if branches is not None and whole_number("branches", branches, 1) and prod(lead) != 1:
         raise InputError(f"branches are found of one posture, got {prod(lead)}")

@@ -19,8 +19,7 @@ from math import prod
 import numpy as np
 
 from freeflyer import tolerances as T
-from freeflyer.dynamics import difference, integrate, reduction_of
-from freeflyer.dynamics.evaluate import evaluate
+from freeflyer.dynamics import difference, reduction_of, run
 from freeflyer.errors import InputError, LinkageError, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.linkages.steps import CLOSED
@@ -33,6 +32,7 @@ from freeflyer.model import (
     Description, Model, Partition, Reduction, compile_description, public, random_configuration as random_posture, recompile,
 )
 from freeflyer.model.frozen import frozen
+from freeflyer.model.model import PER_COORDINATE
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long
@@ -42,11 +42,7 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
                 near: float = T.MIN_BLOCK_RATIO_OF_STEPS) -> tuple[np.ndarray, np.ndarray]:
     """(q (n, nq), fine (n,)): closed postures q (n, nq) moved by du (n, nu) of the independent coordinates, closed again in the
     same mode and not nearer to a singular posture than `near`; the returned posture is undefined where `fine` is False."""
-    if not len(reduction_of(p).split.rows):
-        dv = np.zeros((len(q), p.tree.nv))
-        dv[:, reduction_of(p).split.independent] = du
-        return integrate(p.tree, q, dv), np.ones(len(q), bool)
-    moved, facts = evaluate(E.STEP_CLOSED, p, (q, du), ("q", "dv"))
+    moved, facts = run(E.STEP_CLOSED, p, (q, du), ("q", "dv"))
     closed = facts[:, 0] <= CLOSED * CLOSED
     fine = closed & (facts[:, 1] < 1.0)
     unsure = np.flatnonzero(~fine & closed)
@@ -67,7 +63,7 @@ def step_closed(p: Model, q: np.ndarray, du: np.ndarray, halvings: int = HALVING
 def meets_singularity(p: Model, q0: np.ndarray, q1: np.ndarray) -> bool:
     """Whether one of short steps between closed postures q0 and q1 (..., nq) passes a singular one, begins as near to it as no
     posture of `step_closed`, or changes a block by more than itself from less than ten times as far."""
-    change, near = evaluate(E.POSTURE_CHANGE, p, (q0, q1), ("q", "q")), T.MIN_BLOCK_RATIO_OF_STEPS**2
+    change, near = run(E.POSTURE_CHANGE, p, (q0, q1), ("q", "q")), T.MIN_BLOCK_RATIO_OF_STEPS**2
     fine = (change[..., 0] < 1.0) & (change[..., 1] * near < 1.0)
     if fine.all():
         return False
@@ -106,7 +102,7 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
     gone, stride = np.zeros((count, 1)), np.full((count, 1), 1.0 / RANDOM_STEPS)
     for _ in range(2 * RANDOM_STEPS if count else 0):
         stride = np.minimum(stride, 1.0 - gone)
-        moved, facts = evaluate(E.STEP_CLOSED, model, (q, stride * du), ("q", "dv"))
+        moved, facts = run(E.STEP_CLOSED, model, (q, stride * du), ("q", "dv"))
         with np.errstate(invalid="ignore"):
             fine = (facts[:, 0] <= CLOSED * CLOSED) & (facts[:, 1] < 1.0) & (facts[:, 2] * T.MIN_BLOCK_RATIO_OF_MOVES**2 < 1.0)
             inside = ((moved >= np.minimum(lower, q)) & (moved <= np.maximum(upper, q))).all(axis=1)
@@ -115,9 +111,6 @@ def random_configuration(model: Model, rng: np.random.Generator, lead: tuple[int
         gone[going] += stride[going]
         stride[~going] *= 0.5
     return q.reshape(*lead, model.nq)
-
-
-PER_COORDINATE = ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction")
 
 
 @public
@@ -186,7 +179,7 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
     return recompile(tree, (close_description, (tree.description, split, names)), topology=topology,
                      nv=len(split.independent), joints=tuple(joints), actuated=driven, neutral=split.q,
                      reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
-                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE})
+                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE.values()})
 
 
 def has_loops(model: Model) -> bool:

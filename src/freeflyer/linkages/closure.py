@@ -29,16 +29,6 @@ class Closing(namedtuple("Closing", "q residual steps")):
     """q (n, nq): the least open postures; residual (n, r) there, m and rad; steps (n,) taken."""
 
 
-def file_posture(model: Model) -> np.ndarray:
-    """q (nq,) in which the file draws the robot: `initial` of each joint, else the neutral one."""
-    q = model.neutral.copy()
-    for joint in model.joints:
-        drawn = model.description.joint(joint.name).initial
-        if joint.nq and len(drawn) == joint.nq:
-            q[joint.iq : joint.iq + joint.nq] = drawn
-    return q
-
-
 _plans: WeakKeyDictionary[Model, dict[bytes, Any]] = WeakKeyDictionary()
 
 

@@ -10,12 +10,12 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 from freeflyer.dynamics import frame_jacobian, frame_pose
-from freeflyer.errors import InputError, LinkageError, format_value
+from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.submechanisms import embed_configuration
 from freeflyer.linkages.sweeping import motion_map, sweep
-from freeflyer.model import WELD, Loop, Model, Site, compile_description, lock_joints, public
+from freeflyer.model import WELD, Loop, Model, Site, compile_description, lock_joints, number, public, unit_vector
 from freeflyer.tolerances import DEAD_POINT_RATIO
 
 
@@ -74,9 +74,9 @@ def follow(model: Model, driver: str, values: ArrayLike, *, keep: Sequence[Keep]
     Raises: InputError for positions outside the driver's stroke, released joints that are no motors, and tasks that leave
     more or less freedom than the driver uses. LinkageError for a start that is open or singular."""
     model = model.tree
-    posture = partition(model, q).q
-    if model.joint(driver).nv != 1 or driver not in model.actuated:
-        raise InputError(f"{driver!r} is no motor with one coordinate; motors: {', '.join(model.actuated)}", joint=driver)
+    start = partition(model, q)
+    motor_column(model, start, driver)  # refuses what cannot be driven
+    posture = start.q
     wanted = np.asarray(values, float)[..., None]
     check_range(model, [model.joint(driver).iv], wanted, "motor {!r} would stand", "stay within its stroke")
     for name in (*hold, *release):
@@ -217,17 +217,10 @@ def force_curve(model: Model, path: Path, frame: str, force: float,
         force: Force of the driver, N or N m.
         direction: (3,) array, world axes, of any length."""
     model = model.tree
-    along = np.asarray(direction, float)
-    length = np.linalg.norm(along) if along.shape == (3,) else 0.0
-    if not (np.isfinite(length) and length > 0.0):
-        got = format_value(direction)
-        raise InputError(f"direction must be three finite numbers, not all zero; got {got}", direction=direction)
-    if not np.isfinite(force):
-        raise InputError(f"force must be a finite number (N); got {format_value(force)}", force=force)
-    along = along / length
+    along, force = unit_vector("direction", direction), number("force", force)
     split, q = partition(model), path.q[path.reached]
     G = motion_map(model, split, q)[..., motor_column(model, split, path.driver)]
     rate = np.einsum("i,nij,nj->n", along, frame_jacobian(model, q, frame, expressed="mixed")[:, :3], G)
     ratio = np.where(np.abs(rate) > DEAD_POINT_RATIO, 1.0 / np.where(rate == 0.0, 1.0, rate), np.inf)
     height = frame_pose(model, q, frame)[:, :3, 3] @ along
-    return ForceCurve(path.driver, frame, float(force), path.values[path.reached], height, ratio, ratio * force)
+    return ForceCurve(path.driver, frame, force, path.values[path.reached], height, ratio, ratio * force)

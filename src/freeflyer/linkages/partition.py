@@ -17,10 +17,10 @@ from numpy.typing import ArrayLike
 from freeflyer.dynamics import integrate
 from freeflyer.errors import InputError, LinkageError
 from freeflyer.linkages import refusals
-from freeflyer.linkages.closure import close, close_split, file_posture, position_limits
+from freeflyer.linkages.closure import close, close_split, position_limits
 from freeflyer.linkages.refusals import condition, dependent_columns, independent_rows, rank, singular_values
 from freeflyer.linkages.rows import Structure, constraint_jacobian, constraint_residual, groups, structure
-from freeflyer.model import Block, Model, Partition, check_configuration, frozen_array as frozen, public, remembered, row
+from freeflyer.model import Block, Model, Partition, file_posture, frozen_array as frozen, one_row, public, remembered
 from freeflyer.tolerances import CLEAR_RANK_RATIO, CLOSED_GAP, FACTOR_RANK_RATIO, REDUNDANT_ROW_GAP
 
 STARTS = (0.1, 0.4, 1.0)  # rad or m: how far around the file's posture closing starts again if it does not lead there
@@ -40,7 +40,7 @@ def partition(model: Model, q: ArrayLike | None = None, *, underactuated: bool =
     if q is None:
         found = model.reduction.split if model.reduction else reference(tree)
     else:
-        found = _partition_at(tree, row(tree, "q", q, "q"))
+        found = _partition_at(tree, one_row(tree, "q", q, "q"))
     if not underactuated and len(found.free):
         raise refusals.too_few_motors(model, found.free)
     return found
@@ -50,7 +50,10 @@ def motor_column(model: Model, split: Partition, name: str) -> int:
     """The place of a motor among the independent velocities; InputError unless it has one coordinate that no loop determines."""
     joint = model.joint(name)
     if joint.nv != 1 or joint.iv not in split.independent:
-        raise InputError(f"{name!r} is no motor of one coordinate; motors: {', '.join(model.actuated)}", joint=name)
+        free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
+        why = f"the loops determine joint {name!r} from the motors: " if joint.iv in split.dependent else ""
+        words = f"{name!r} is no motor of one coordinate: {why}drive one of {', '.join(free)}"
+        raise InputError(words, joint=name, independent=free)
     return int(np.searchsorted(split.independent, joint.iv))
 
 
@@ -135,9 +138,6 @@ def _joints(s: Structure) -> np.ndarray:
 
 def _partition_at(model: Model, q: np.ndarray) -> Partition:
     """The split at q, with the reference's rows where there is one."""
-    if q.ndim != 1:
-        raise InputError(f"partition takes one posture (nq = {model.nq},), got shape {q.shape}", shape=q.shape)
-    check_configuration(model, "q", q, "q")
     try:
         known = reference(model)
     except LinkageError:
@@ -259,6 +259,4 @@ def _partition_near(model: Model, q: np.ndarray, error: LinkageError) -> Partiti
 
 def _polish(model: Model, found: Partition) -> Partition:
     """The reference with its independent rows closed to the last digit."""
-    if not len(found.rows):
-        return found
     return replace(found, q=frozen(close_split(model, found, found.q[None]).q[0].copy()))

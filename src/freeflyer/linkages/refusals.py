@@ -130,9 +130,7 @@ def singular_values(A: np.ndarray) -> np.ndarray:
 def rank(A: np.ndarray, smallest: float | None = None) -> int:
     """How many singular values exceed `smallest` (FACTOR_RANK_RATIO times the largest if not given)."""
     values = singular_values(A)
-    if not len(values):
-        return 0
-    return int(np.sum(values > (FACTOR_RANK_RATIO * values[0] if smallest is None else smallest)))
+    return int(np.sum(values > (FACTOR_RANK_RATIO * values[:1] if smallest is None else smallest)))
 
 
 def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:
@@ -170,13 +168,6 @@ def smallest_values(A: np.ndarray) -> np.ndarray:
     return np.asarray(np.linalg.svd(A, compute_uv=False)[..., -1])
 
 
-def linear_rows(model: Model) -> np.ndarray:
-    """(rows,) bool: the constraint rows in m; the others are in rad."""
-    lengths = slides(model)
-    couplings = [lengths[model.joint(c.joint1).iv] for c in model.description.couplings]
-    return np.array([d < 3 for d in row_directions(model)] + couplings, bool)
-
-
 def lever(model: Model, q: np.ndarray, rows: np.ndarray) -> float:
     """The longest lever of the loops of these rows, m; 1 where no joint that turns shifts any of them."""
     known, turns, longest = constraint_loops(model), ~slides(model), 0.0
@@ -192,8 +183,9 @@ def condition(model: Model, q: np.ndarray, J: np.ndarray, rows: np.ndarray, depe
     """See above: of the square system J[rows][:, dependent] at q (nq,); 1 for an empty one, infinite where it is singular."""
     if not len(rows):
         return 1.0
-    A, unit = J[rows].copy(), lever(model, q, rows)
-    A[linear_rows(model)[rows]] /= unit
-    A[:, slides(model)] *= unit
+    A, unit, lengths = J[rows].copy(), lever(model, q, rows), slides(model)
+    couplings = [lengths[model.joint(c.joint1).iv] for c in model.description.couplings]
+    A[np.array([d < 3 for d in row_directions(model)] + couplings, bool)[rows]] /= unit  # rows in m
+    A[:, lengths] *= unit
     largest, smallest = singular_values(A)[0], singular_values(A[:, dependent])[-1]
     return float(largest / smallest) if smallest > 0.0 else float("inf")

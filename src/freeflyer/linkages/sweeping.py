@@ -15,7 +15,7 @@ from freeflyer.linkages.closing import close_with_partition, step_closed
 from freeflyer.linkages.closure import check_range
 from freeflyer.linkages.partition import motor_column, partition
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model import Model, Partition, finite_row, number, public, real_array
+from freeflyer.model import Model, Partition, finite_row, number, public, shaped
 from freeflyer.progress import Progress, no_progress, part_of
 
 STEPS = 40  # steps over the whole range of an axis, at least
@@ -100,18 +100,10 @@ def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.n
 
 
 def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
-    joint = model.joint(name)
-    x = real_array(f"positions of {name!r}", given)
-    if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
-        raise InputError(f"positions of {name!r} must be a row of finite numbers; got shape {x.shape}", joint=name, shape=x.shape)
-    if joint.nv != 1 or joint.mimic is not None:
-        raise InputError(f"joint {name!r} ({joint.kind}) is no single coordinate that could be driven", joint=name)
-    if joint.iv in split.dependent:
-        free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
-        raise InputError(f"the loops determine joint {name!r} from the motors: drive one of {', '.join(free)}",
-                         joint=name, independent=free)
+    x = shaped(f"positions of {name!r}", given, ("n",))
+    motor_column(model, split, name)  # refuses what cannot be driven
     if limits:
-        check_range(model, [joint.iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
+        check_range(model, [model.joint(name).iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
     return x
 
 
@@ -216,14 +208,12 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarra
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
     if twice is not None:
         raise InputError(f"moved_by names {twice!r} more than once: its columns would count as often", joint=twice)
-    follower = next((j.name for j in infos if not j.nv), None)
-    if follower is not None:
-        raise InputError(f"joint {follower!r} has no coordinate of its own: name the joint that it follows", joint=follower)
-    at = [(j.name, i) for j in infos for i in range(j.iv, j.iv + j.nv)]
-    strange = list(dict.fromkeys(name for name, i in at if i not in split.independent))
+    at = [i for j in infos for i in range(j.iv, j.iv + j.nv)]
+    strange = [j.name for j in infos if not j.nv or not np.isin(range(j.iv, j.iv + j.nv), split.independent).all()]
     if strange:
-        raise InputError(f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
+        raise InputError(f"joint {strange[0]!r} has no coordinate of its own, or the loops determine it: only motors can be "
+            "counted as moving", joints=strange)
     if len(at) < 3:
         raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
                          moved_by=moving)
-    return np.searchsorted(split.independent, [i for _, i in at])
+    return np.searchsorted(split.independent, at)

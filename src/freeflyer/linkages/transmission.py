@@ -23,7 +23,7 @@ from freeflyer.linkages.partition import partition
 from freeflyer.linkages.refusals import list_names, smallest_values
 from freeflyer.linkages.rows import structure
 from freeflyer.linkages.sweeping import motion_map
-from freeflyer.model import Model, Partition, check_configuration, check_size, name_list, public, remembered, row
+from freeflyer.model import Model, Partition, check_size, name_list, public, remembered
 from freeflyer.tolerances import MIN_SINGULAR_VALUE, SELECTED_JOINT_STEP, SELECTED_POSITION_TOLERANCE
 
 
@@ -241,11 +241,7 @@ def selected_posture(model: Model, joints: Sequence[str], positions: ArrayLike, 
     reached."""
     model = model.tree
     chosen = select(model, joints, motors)
-    start = partition(model).q if q is None else row(model, "q", q, "q")
-    if start.ndim != 1:
-        raise InputError(f"selected_posture starts from one posture (nq = {model.nq},), got shape {start.shape}", shape=start.shape)
-    check_configuration(model, "q", start, "q")
-    partition(model, start)  # refuses open and singular postures
+    start = partition(model, q).q  # refuses open and singular postures
     place = q_of_v(model)[chosen.coordinates]
     if (place < 0).any():
         ball = next(n for n in chosen.joints if model.joint(n).nq != model.joint(n).nv)

@@ -1,6 +1,6 @@
 """Names of the room for the rooms above it, and where they are defined; each is imported when it is first used."""
 
-from .build import compile_description as compile_description, recompile as recompile
+from .build import build as build, compile_description as compile_description, recompile as recompile
 from .configuration import (
     neutral as neutral, random_configuration as random_configuration, reference_posture as reference_posture, slides as slides,
 )
@@ -18,17 +18,16 @@ from .inputs import (
     instance as instance, instances     as instances, name_list as name_list, not_finite as not_finite, not_unit as
     not_unit, number as number, one_row as     one_row, output_array as output_array, positive as positive,
     quaternion_starts as quaternion_starts, real_array as     real_array, row as row, shaped as shaped, true_or_false as
-    true_or_false, whole_number as whole_number,
+    true_or_false, unit_vector as unit_vector, whole_number as whole_number,
 )
-from .load import AUTO as AUTO
 from .locking import leader as leader
 from .model import (
-    Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, remembered as
-    remembered,
+    Block as Block, JointInfo as JointInfo, Model as Model, Partition as Partition, Reduction as Reduction, file_posture as
+    file_posture, remembered as remembered,
 )
 from .placements import (
-    join as join, placement as placement, possible as possible, quaternion as quaternion, rigid_groups as rigid_groups,
-    rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
+    join as join, placement as placement, pose_at as pose_at, possible as possible, quaternion as quaternion, rigid_groups as
+    rigid_groups, rotation_of_rpy as rotation_of_rpy, screws as screws, transform as transform,
 )
 from .public import explain as explain, public as public, refuse_no_model as refuse_no_model
 from .readers.loops_yaml import (

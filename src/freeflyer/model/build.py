@@ -9,10 +9,10 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.model import layout as L
-from freeflyer.model.description import WORLD, Description, Joint, joint_sizes
+from freeflyer.model.description import UNLIMITED, WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.locking import leader
-from freeflyer.model.model import COMPILED, JointInfo, Model
+from freeflyer.model.model import COMPILED, PER_COORDINATE, JointInfo, Model
 from freeflyer.model.placements import pose_at, screws, turn_z_to
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
@@ -57,7 +57,7 @@ class _Builder:
 
     def _place_links(self) -> None:
         """Depth-first in file order, without recursion; followers wait until the joint they mimic has coordinates."""
-        order = self._depth_first()
+        order = list(self.description.below(self.starts))
         owners: dict[str, tuple[int, int]] = {}
         for joint in order:
             if joint.kind != "fixed" and joint.mimic is None:
@@ -67,16 +67,6 @@ class _Builder:
                 self.neutral += NEUTRAL.get(joint.kind, (0.0,) * sizes[0])
         for joint in order:
             self._attach(joint, owners)
-
-    def _depth_first(self) -> list[Joint]:
-        below = self.description.joints_below
-        stack = [j for s in reversed(self.starts) for j in reversed(below.get(s, ()))]
-        order = []
-        while stack:
-            joint = stack.pop()
-            order.append(joint)
-            stack += reversed(below.get(joint.child, ()))
-        return order
 
     def _attach(self, joint: Joint, owners: dict[str, tuple[int, int]]) -> None:
         body, X = self.where[joint.parent]
@@ -136,20 +126,14 @@ class _Builder:
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
-            actuated=actuated, position_lower=arrays["lower"], position_upper=arrays["upper"],
-            velocity_limit=arrays["velocity"], effort_limit=arrays["effort"], armature=arrays["armature"],
-            damping=arrays["damping"], friction=arrays["friction"], neutral=np.array(self.neutral),
+            actuated=actuated, **{PER_COORDINATE[name]: x for name, x in arrays.items()}, neutral=np.array(self.neutral),
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
             frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED)
 
 
-_PER_COORDINATE = {
-    "lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf, "armature": 0.0, "damping": 0.0, "friction": 0.0}
-
-
-def _coordinate_data(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, np.ndarray]:
+def _coordinate_data(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, Any]:
     """Per-coordinate data of the joints; a follower's armature and losses count on its leader's coordinate."""
-    arrays = {name: np.full(nv, default) for name, default in _PER_COORDINATE.items()}
+    arrays = {name: np.full(nv, UNLIMITED.get(name, 0.0)) for name in PER_COORDINATE}
     for joint, info, _ in joints:
         for name, array in arrays.items():
             if info.mimic is None and getattr(joint, name):

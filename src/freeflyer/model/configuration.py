@@ -13,6 +13,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.model.inputs import MOST_AXES, MOST_ENTRIES, finite_array, row
 from freeflyer.model.model import JointInfo, Model
 from freeflyer.model.public import public
+from freeflyer.spatial._check import generator, leading_shape
 from freeflyer.tolerances import MIN_QUATERNION_LENGTH, UNLIMITED_POSITION
 
 BENT = 0.3  # rad, m: of a joint, from the neutral posture
@@ -36,8 +37,7 @@ def random_configuration(model: Model, rng: np.random.Generator, size: int | tup
 
     Args:
         size: Number of configurations; one without batch axes by default."""
-    if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng must be a numpy.random.Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}")
+    generator(rng)
     lead = _lead(size)
     if model.reduction:
         return model.reduction.random_configuration(model, rng, lead)
@@ -81,15 +81,11 @@ def _range(low: float, high: float, span: float) -> tuple[float, float]:
 
 
 def _lead(size: int | tuple[int, ...]) -> tuple[int, ...]:
-    counts = (size,) if isinstance(size, int | np.integer) else size
-    whole = isinstance(counts, tuple | list) and all(
-        isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in counts)
-    if not whole:
-        raise InputError(f"size must be a count or a tuple of counts of at least 0, got {format_value(size)}", size=size)
-    if len(counts) >= MOST_AXES or prod(map(int, counts)) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
+    counts = leading_shape("size", size)
+    if len(counts) >= MOST_AXES or prod(counts) > MOST_ENTRIES or max(counts, default=0) > MOST_ENTRIES:
         raise InputError(f"size must be a count or a tuple of up to {MOST_AXES - 1} counts, of at most {MOST_ENTRIES} states in "
             f"all; got {format_value(size)}", size=size)
-    return tuple(int(n) for n in counts)
+    return counts
 
 
 @public

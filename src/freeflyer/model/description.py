@@ -6,7 +6,7 @@ a Model can always be written back with its names, fixed links and limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from types import MappingProxyType
@@ -18,6 +18,9 @@ from freeflyer.model.frozen import NUMBERS, Record, frozen_array
 
 JOINT_KINDS = (
     "fixed", "revolute", "continuous", "prismatic", "helical", "spherical", "cylindrical", "planar", "universal", "free")
+PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")  # fields of a joint
+UNLIMITED = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}  # of a coordinate; the others are zero
+POSITIONS = ("initial", "spring_reference")
 WORLD = "world"  # the one link that never moves
 ROOT_JOINT = "root_joint"  # the base's joint, where a file does not name it
 ORIGINS = {"chosen": "chosen", "default": "the default, as the file does not define it", "file": "as in the file"}
@@ -25,10 +28,6 @@ POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
 
 _IDENTITY, _Y, _Z = (frozen_array(x) for x in (np.eye(4), [0.0, 1.0, 0.0], [0.0, 0.0, 1.0]))
 _NO_COM, _NO_ROTATIONAL = frozen_array(np.zeros(3)), frozen_array(np.zeros((3, 3)))
-
-
-def identity() -> np.ndarray:
-    return _IDENTITY
 
 
 SIZES = {"free": (7, 6), "ball": (4, 3), "slide": (1, 1), "hinge": (1, 1)}  # MuJoCo's joints: nq, nv
@@ -130,7 +129,7 @@ class Joint(Record):
     kind: str
     parent: str
     child: str
-    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
+    placement: np.ndarray = field(default_factory=lambda: _IDENTITY, metadata=NUMBERS)
     axis: np.ndarray = field(default_factory=lambda: _Z, metadata=NUMBERS)
     axis2: np.ndarray = field(default_factory=lambda: _Y, metadata=NUMBERS)
     pitch: float = 0.0
@@ -166,7 +165,7 @@ class Site(Record):
 
     name: str
     link: str
-    placement: np.ndarray = field(default_factory=identity, metadata=NUMBERS)
+    placement: np.ndarray = field(default_factory=lambda: _IDENTITY, metadata=NUMBERS)
 
 
 @dataclass(frozen=True)
@@ -274,6 +273,13 @@ class Description(Record):
         for joint in self.joints:
             below.setdefault(joint.parent, []).append(joint)
         return MappingProxyType({link: tuple(joints) for link, joints in below.items()})
+
+    def below(self, links: Iterable[str]) -> Iterator[Joint]:
+        """The joints that these links carry, directly or through others: depth-first, in file order."""
+        stack = [joint for link in reversed(list(links)) for joint in reversed(self.joints_below.get(link, ()))]
+        while stack:
+            yield (joint := stack.pop())
+            stack += reversed(self.joints_below.get(joint.child, ()))
 
     def with_joint(self, joint: Joint) -> Description:
         """The same with this joint in place of the one of its name."""

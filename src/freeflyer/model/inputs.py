@@ -117,6 +117,15 @@ def shaped(name: str, x: Any, shape: tuple[int | str, ...], why: str = "") -> np
     return check_shape(name, finite_array(name, x), shape, why)
 
 
+def unit_vector(name: str, x: Any) -> np.ndarray:
+    """x (3,) at unit length; InputError for anything without a direction."""
+    given = shaped(name, x, (3,))
+    length = float(np.linalg.norm(given))
+    if not length > 1e-9:
+        raise InputError(f"{name} must have a direction, got {format_value(x)}", name=name)
+    return given / length
+
+
 def check_size(name: str, x: Any, n: int, whose: str) -> np.ndarray:
     """x as a float64 array (..., n) of finite numbers, as states hold them; `whose` says where n comes from."""
     return finite_array(name, check_shape(name, real_array(name, x), ("...", n), f", {whose}"), LARGEST_OF_STATES)
@@ -310,11 +319,9 @@ GRAVITY_EXAMPLE = "such as (0.0, 0.0, -9.81)"
 
 def gravity_vector(gravity: Any) -> tuple[float, float, float]:
     """Three finite numbers (m/s^2, world axes); InputError for anything else."""
-    g = real_array("gravity", gravity)
-    if g.shape != (3,):
+    g = gravity_rows(gravity)
+    if g.ndim != 1:
         raise InputError(f"gravity {explain_gravity(g)}", shape=g.shape, expected=(3,))
-    if not np.isfinite(g).all():
-        raise InputError(f"gravity must be three finite numbers in m/s^2, {GRAVITY_EXAMPLE}; got {g.tolist()}", value=g.tolist())
     x, y, z = g.tolist()
     return x, y, z
 

@@ -76,7 +76,7 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     """The Description of a URDF or MJCF file or text (by its root element), or of a mujoco.MjSpec; not yet checked."""
     from freeflyer.model.readers.mjcf.reading import read_mjcf, read_spec
     from freeflyer.model.readers.safe_file import is_xml_text, read_xml
-    from freeflyer.model.readers.urdf import robot_of_urdf
+    from freeflyer.model.readers.urdf import read_urdf
 
     if isinstance(source, (str, os.PathLike)) and Path(str(source)[:4096]).suffix.lower() in (".yaml", ".yml"):
         raise FileError(f"{str(source)!r} is YAML: give the robot's URDF or MJCF file, and this one as loops=...")
@@ -88,7 +88,7 @@ def read(source: str | os.PathLike[str] | MjSpec) -> Description:
     root, where = read_xml(source, "robot file")
     file = "" if is_xml_text(source) else os.path.abspath(source)
     if root.tag == "robot":
-        return replace(robot_of_urdf(root, where), file=file)
+        return replace(read_urdf(root, where), file=file)
     if root.tag == "mujoco":
         return replace(read_mjcf(source), file=file)
     raise FileError(f"{where} has the root element <{root.tag}>; robots are read from URDF (<robot>) and MJCF (<mujoco>). "
@@ -123,7 +123,12 @@ def _with_base(description: Description, base: str) -> Description:
             return description
         if len(ties) > 1 or wrong[0].kind != "fixed":
             raise DescriptionError(f'base="free" needs one base that can be let go, but {kept}')
-        return _free_tie(description, wrong[0])
+        if any(link.name == WORLD and link.inertia.mass > 0.0 for link in description.links):
+            raise DescriptionError(f"link {WORLD!r} has a mass but never moves: give it another name, so that it can float")
+        tie, X = wrong[0], wrong[0].placement
+        drawn = tuple(map(float, (*X[:3, 3], *quaternion(X[:3, :3])[[1, 2, 3, 0]])))
+        joint = Joint(_free_name(description), "free", WORLD, tie.child, initial=drawn if any(drawn[:6]) else ())
+        return _replace_tie(description, tie, joint)
     free = [j for j in ties if j.kind == "free"]
     if len(free) > 1:
         raise DescriptionError(f"base={base!r} replaces one free joint, but {kept}")
@@ -137,16 +142,6 @@ def _with_base(description: Description, base: str) -> Description:
         X = X @ joint_transform(tie, np.array(tie.initial))
     joint = Joint(tie.name if free else _free_name(description), base, WORLD, tie.child, X)
     return _replace_tie(description, tie, replace(joint, axis=X[2, :3].copy()))  # planar: the normal is the world's z
-
-
-def _free_tie(description: Description, tie: Joint) -> Description:
-    """The fixed joint `tie` to the world becomes a free one."""
-    if any(link.name == WORLD and link.inertia.mass > 0.0 for link in description.links):
-        raise DescriptionError(f"link {WORLD!r} has a mass but never moves: give it another name, so that it can float")
-    x = (*tie.placement[:3, 3], *quaternion(tie.placement[:3, :3])[[1, 2, 3, 0]])
-    drawn = tuple(float(v) for v in x) if np.any(x[:6]) else ()
-    joint = Joint(_free_name(description), "free", WORLD, tie.child, initial=drawn)
-    return _replace_tie(description, tie, joint)
 
 
 def _free_name(description: Description) -> str:
@@ -166,17 +161,8 @@ def _moving_ties(description: Description) -> list[Joint]:
     """The joints from the world, without those of scenery: fixed links that carry nothing that moves.
 
     Where nothing moves at all, the joints of all parts."""
-    below = description.joints_below
-    ties = below.get(WORLD, ())
-    moving = []
-    for tie in ties:
-        stack, moves = [tie], False
-        while stack and not moves:
-            joint = stack.pop()
-            moves = joint.kind != "fixed"
-            stack += below.get(joint.child, ())
-        if moves:
-            moving.append(tie)
+    ties = description.joints_below.get(WORLD, ())
+    moving = [tie for tie in ties if any(joint.kind != "fixed" for joint in (tie, *description.below([tie.child])))]
     return moving or list(ties)
 
 

@@ -115,8 +115,6 @@ def _check_motors(before: Description, after: Description) -> None:
 
 def open_loops(description: Description) -> tuple[Loop, ...]:
     """Loops that still hold something: one between two frames of the same rigid body is closed for good, or never."""
-    if not description.loops:
-        return ()
     groups = rigid_groups(description)
     frames = groups | {s.name: (groups[s.link][0], groups[s.link][1] @ s.placement) for s in description.sites}
     return tuple(loop for loop in description.loops if not _rigid(loop, frames))

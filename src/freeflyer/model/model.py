@@ -127,9 +127,10 @@ class Specialization:
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
-ARRAYS = (
-    "position_lower", "position_upper", "velocity_limit", "effort_limit", "armature", "damping", "friction", "neutral",
-    "topology", "parameters")
+PER_COORDINATE = {  # arrays (nv,) of a model, by the fields of joints
+    "lower": "position_lower", "upper": "position_upper", "velocity": "velocity_limit", "effort": "effort_limit",
+    "armature": "armature", "damping": "damping", "friction": "friction"}
+ARRAYS = (*PER_COORDINATE.values(), "neutral", "topology", "parameters")
 
 
 @dataclass(frozen=True)
@@ -289,16 +290,8 @@ class Model:
 
         A keyframe without name is called by its number, "0" the first. Joints that it does not name stand where the file draws
         them. Edits keep keyframes, without the joints that they lock or replace."""
-        drawn = {j.name: j.initial for j in self.description.joints}
-        found = {}
-        for key in self.description.keyframes:
-            placed, q = dict(key.positions), self.tree.neutral.copy()
-            for joint in self.tree.joints:
-                position = placed.get(joint.name, drawn[joint.name])
-                if joint.nq and len(position) == joint.nq:
-                    q[joint.iq : joint.iq + joint.nq] = position
-            found[key.name] = frozen_array(q)
-        return MappingProxyType(found)
+        keys = self.description.keyframes
+        return MappingProxyType({key.name: frozen_array(file_posture(self.tree, dict(key.positions))) for key in keys})
 
     @property
     def gravity(self) -> np.ndarray:
@@ -345,6 +338,16 @@ class Model:
         if d.notes:
             lines.append(f"notes of the reader: {len(d.notes)} (model.description.notes)")
         return "\n".join(lines)
+
+
+def file_posture(tree: Model, positions: Mapping[str, tuple[float, ...]] = MappingProxyType({})) -> np.ndarray:
+    """q (nq,) of a tree: joints at these positions, the others where the file draws them."""
+    q = tree.neutral.copy()
+    for joint in tree.joints:
+        position = positions.get(joint.name, tree.description.joint(joint.name).initial)
+        if joint.nq and len(position) == joint.nq:
+            q[joint.iq : joint.iq + joint.nq] = position
+    return q
 
 
 def remembered(function: F) -> F:

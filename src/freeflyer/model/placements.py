@@ -105,15 +105,6 @@ def rotation_of_rpy(roll: float, pitch: float, yaw: float) -> np.ndarray:
         [-sp, cp * sr, cp * cr]])
 
 
-def rpy_of_rotation(R: np.ndarray) -> np.ndarray:
-    """(3,) roll, pitch, yaw; roll is read after yaw has been taken out, so that pitch = +-90 deg loses no digits."""
-    yaw = np.arctan2(R[1, 0], R[0, 0])
-    s, c = np.sin(yaw), np.cos(yaw)
-    pitch = np.arctan2(-R[2, 0], c * R[0, 0] + s * R[1, 0])
-    roll = np.arctan2(s * R[0, 2] - c * R[1, 2], c * R[1, 1] - s * R[0, 1])
-    return np.array([roll, pitch, yaw])
-
-
 POINT_MOMENT = 1e-14  # kg m^2: what rounding leaves of the moments of a point, which MuJoCo refuses
 GYRATION = 1e-3  # m
 

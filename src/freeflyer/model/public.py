@@ -19,7 +19,7 @@ import types
 import typing
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from contextlib import suppress
-from functools import wraps
+from functools import partial, wraps
 from inspect import signature
 from typing import Any, Literal, ParamSpec, TypeVar, Union, overload
 
@@ -37,23 +37,14 @@ T = TypeVar("T")
 NOT_GIVEN, MANY = object(), 2**31
 
 
-def _is_bool(x: object) -> bool:
-    return isinstance(x, bool | np.bool_)
-
-
-def _is_int(x: object) -> bool:
-    return isinstance(x, int | np.integer) and not isinstance(x, bool)
-
-
-def _is_no_word(x: object) -> bool:
-    return not isinstance(x, str)  # would be read letter by letter
+def _none_or(fits: Callable[[object], bool], x: object) -> bool:
+    return x is None or fits(x)
 
 
 CHECKED: dict[str, Callable[[object], bool]] = {  # by the annotations of arguments that `public` looks at before the call
-    "bool": _is_bool, "bool | None": lambda x: x is None or _is_bool(x),
-    "int": _is_int, "int | None": lambda x: x is None or _is_int(x),
-    "Sequence[str]": _is_no_word, "Sequence[str] | None": _is_no_word, "Iterable[str]": _is_no_word,
-    "Iterable[str] | None": _is_no_word}
+    "bool": lambda x: isinstance(x, bool | np.bool_), "int": lambda x: isinstance(x, int | np.integer) and not isinstance(x, bool),
+    "Sequence[str]": lambda x: not isinstance(x, str), "Iterable[str]": lambda x: not isinstance(x, str)}  # read letter by letter
+CHECKED |= {f"{kind} | None": partial(_none_or, fits) for kind, fits in CHECKED.items()}
 
 
 @overload

@@ -10,7 +10,7 @@ import numpy as np
 
 from freeflyer import tolerances as T
 from freeflyer.errors import DescriptionError, InputError, unknown_name
-from freeflyer.model.description import JOINT_KINDS, WORLD, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import JOINT_KINDS, PER_COORDINATE, WORLD, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.inputs import check_shape, choice, explain_gravity, finite_array
 from freeflyer.model.placements import join, rigid_groups, transform
 from freeflyer.text import listed
@@ -89,7 +89,6 @@ def _check_tree(description: Description) -> None:
     links = dict.fromkeys([x.name for x in description.links] + [WORLD])
     parent: dict[str, str] = {}
     carrier: dict[str, str] = {}
-    below: dict[str, list[str]] = {}
     for j in description.joints:
         if j.kind not in JOINT_KINDS:
             raise DescriptionError(f"joint {j.name!r} has kind {j.kind!r}; known kinds: {', '.join(JOINT_KINDS)}", joint=j.name)
@@ -102,13 +101,8 @@ def _check_tree(description: Description) -> None:
                 f"{j.parent!r} (joint {j.name!r}); keep one joint and close the linkage with a loop", link=j.child,
                 joints=(carrier[j.child], j.name))
         carrier[j.child], parent[j.child] = j.name, j.parent
-        below.setdefault(j.parent, []).append(j.child)
-    roots = [*description.roots, *([WORLD] if below.get(WORLD) else [])]
-    reached: set[str] = set()
-    stack = list(roots)
-    while stack:
-        reached.add(name := stack.pop())
-        stack += below.get(name, [])
+    roots = [*description.roots, *([WORLD] if WORLD in description.joints_below else [])]
+    reached = {*roots, *(joint.child for joint in description.below(roots))}
     lost = next((x.name for x in description.links if x.name not in reached and x.name != WORLD), None)
     if lost is not None:
         circle = _circle(lost, parent)
@@ -157,10 +151,9 @@ def _check_mimics(description: Description) -> None:
 
 
 def _check_frames(description: Description) -> None:
-    links = dict.fromkeys([x.name for x in description.links] + [WORLD])
-    link_of = {name: name for name in links}
+    link_of = {name: name for name in (*description.link_by_name, WORLD)}
     for s in description.sites:
-        _check_known("link", s.link, links, f"site {s.name!r}", site=s.name)
+        _check_known("link", s.link, (*description.link_by_name, WORLD), f"site {s.name!r}", site=s.name)
         with _about(site=s.name):
             check_placement(s.placement, f"placement of site {s.name!r}")
         link_of[s.name] = s.link
@@ -214,7 +207,6 @@ def _check_keyframes(description: Description) -> None:
 
 ONE_DOF = ("revolute", "continuous", "prismatic", "helical")
 WITH_AXIS = (*ONE_DOF, "cylindrical", "planar", "universal")
-PER_COORDINATE = ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness")
 QUATERNION_AT = {"spherical": 0, "free": 3}
 
 
@@ -306,35 +298,30 @@ def _check_not_tiny(name: str, what: str, size: float, unit: str) -> None:
             "without mass", link=name, size=size)
 
 
-def negative_inertias(description: Description) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Links whose rotational inertia has a negative eigenvalue: (those that matter, those that do not).
+def check_eigenvalues(description: Description) -> tuple[str, ...]:
+    """Links whose rotational inertia has a negative eigenvalue that does not matter; DescriptionError for one that does.
 
     Such a link does not matter where the sum with the links that fixed joints weld to it is positive, for only the sum moves."""
     J = np.stack([link.inertia.rotational for link in description.links]).astype(float)
     bad = [description.links[k].name for k in np.flatnonzero(_below_zero(J))]
     if not bad:
-        return (), ()
+        return ()
     places = rigid_groups(description)
     groups: dict[str, list[Inertia]] = {}
     for link in description.links:
         first, X = places[link.name]
         groups.setdefault(first, []).append(transform(link.inertia, X))
-    failed = {name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]}
-    return tuple(n for n in bad if n in failed), tuple(n for n in bad if n not in failed)
+    names = tuple([name for name in bad if _below_zero(join(*groups[places[name][0]]).rotational[None])[0]])
+    if not names:
+        return tuple(bad)
+    values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
+    more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
+    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
+        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
+        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))
 
 
 def _below_zero(J: np.ndarray) -> np.ndarray:
     """Which of the inertias (n, 3, 3) have an eigenvalue below zero by more than rounding."""
     eigenvalues = np.linalg.eigvalsh(J)  # ascending
     return eigenvalues[:, 0] < -T.INERTIA_EIGENVALUE_ROUNDING * np.abs(eigenvalues).max(axis=1) - T.NEGLIGIBLE_INERTIA
-
-
-def check_eigenvalues(description: Description) -> tuple[str, ...]:
-    names, harmless = negative_inertias(description)
-    if not names:
-        return harmless
-    values = np.linalg.eigvalsh(description.link(names[0]).inertia.rotational)
-    more = f" (and those of {len(names) - 1} more: {', '.join(names[1:6])})" if names[1:] else ""
-    raise DescriptionError(f"rotational inertia of link {names[0]!r}{more} has the negative eigenvalue {values[0]:.4g} kg m^2, its "
-        f"three being {', '.join(f'{x:.4g}' for x in values)}: no body has that. Correct the file, or load it unchanged with "
-        'inertias="as-is"', links=names, eigenvalues=tuple(values.tolist()))

@@ -14,8 +14,8 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.errors import check_name
 from freeflyer.files import check_target, write_atomically
-from freeflyer.linkages.closure import file_posture
-from freeflyer.model import Model, check_shape, choice, instance, number, one_row, public, real_array, remembered, whole_number
+from freeflyer.model import (
+    Model, check_shape, choice, file_posture, instance, number, one_row, public, real_array, remembered, whole_number)
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.raster import render

@@ -7,8 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.model import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site
-from freeflyer.model.placements import pose_at
+from freeflyer.model import ROOT_JOINT, WORLD, Inertia, Joint, Link, Site, pose_at
 
 
 def box(mass: float, size: Sequence[float], center: Sequence[float] = (0.0, 0.0, 0.0)) -> Inertia:

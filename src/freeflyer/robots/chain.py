@@ -8,9 +8,8 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model import (
-    JOINT_KINDS, Description, Joint, Link, Model, Site, choice, instances, joint_sizes, positive, whole_number,
+    JOINT_KINDS, Description, Joint, Link, Model, Site, build, choice, instances, joint_sizes, positive, whole_number,
 )
-from freeflyer.model.build import build
 from freeflyer.robots._parts import capsule, floating_joint, translation
 
 AXES = np.array([[0.0, 1.0, 0.0], [1.0, 0.0, 0.0], [0.0, 0.0, 1.0]])  # y, x, z, y, ...
@@ -33,7 +32,11 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
         length: Length of a capsule between its joints, m.
         mass: Mass of a capsule, kg."""
     n = whole_number("n", n, 1, MOST_LINKS)
-    kinds = _kinds(joints)
+    kinds = instances("joints", joints, str, "'revolute'")
+    if not kinds:
+        raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
+    for kind in kinds:
+        choice("joints", kind, JOINT_KINDS)
     choice("base", base, ("fixed", "free"))
     length, mass = positive("length", length), positive("mass", mass)
     inertia = capsule(mass, 0.2 * length, (0.0, 0.0, 0.0), (0.0, 0.0, -length))
@@ -42,15 +45,6 @@ def chain(n: int = 6, joints: str | Iterable[str] = "revolute", base: str = "fix
     root = (floating_joint("link_0"),) if base == "free" else ()
     return build(Description(f"chain_{n}", links, root + moving, sites=(Site("tip", f"link_{n}", translation(z=-length)),),
         actuated=tuple(j.name for j in moving if j.kind != "fixed")))
-
-
-def _kinds(joints: str | Iterable[str]) -> tuple[str, ...]:
-    kinds = instances("joints", joints, str, "'revolute'")
-    if not kinds:
-        raise InputError(f"joints is empty: give one joint kind or several of {', '.join(JOINT_KINDS)}.")
-    for kind in kinds:
-        choice("joints", kind, JOINT_KINDS)
-    return kinds
 
 
 def _joint(i: int, kind: str, length: float) -> Joint:

@@ -6,8 +6,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.model import Description, Inertia, Link, Model, Site, join, whole_number
-from freeflyer.model.build import build
+from freeflyer.model import Description, Inertia, Link, Model, Site, build, join, whole_number
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, sole_sites, translation
 
 HIP_Y, THIGH, SHANK, ANKLE = 0.10, 0.42, 0.42, 0.09  # hip offset; lengths down to the ankle, ankle to ground (m)

@@ -11,8 +11,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from freeflyer.model import Description, Joint, Link, Loop, Model, Site, join
-from freeflyer.model.build import build
+from freeflyer.model import Description, Joint, Link, Loop, Model, Site, build, join
 from freeflyer.robots._parts import Motor, box, capsule, floating_joint, hinge, sole_sites, translation
 
 X, Y, Z = np.eye(3)
@@ -224,7 +223,8 @@ def knee() -> SubMechanism:
     arm = direction(slide - math.degrees(START))
     corner, pin = crank + PIN * arm, KNEE + PIN * arm
     elbow = crank + CRANK * direction(210.0)  # the common end, on the line straight back
-    rocker = _rocker_pivot(elbow)
+    run = 2.0 * CRANK * (1.0 - math.cos(math.radians(30.0)))  # of the elbow; half of it is behind the upright rocker
+    rocker = np.array([elbow[0] - run / 2.0, LEG_Y, elbow[2] + math.sqrt(ROCKER**2 - (run / 2.0) ** 2)])
     nut = _nut(pin, slide)
     up = direction(slide + 180.0)
     pieces = (
@@ -243,12 +243,6 @@ def knee() -> SubMechanism:
 def crank_to_knee(crank: np.ndarray) -> float:
     """Direction (degrees) from the crank's end to the knee: the parallelogram's long side, along which the nut slides."""
     return math.degrees(math.atan2(KNEE[2] - crank[2], KNEE[0] - crank[0])) % 360.0
-
-
-def _rocker_pivot(elbow: np.ndarray) -> np.ndarray:
-    """The rocker stands upright when half the elbow's run is behind it."""
-    run = 2.0 * CRANK * (1.0 - math.cos(math.radians(30.0)))
-    return np.array([elbow[0] - run / 2.0, LEG_Y, elbow[2] + math.sqrt(ROCKER**2 - (run / 2.0) ** 2)])
 
 
 def _nut(pin: np.ndarray, slide: float) -> np.ndarray:

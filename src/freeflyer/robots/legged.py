@@ -9,9 +9,8 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.model import (
-    ROOT_JOINT, WORLD, Description, Inertia, Joint, Keyframe, Link, Model, Site, join, number, positive, public,
+    ROOT_JOINT, WORLD, Description, Inertia, Joint, Keyframe, Link, Model, Site, build, join, number, positive, public,
 )
-from freeflyer.model.build import build
 from freeflyer.robots._parts import AXES, Motor, box, capsule, cylinder, ellipsoid, floating_joint, hinge, translation
 from freeflyer.robots.humanoid import ANKLE, SHANK as HUMANOID_SHANK, THIGH as HUMANOID_THIGH
 

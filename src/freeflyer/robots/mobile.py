@@ -6,8 +6,7 @@ import math
 
 import numpy as np
 
-from freeflyer.model import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Model, Site, choice, join
-from freeflyer.model.build import build
+from freeflyer.model import ROOT_JOINT, WORLD, Description, Inertia, Joint, Link, Model, Site, build, choice, join
 from freeflyer.robots._parts import arm_segments, box, capsule, cylinder, floating_joint, serial_arm, translation
 
 BASE_SIZE, BASE_MASS = (0.70, 0.50, 0.24), 45.0

@@ -9,9 +9,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics import Expressed, expression, frame_pose, time_step, velocity_map
+from freeflyer.dynamics import Expressed, expression, frame_pose, velocity_map
 from freeflyer.errors import InputError, StepError
-from freeflyer.model import configuration_to_mujoco, finite_array, finite_row, instance, public
+from freeflyer.model import configuration_to_mujoco, finite_array, finite_row, instance, positive, public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
 from freeflyer.progress import Progress, no_progress
@@ -104,7 +104,7 @@ def simulate_in_mujoco(plant: Plant, q: ArrayLike, v: ArrayLike, inputs: Any = N
 
 def _steps(plant: Plant, dt: Any, duration: Any) -> tuple[float, int, int]:
     """(dt, MuJoCo's steps in it, samples in the duration)."""
-    h, end, step = time_step("dt", dt), time_step("duration", duration), float(plant.mj_model.opt.timestep)
+    h, end, step = positive("dt", dt), positive("duration", duration), float(plant.mj_model.opt.timestep)
     count = sample_count(h, end)
     every = round(h / step) if h < 1e9 * step else 0
     if every < 1 or abs(every * step - h) > 1e-9 * h:

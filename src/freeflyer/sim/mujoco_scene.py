@@ -25,7 +25,7 @@ from freeflyer.model import Model, Places, configuration_to_mujoco, merge_fixed,
 from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
 from freeflyer.model.load import with_base
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.writers import to_mjcf
+from freeflyer.model.writers.mjcf import to_mjcf
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3
 from freeflyer.spatial._series import cross

@@ -14,10 +14,10 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet, check_set
 from freeflyer.contacts.steps import anchor
-from freeflyer.dynamics.integrators import States, time_step
+from freeflyer.dynamics.integrators import States
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, public, row
+from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, positive, public, row
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
@@ -102,10 +102,10 @@ def simulate(model: Model, q: ArrayLike, v: ArrayLike, inputs: Any = None, *, dt
         1.6 rad/s, 0.000000 N s
     """
     given = dict(locals())
-    h, stepper, watched = time_step("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
+    h, stepper, watched = positive("dt", dt), stepper_of(integrator, rtol, atol), check_events(events)
     if ground is None and instances("contacts", contacts, Contact | Rolling, "freeflyer.contacts.point(frame)"):
         raise InputError("contacts touch a ground: give ground=freeflyer.sim.Ground() as well, or constraints= that hold")
-    count = sample_count(h, time_step("duration", duration))
+    count = sample_count(h, positive("duration", duration))
     q0, v0 = np.array(row(model, "q", q, "q")), np.array(finite_row(model, "v", v, "u"))
     check_configuration(model, "q", q0, "q")
     try:

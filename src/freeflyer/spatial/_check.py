@@ -8,7 +8,7 @@ from typing import NamedTuple, NoReturn
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.errors import InputError
+from freeflyer.errors import InputError, format_value
 from freeflyer.tolerances import UNIT_TOLERANCE
 
 # Rotations and unit quaternions may be off by this much: enough for float32 and six-digit files, far below a mistake.
@@ -141,11 +141,11 @@ def generator(rng: object) -> np.random.Generator:
     return rng
 
 
-def leading_shape(shape: int | Sequence[int]) -> tuple[int, ...]:
+def leading_shape(name: str, shape: int | Sequence[int]) -> tuple[int, ...]:
     """Leading axes, as NumPy takes them: a whole number or several, none negative."""
     axes = shape if isinstance(shape, Sequence) else (shape,)
     if not all(isinstance(n, int | np.integer) and not isinstance(n, bool) and n >= 0 for n in axes):
-        raise InputError(f"shape is {shape!r}; expected whole numbers of 0 or more, as (2, 3).")
+        raise InputError(f"{name} is {format_value(shape)}; expected whole numbers of 0 or more, as (2, 3).", name=name)
     return tuple(int(n) for n in axes)
 
 

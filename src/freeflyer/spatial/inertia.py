@@ -17,6 +17,7 @@ from freeflyer.spatial import _check as ck, _series as series, se3
 
 __all__ = ["from_parameters", "matrix", "parameters", "pseudo_inertia", "transform"]
 
+SYMMETRIC = np.array([[0, 1, 2], [1, 3, 4], [2, 4, 5]])  # places of a symmetric matrix's entries in its upper triangle, row by row
 _ORDER = ((0, 0), (0, 1), (1, 1), (0, 2), (1, 2), (2, 2))  # of the six moments among the ten parameters
 
 

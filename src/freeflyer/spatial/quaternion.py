@@ -142,7 +142,7 @@ def to_wxyz(q: ArrayLike) -> np.ndarray:
 
 def random(rng: np.random.Generator, shape: int | tuple[int, ...] = ()) -> np.ndarray:
     """Random rotations, uniform over SO(3); (*shape, 4), unit quaternions."""
-    lead = ck.leading_shape(shape)
+    lead = ck.leading_shape("shape", shape)
     return normalize(ck.generator(rng).standard_normal((*lead, 4)))
 
 

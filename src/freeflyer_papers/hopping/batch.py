@@ -12,11 +12,10 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics import time_step
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.compiler.calls.running import batch, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model import Model, finite_array, finite_row, public
+from freeflyer.model import Model, finite_array, finite_row, positive, public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.parts import Executor
 from freeflyer_papers.hopping import settings as setup
@@ -119,7 +118,7 @@ def hop_ends(experiment: str, q: ArrayLike, v: ArrayLike, *, duration: float, mo
             but for the floor's.
     Raises: UnknownNameError, InputError as `hop`; StepError for runs whose numbers are beyond floating-point numbers."""
     chosen, robot = setup.chosen_hopper(experiment, model)
-    end = time_step("duration", duration)
+    end = positive("duration", duration)
     fixed = {name: x for name, x in changes.items() if np.ndim(x) == 0 or name.startswith("floor_")}
     varied = {name: finite_array(name, x) for name, x in changes.items() if name not in fixed}
     settings = setup.changed(chosen.settings, fixed)

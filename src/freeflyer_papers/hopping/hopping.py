@@ -10,11 +10,11 @@ import numpy as np
 from numpy.typing import ArrayLike
 
 import freeflyer as ff
-from freeflyer.dynamics import kinetic_energy, potential_energy, time_step
+from freeflyer.dynamics import kinetic_energy, potential_energy
 from freeflyer.errors import format_value
 from freeflyer.kernels.compiler.calls.running import state, table_handle
 from freeflyer.kernels.entry import OK
-from freeflyer.model import public
+from freeflyer.model import positive, public
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.run_table import RecordedRun, state_columns
 from freeflyer.tables import Table
@@ -54,7 +54,7 @@ def hop(experiment: str, *, duration: float | None = None, model: ff.Model | Non
         UnknownNameError: For another experiment.
         InputError: For bad settings, a foot that starts below the ground, a leg of length 0."""
     chosen, robot = setup.chosen_hopper(experiment, model)
-    length = time_step("duration", chosen.duration if duration is None else duration)
+    length = positive("duration", chosen.duration if duration is None else duration)
     settings = setup.changed(chosen.settings, changes)
     q0, v0 = setup.one_start(chosen, robot, q, v)
     (record,) = setup.make_records(robot, settings, q0[None], v0[None], length)

@@ -20,7 +20,7 @@ from freeflyer.errors import InputError, check_name, format_value
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import ANCHOR, ANCHORS
 from freeflyer.linkages.rows import DIRECTIONS, constraint_names
-from freeflyer.model import Model, finite_row, frozen_array, instance, instances, public, row, true_or_false
+from freeflyer.model import Model, frozen_array, instance, instances, one_row, public, row
 from freeflyer.tolerances import MIN_AXIS_SINE
 
 
@@ -128,7 +128,6 @@ class ConstraintSet:
         contacts = instances("contacts", self.contacts, Contact, 'freeflyer.contacts.surface("left_sole")')
         rolling = instances("rolling", self.rolling, Rolling, 'freeflyer.contacts.rolling("wheel", radius=0.1)')
         locks = instances("locks", self.locks, str, '"left_knee"')
-        true_or_false("loops", self.loops)
         items = contacts + rolling
         item_names = tuple([x.name for x in items])
         loops = loops_of(tree).names if self.loops and not model.reduction and model.constraint_rows[0] else ()
@@ -205,9 +204,7 @@ class ConstraintSet:
 
     def anchored(self, q: ArrayLike) -> ConstraintSet:
         """The same set, its contacts and locks held as they are at q (nq,). Errors: InputError."""
-        q = finite_row(self.model, "q", q, "q")
-        if q.ndim != 1:
-            raise InputError(f"a set is anchored at one configuration (nq,), got shape {q.shape}")
+        q = one_row(self.model, "q", q, "q")
         held = tuple([c.held_at(frame_pose(self.model, q, c.frame)) for c in self.contacts])
         return replace(self, contacts=held, posture=frozen_array(q))
 

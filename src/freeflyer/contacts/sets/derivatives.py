@@ -21,7 +21,7 @@ from freeflyer.dynamics import (
     motion, velocity_map,
 )
 from freeflyer.linkages.rows import row_directions
-from freeflyer.model import WORLD, Loop
+from freeflyer.model import Loop
 from freeflyer.tolerances import COMPLEX_STEP
 
 Rows = tuple[np.ndarray, np.ndarray, np.ndarray]  # by q, by v, by a
@@ -65,9 +65,6 @@ def _linear(x: np.ndarray) -> np.ndarray:
 
 def _motion_of(model: Any, q: Any, v: Any, a: Any, frame: str) -> tuple[np.ndarray, ...]:
     """(W, its derivatives by q, J; A, its derivatives by q, v) of a frame in body expression, as columns."""
-    n = model.nv
-    if frame == WORLD:
-        return np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n)), np.zeros((6, 1)), np.zeros((6, n)), np.zeros((6, n))
     V, A = frame_velocity_derivatives(model, q, v, frame), frame_acceleration_derivatives(model, q, v, a, frame)
     return (frame_velocity(model, q, v, frame)[..., None], V.dq, V.dv,
             frame_acceleration(model, q, v, a, frame)[..., None], A.dq, A.dv)

@@ -18,7 +18,7 @@ import numpy as np
 
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.sets.tables import loops_of
-from freeflyer.contacts.wrenches import ContactExpressed, express_at, express_wrenches, pose_of
+from freeflyer.contacts.wrenches import ContactExpressed, express_at, express_wrenches
 from freeflyer.dynamics import frame_jacobian, frame_pose, velocity_map
 from freeflyer.errors import InputError
 from freeflyer.kernels.model.layout import CONTRADICTION, FLAGS
@@ -52,7 +52,7 @@ def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
     model, found = constraints.model, []
     for loop, R, p, F in _loop_wrenches(constraints, q, multipliers):
         back = np.swapaxes(R, -1, -2)
-        J = rotate_columns(R, _jacobian(model, q, loop.frame_b)) - shift_motions(_jacobian(model, q, loop.frame_a), p)
+        J = rotate_columns(R, frame_jacobian(model, q, loop.frame_b)) - shift_motions(frame_jacobian(model, q, loop.frame_a), p)
         changing = _moment_change(loop, R, J[..., 3:, :], F)
         change = rotate_columns(back, changing - cross_columns(J[..., 3:, :], F))
         found.append(HeldWrench(loop.frame_b, rotate_columns(back, F)[..., 0], change, loop.name))
@@ -64,7 +64,7 @@ def held_loop_wrenches(constraints: ConstraintSet, q: Any, multipliers: np.ndarr
 
 def relative_pose(model: Any, q: Any, loop: Loop) -> tuple[np.ndarray, np.ndarray]:
     """(R_ab (..., 3, 3), p_ab (..., 3, 1)) of frame_b in frame_a."""
-    X_a, X_b = (np.eye(4) if name == WORLD else frame_pose(model, q, name) for name in (loop.frame_a, loop.frame_b))
+    X_a, X_b = (frame_pose(model, q, name) for name in (loop.frame_a, loop.frame_b))
     back = np.swapaxes(X_a[..., :3, :3], -1, -2)
     return back @ X_b[..., :3, :3], back @ (X_b[..., :3, 3:] - X_a[..., :3, 3:])
 
@@ -143,10 +143,6 @@ def shift_motions(x: np.ndarray, p: np.ndarray) -> np.ndarray:
     return np.concatenate([x[..., :3, :] + cross(x[..., 3:, :], p), x[..., 3:, :]], axis=-2)
 
 
-def _jacobian(model: Any, q: Any, frame: str) -> np.ndarray:
-    return np.zeros((6, model.nv)) if frame == WORLD else frame_jacobian(model, q, frame)
-
-
 CHAINS = ("universal", "planar")  # kinds of joints with motions that change in the child's axes
 
 
@@ -219,7 +215,7 @@ def wrenches_in(constraints: ConstraintSet | None, q: np.ndarray, forces: Mappin
         return found
     frames = {loop.name: loop.frame_b for loop in model.tree.loops}
     frames |= {name: model.tree.joint(name).child for name in constraints.locks}
-    others = {name: express_at(pose_of(model, q, frames[name]), w, expressed) for name, w in forces.items() if name not in found}
+    others = {name: express_at(frame_pose(model, q, frames[name]), w, expressed) for name, w in forces.items() if name not in found}
     return others | found
 
 

@@ -6,7 +6,6 @@ from collections import namedtuple
 from array import array
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple
-from weakref import WeakKeyDictionary
 
 import numpy as np
 
@@ -18,17 +17,16 @@ from freeflyer.kernels.compiler.calls.running import handle
 from freeflyer.kernels.model import layout as L
 from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_loops, support
-from freeflyer.model import Model, frozen_array
+from freeflyer.model import Model, frozen_array, remembered
 
 MAX_CACHED_CONTACTS = 256  # contacts whose unit wrenches are kept for a tree
 
 
 class Loops(NamedTuple):
-    """Loops and couplings of a tree: the rows that are kept, the name of the loop or coupling of each, and their links."""
+    """Loops and couplings of a tree: the rows that are kept, and the name of the loop or coupling of each."""
 
     rows: list[int]
     names: tuple[str, ...]
-    columns: frozenset[int]
 
 
 class Entry(NamedTuple):
@@ -69,16 +67,11 @@ class Table(NamedTuple):
     free: int
 
 
-NO_LOOPS = Loops([], (), frozenset())
-_trees: WeakKeyDictionary[Model, Tree] = WeakKeyDictionary()
 
 
+@remembered
 def tree_of(model: Model) -> Tree:
     """Data that sets of the tree `model` share."""
-    try:
-        return _trees[model]
-    except KeyError:
-        pass
     t = model.topology
     at = int(t[L.COORDINATES_AT]) + L.PARENT_COORDINATE
     before = t[at : at + L.COORDINATE_INTS * model.nv : L.COORDINATE_INTS].tolist()
@@ -86,8 +79,7 @@ def tree_of(model: Model) -> Tree:
     base[L.TABLE_AT], base[L.TABLE_KIND] = len(base), L.SETS
     width = int(t[L.COLUMN_ROW]) + 8
     most = next(n for n in range(4 * width, 0, -1) if n * (n + 8) + 8 <= 10 * width * width)  # of what compiled code makes room for
-    made = _trees[model] = Tree(before, base.tobytes(), model.parameters.tobytes(), most)
-    return made
+    return Tree(before, base.tobytes(), model.parameters.tobytes(), most)
 
 
 def loops_of(model: Model) -> Loops:
@@ -96,7 +88,7 @@ def loops_of(model: Model) -> Loops:
     if tree.loops is None:
         rows: list[int] = partition(model).rows.tolist() if model.constraint_rows[0] else []
         names = constraint_loops(model)
-        tree.loops = Loops(rows, tuple([names[k] for k in rows]), frozenset(range(model.nv) if rows else ()))
+        tree.loops = Loops(rows, tuple([names[k] for k in rows]))
     return tree.loops
 
 
@@ -164,8 +156,8 @@ def _entry(tree: Tree, model: Model, item: Contact | Rolling) -> Entry:
 def make_table(model: Model, loops: bool, locks: tuple[int, ...], items: tuple[Contact | Rolling, ...]) -> Table:
     """The table of the tree `model`: rows of loops if `loops`, locked coordinates, items."""
     tree = tree_of(model)
-    loop_rows, _, columns = loops_of(model) if loops else NO_LOOPS
-    moved: set[int] = set(columns)
+    loop_rows = loops_of(model).rows if loops else []
+    moved = set(range(model.nv) if loop_rows else ())
     for j in locks:
         while j >= 0 and j not in moved:
             moved.add(j)

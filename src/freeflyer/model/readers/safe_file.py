@@ -6,6 +6,7 @@ import math
 import os
 import re
 import stat
+from collections.abc import Collection
 from pathlib import Path
 from typing import TYPE_CHECKING, NoReturn
 
@@ -133,7 +134,7 @@ def _gate(data: bytes, where: str, encoding: str | None) -> None:
         raise FileError(f"{where} is in an encoding that is not read ({error}): save it as UTF-8") from None
 
 
-def numbers(text: str, counts: tuple[int, ...], where: str, infinite: bool = False) -> tuple[float, ...]:
+def numbers(text: str, counts: Collection[int], where: str, infinite: bool = False) -> tuple[float, ...]:
     """The finite numbers written in `text`, as many as one of `counts`; `where` opens the message. Units are kept.
 
     `infinite` allows "inf" and "-inf"."""

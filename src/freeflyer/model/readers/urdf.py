@@ -16,17 +16,19 @@ elements, which other programs skip; the writer uses the same:
 
 from __future__ import annotations
 
-import os
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import numpy as np
 
 from freeflyer.errors import FileError, format_value, unknown_name
-from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site, joint_sizes
+from freeflyer.model.description import (
+    JOINT_KINDS, PER_COORDINATE, POSITIONS, WORLD, Coupling, Description, Inertia, Joint, Keyframe, Link, Loop, Mimic, Site,
+    joint_sizes,
+)
 from freeflyer.model.placements import pose_at, rotation_of_rpy
-from freeflyer.model.readers.safe_file import numbers, read_xml
+from freeflyer.model.readers.safe_file import numbers
 from freeflyer.text import listed
 from freeflyer.tolerances import MIN_AXIS_LENGTH, UNIT_LENGTH_ROUNDING
 
@@ -35,30 +37,23 @@ if TYPE_CHECKING:
 
 LARGEST_ANGLE = 1e6  # rad: larger ones have lost the digits of a turn
 LIMITS = ("lower", "upper", "velocity", "effort")
-NAME, TEXT = 0, None
-# element: {attribute: how many numbers, or a NAME that is not empty, or a TEXT that is read later}. In a STRICT element no other
-# attribute may stand, for it would change the meaning.
-ATTRIBUTES: dict[str, dict[str, int | None]] = {
+NAME, TEXT = range(0), None
+# element: {attribute: how many numbers, or a NAME that is not empty, or a TEXT that is read later}. In elements but those of LOOSE
+# no other attribute may stand, for it would change the meaning.
+ATTRIBUTES: dict[str, Mapping[str, int | range | None]] = {
     "origin": {"xyz": 3, "rpy": 3}, "axis": {"xyz": 3}, "axis2": {"xyz": 3}, "pitch": {"value": 1},
     "mass": {"value": 1}, "inertia": dict.fromkeys(("ixx", "ixy", "ixz", "iyy", "iyz", "izz"), 1),
     "limit": dict.fromkeys(LIMITS, 1) | {"absent": TEXT}, "dynamics": {"damping": 1, "friction": 1},
     "mimic": {"joint": NAME, "multiplier": 1, "offset": 1}, "parent": {"link": NAME}, "child": {"link": NAME},
-    "coordinates": dict.fromkeys(
-        ("lower", "upper", "velocity", "effort", "armature", "damping", "friction", "stiffness", "initial", "spring_reference"),
-        TEXT)}
-STRICT = ("origin", "axis", "axis2", "pitch", "mass", "inertia", "mimic", "parent", "child", "coordinates")
-NEEDED = {
-    "axis": ("xyz",), "axis2": ("xyz",), "pitch": ("value",), "mass": ("value",), "parent": ("link",),
-    "child": ("link",), "inertia": tuple(ATTRIBUTES["inertia"]), "mimic": ("joint",)}
-
-
-def check_root(root: _Element, where: str) -> None:
-    if root.tag != "robot":
-        raise FileError(f"{where} has the root element <{root.tag}>; URDF begins with <robot name=...>")
-    _name(root, where)
-    prefixed = next((e for e in root.iter() if isinstance(e.tag, str) and e.prefix == "xacro"), None)
-    if prefixed is not None:
-        raise FileError(f"{where} still has xacro elements (line {prefixed.sourceline}): expand it with xacro first")
+    "coordinates": dict.fromkeys((*PER_COORDINATE, *POSITIONS), TEXT), "position": {"joint": TEXT, "values": range(1, 8)}}
+EXTENSION: dict[str, Mapping[str, int | range | None]] = {
+    "site": {"name": TEXT, "link": TEXT}, "loop": {"name": TEXT, "frame_a": TEXT, "frame_b": TEXT, "mask": 6},
+    "coupling": {"name": TEXT, "joint1": TEXT, "joint2": TEXT, "coefficients": range(1, 12)}, "actuated": {"joint": TEXT},
+    "gravity": {"xyz": 3}, "keyframe": {"name": TEXT}}
+ATTRIBUTES |= EXTENSION
+LOOSE = ("limit", "dynamics")
+OPTIONAL = ("origin", "coordinates", *LOOSE)  # elements of which no attribute is needed
+NEEDED = {tag: tuple(names) for tag, names in ATTRIBUTES.items() if tag not in OPTIONAL} | {"mimic": ("joint",)}
 
 
 def named(root: _Element, tag: str, where: str) -> dict[str, _Element]:
@@ -108,7 +103,7 @@ def _attributes(element: _Element, at: str, notes: list[str]) -> dict[str, Any]:
     values: dict[str, Any] = {}
     for name, text in element.attrib.items():
         if name not in known:
-            if tag in STRICT:
+            if tag not in LOOSE:
                 raise FileError(f"{at} has the unknown attribute {name!r}; known: {', '.join(known)}: correct it")
             note = f"attribute {name!r} of <{tag}> is ignored"
             if note not in notes:
@@ -117,7 +112,8 @@ def _attributes(element: _Element, at: str, notes: list[str]) -> dict[str, Any]:
         count = known[name]
         if count == NAME and not text.strip():
             raise FileError(f"{at} has an empty {name!r}: name a {'joint' if tag == 'mimic' else 'link'}")
-        values[name] = numbers(text, (count,), f"{at}, {name}") if count else text
+        counts = (count,) if isinstance(count, int) else count
+        values[name] = numbers(text, counts, f"{at}, {name}") if counts else text
         if name == "rpy" and max(map(abs, values[name])) > LARGEST_ANGLE:
             raise FileError(f"{at}, rpy is {format_value(text)}: expected angles up to {LARGEST_ANGLE:g} rad")
         if count == 1:
@@ -131,10 +127,7 @@ def pose(origin: dict[str, Any] | None) -> np.ndarray:
     return pose_at(given["xyz"], rotation_of_rpy(*given["rpy"])) + 0.0  # no negative zeros
 
 
-KINDS = {
-    "fixed": "fixed", "revolute": "revolute", "continuous": "continuous", "prismatic": "prismatic", "planar": "planar",
-    "floating": "free", "spherical": "spherical", "ball": "spherical", "helical": "helical", "universal": "universal",
-    "cylindrical": "cylindrical"}
+KINDS = {kind: kind for kind in JOINT_KINDS if kind != "free"} | {"floating": "free", "ball": "spherical"}
 LIMITED = ("revolute", "prismatic", "helical")
 SINGLE = (*LIMITED, "continuous")
 READ = ("origin", "axis", "axis2", "pitch", "limit", "dynamics", "mimic", "parent", "child", "coordinates")  # of a joint
@@ -148,17 +141,15 @@ class Notes(NamedTuple):
     unlimited: list[str]
 
 
-def read_urdf(source: str | os.PathLike[str]) -> Description:
-    """The robot of a URDF file, or of URDF text (a string that begins with '<').
+def read_urdf(root: _Element, where: str) -> Description:
+    """The robot of a URDF file; `where` opens messages.
 
     Link names, joint names and their order are the file's. Moments of inertia are turned into link axes. A root link has no joint
     to the world yet: see `freeflyer.model.load.with_base`. FileError where the file is broken."""
-    return robot_of_urdf(*read_xml(source, "URDF"))
-
-
-def robot_of_urdf(root: _Element, where: str) -> Description:
-    check_root(root, where)
-    notes, names = Notes([], [], []), named(root, "link", where)
+    prefixed = next((e for e in root.iter() if isinstance(e.tag, str) and e.prefix == "xacro"), None)
+    if prefixed is not None:
+        raise FileError(f"{where} still has xacro elements (line {prefixed.sourceline}): expand it with xacro first")
+    notes, names, robot = Notes([], [], []), named(root, "link", where), _name(root, where)
     if not names:
         raise FileError(f"{where} has no <link>: a robot needs one at least")
     with np.errstate(all="ignore"):  # numbers that overflow are refused by `validate`
@@ -168,7 +159,7 @@ def robot_of_urdf(root: _Element, where: str) -> Description:
     if notes.unlimited:
         said.append(f"no lower and upper limit, so taken as unlimited: {listed(notes.unlimited)}")
     links = [x for x in links if x.name != WORLD or x.inertia.mass]
-    return read_extension(Description(root.get("name"), tuple(links), joints, notes=tuple(said)), root, where)
+    return read_extension(Description(robot, tuple(links), joints, notes=tuple(said)), root, where)
 
 
 def _link(name: str, element: _Element, where: str, notes: Notes) -> Link:
@@ -207,7 +198,7 @@ def _joint(name: str, element: _Element, where: str, links: Collection[str], not
     elif kind != "fixed" and (unread := " and ".join(f"<{tag}>" for tag in ("limit", "dynamics") if tag in found)):
         notes.ignored.append(f"joint {name!r} is {element.get('type')}: its {unread} is ignored (use <coordinates>)")
     for field, text in found.get("coordinates", {}).items():
-        size = joint_sizes(kind)[field not in ("initial", "spring_reference")]
+        size = joint_sizes(kind)[field not in POSITIONS]
         given[field] = numbers(text, (size,), f"{place(element.find('coordinates'), who)}, {field}", infinite=True)
     if kind not in ("fixed", "spherical", "free"):
         given["axis"] = _unit(found["axis"]["xyz"] if "axis" in found else (1.0, 0.0, 0.0))
@@ -241,47 +232,36 @@ def _limits(name: str, kind: str, found: dict[str, dict[str, Any]], notes: Notes
     return given
 
 
-EXTENSION = {
-    "site": ("name", "link"), "loop": ("name", "frame_a", "frame_b", "mask"), "actuated": ("joint",),
-    "coupling": ("name", "joint1", "joint2", "coefficients"), "gravity": ("xyz",),
-    "keyframe": ("name",)}
-
-
 def read_extension(description: Description, root: _Element, where: str) -> Description:
     sites, loops, couplings, actuated, keyframes, gravity = [], [], [], [], [], description.gravity
     for element in [e for block in root.findall("freeflyer") for e in block]:
         at = place(element, f"{where}, <freeflyer>")
-        expected = EXTENSION.get(str(element.tag))
-        if expected is None:
+        if element.tag not in EXTENSION:
             raise FileError(f"{at}: unknown element; known: {', '.join(EXTENSION)}")
-        if sorted(element.attrib) != sorted(expected):
-            raise FileError(f"{at} has the attributes {sorted(element.attrib)}; expected {sorted(expected)}")
+        values = _attributes(element, at, [])
         match element.tag:
             case "site":
-                origin = children(element, ("origin",), at, []).get("origin")
-                sites.append(Site(element.get("name"), element.get("link"), pose(origin)))
+                sites.append(Site(**values, placement=pose(children(element, ("origin",), at, []).get("origin"))))
             case "loop":
-                mask = numbers(element.get("mask"), (6,), f"{at}, mask")
-                if not set(mask) <= {0.0, 1.0}:
+                if not set(values["mask"]) <= {0.0, 1.0}:
                     raise FileError(f"{at} has mask={element.get('mask')!r}: expected six of 0 and 1, for x y z rx ry rz")
-                ends = element.get("frame_a"), element.get("frame_b")
-                loops.append(Loop(element.get("name"), *ends, tuple(int(m) for m in mask)))
+                values["mask"] = tuple(map(int, values["mask"]))
+                loops.append(Loop(**values))
             case "coupling":
-                coefficients = numbers(element.get("coefficients"), tuple(range(1, 12)), f"{at}, coefficients")
-                couplings.append(Coupling(element.get("name"), element.get("joint1"), element.get("joint2"), coefficients))
+                couplings.append(Coupling(**values))
             case "actuated":
-                actuated.append(element.get("joint"))
+                actuated.append(values["joint"])
             case "keyframe":
-                keyframes.append(Keyframe(element.get("name"), tuple(_position(e, at) for e in element)))
+                keyframes.append(Keyframe(values["name"], tuple(_position(e, at) for e in element)))
             case "gravity":
-                x, y, z = numbers(element.get("xyz"), (3,), f"{at}, xyz")
-                gravity = (x, y, z)
+                gravity = values["xyz"]
     return replace(description, sites=tuple(sites), loops=tuple(loops), couplings=tuple(couplings), actuated=tuple(actuated),
         gravity=gravity, keyframes=tuple(keyframes))
 
 
 def _position(element: _Element, at: str) -> tuple[str, tuple[float, ...]]:
     """(joint, position) of a <position> in a <keyframe>."""
-    if element.tag != "position" or sorted(element.attrib) != ["joint", "values"]:
+    if element.tag != "position":
         raise FileError(f"{at} holds <{element.tag}>: expected <position joint=... values=.../>")
-    return element.get("joint"), numbers(element.get("values"), tuple(range(1, 8)), f"{at}, {element.get('joint')!r}")
+    values = _attributes(element, place(element, at), [])
+    return values["joint"], values["values"]

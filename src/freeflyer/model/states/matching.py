@@ -9,7 +9,7 @@ import numpy as np
 from freeflyer.errors import InputError
 from freeflyer.model.description import WORLD
 from freeflyer.model.locking import leader
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model.model import JointInfo, Model, file_posture
 from freeflyer.model.states.velocities import Block, Coordinates, gather
 from freeflyer.spatial import se3
 from freeflyer.text import listed
@@ -94,12 +94,7 @@ class Matching:
         if missing:
             words = f"{whose} lacks joints that the model {model.name!r} has: {listed(missing)}. {cure}"
             raise InputError(words, joints=tuple(missing))
-        rest = model.neutral.copy()
-        for joint in lacking:
-            initial = model.description.joint(joint.name).initial
-            if joint.nq and initial:
-                rest[joint.iq : joint.iq + joint.nq] = initial
         followers, blocks = np.array(self.followers, np.int64), tuple(self.blocks)
-        return Places(self.q_from, rest, self.theirs_from, self.ratios, self.offsets, self.theirs_at_rest,
+        return Places(self.q_from, file_posture(model), self.theirs_from, self.ratios, self.offsets, self.theirs_at_rest,
             np.array(self.circles, np.int64).reshape(-1, 2), tuple(self.mounts),
             Coordinates(self.v_from, self.leaders, self.rate_ratios, followers, blocks), tuple(j.name for j in lacking))

@@ -12,12 +12,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from freeflyer.errors import DescriptionError
-from freeflyer.model.description import POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
+from freeflyer.model.description import PER_COORDINATE, POINT, WELD, WORLD, Coupling, Description, Inertia, Joint, joint_sizes
 from freeflyer.model.locking import complete_followers
 from freeflyer.model.placements import joint_transform, pose_at, quaternion, screws, turn_about
 from freeflyer.model.readers.mjcf.names import CHAINS, CUSTOM, MOTIONS, TO_MUJOCO, group_name, hidden_link, link_site
 from freeflyer.model.readers.safe_file import MAX_DEPTH
-from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, refuse, text
 from freeflyer.spatial import se3
 from freeflyer.tolerances import FLAT_BODY_ROUNDING, INERTIA_EIGENVALUE_ROUNDING, NEGLIGIBLE_INERTIA
@@ -218,9 +218,6 @@ def _add_inertial(body: _Element, inertia: Inertia, link: str) -> None:
     add(body, "inertial", frame, mass=text([inertia.mass]), diaginertia=text(moments))
 
 
-UNITS = {"free": 6, "spherical": 3}
-
-
 def to_mjcf(robot: object, path: str | os.PathLike[str] | None = None, overwrite: bool = False) -> str:
     """MJCF text of a robot, also written to a file. Features that MuJoCo lacks are refused, with the name and the reason.
 
@@ -270,10 +267,8 @@ def _check(description: Description) -> None:
 def _compile(content: str, root: _Element) -> None:
     import mujoco
 
-    depth = 0
-    for element in root.iter("body"):
-        if not len(element.findall("body")):
-            depth = max(depth, sum(1 for _ in element.iterancestors()) + 2)
+    ends = (element for element in root.iter("body") if element.find("body") is None)
+    depth = max((sum(1 for _ in element.iterancestors()) + 2 for element in ends), default=0)
     if depth > MAX_DEPTH:
         raise DescriptionError(f"MJCF would nest {depth} elements; MuJoCo reads {MAX_DEPTH}: write URDF (to_urdf)")
     try:
@@ -323,14 +318,9 @@ def _add_keyframes(root: _Element, description: Description, tree: Tree) -> None
 
 def _add_motors(root: _Element, description: Description) -> None:
     block = add(None, "actuator")
-    kinds = {j.name: j.kind for j in description.joints}
     for name in description.actuated:
-        kind = kinds[name]
-        if kind in UNITS:
-            for gear in np.eye(UNITS[kind], 6):
-                add(block, "motor", joint=name, gear=text(gear))
-        else:
-            n = joint_sizes(kind)[1]
-            for k in range(n):
-                add(block, "motor", joint=group_name(name, kind, k) if kind in CHAINS else name)
+        kind = description.joint(name).kind
+        for k in range(joint_sizes(kind)[1]):
+            gear = {"gear": text(np.eye(6)[k])} if kind in ("free", "spherical") else {}
+            add(block, "motor", gear, joint=group_name(name, kind, k) if kind in CHAINS else name)
     append_filled(root, block)

@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from freeflyer.model.description import ROOT_JOINT, WORLD, Description, Inertia, Joint
+from freeflyer.model.description import PER_COORDINATE, POSITIONS, ROOT_JOINT, WORLD, Description, Inertia, Joint
 from freeflyer.model.load import BASES
-from freeflyer.model.placements import rpy_of_rotation
 from freeflyer.model.readers.urdf import LIMITED, SINGLE
-from freeflyer.model.validate import PER_COORDINATE, WITH_AXIS
+from freeflyer.model.validate import WITH_AXIS
 from freeflyer.model.writers.xml_out import add, append_filled, description_of, finish, text
+from freeflyer.spatial.quaternion import from_matrix, to_rpy
 from freeflyer.tolerances import UNLIMITED_WRITTEN
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _base_joint(description: Description) -> Joint | None:
 
 def _add_origin(parent: _Element, X: np.ndarray) -> None:
     if not np.array_equal(X, np.eye(4)):
-        add(parent, "origin", xyz=text(X[:3, 3]), rpy=text(rpy_of_rotation(X[:3, :3])))
+        add(parent, "origin", xyz=text(X[:3, 3]), rpy=text(to_rpy(from_matrix(X[:3, :3]))))
 
 
 def _add_inertial(link: _Element, inertia: Inertia) -> None:
@@ -94,7 +94,7 @@ def _add_joint(root: _Element, joint: Joint) -> None:
         m = joint.mimic
         add(element, "mimic", joint=m.joint, multiplier=text([m.ratio]), offset=text([m.offset]))
     fields: dict[str, dict[str, str]] = {}
-    for name in (*PER_COORDINATE, "initial", "spring_reference"):
+    for name in (*PER_COORDINATE, *POSITIONS):
         values = getattr(joint, name)
         if values:
             fields.setdefault(_home(joint, name, values), {})[name] = text(values)

@@ -7,12 +7,11 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.model.description import Description, Inertia, Joint, Link, Site, joint_sizes
+from freeflyer.model.description import PER_COORDINATE, POSITIONS, UNLIMITED, Description, Inertia, Joint, Link, Site, joint_sizes
 from freeflyer.model.placements import placement, pose_at, turn_about, turn_z_to
 from freeflyer.model.readers.mjcf import names as N
 from freeflyer.model.readers.mjcf.compiling import Compiled, Drive
 from freeflyer.model.readers.mjcf.tree import Extras
-from freeflyer.model.validate import PER_COORDINATE
 from freeflyer.text import unique_name
 from freeflyer.tolerances import EQUAL_AXES_ROUNDING, EQUAL_BOUNDS_ROUNDING
 
@@ -178,9 +177,6 @@ def _gravity(m: Any, notes: list[str]) -> tuple[float, float, float]:
     return (x, y, z)
 
 
-FIELDS = (*PER_COORDINATE, "initial", "spring_reference")
-
-
 def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Joint]]:
     """Links and joints with those chains put back together that the writer made of a kind which MuJoCo lacks."""
     joints, result = list(joints), []
@@ -203,11 +199,10 @@ def regroup(links: list[Link], joints: list[Joint]) -> tuple[list[Link], list[Jo
             continue
         hidden = {p.child for p in parts[:-1]}
         links = [x for x in links if x.name not in hidden]
-        fields: dict[str, Any] = {f: _join(parts, f) for f in FIELDS if any(getattr(p, f) for p in parts)}
+        fields: dict[str, Any] = {f: _join(parts, f) for f in (*PER_COORDINATE, *POSITIONS) if any(getattr(p, f) for p in parts)}
         result.append(Joint(name, kind, parts[0].parent, parts[-1].child, P, axis=axis, axis2=axis2, **fields))
     return links, result
 
 
 def _join(parts: list[Joint], field: str) -> tuple[float, ...]:
-    empty = {"lower": -np.inf, "upper": np.inf, "velocity": np.inf, "effort": np.inf}.get(field, 0.0)
-    return tuple((getattr(p, field) or (empty,))[0] for p in parts)
+    return tuple((getattr(p, field) or (UNLIMITED.get(field, 0.0),))[0] for p in parts)
