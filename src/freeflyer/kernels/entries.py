@@ -91,11 +91,11 @@ DRIVING_FORCES = entry("linkages.projection.driving_forces", "quu", ("rows",), (
 MOVE_CLOSED = entry("linkages.steps.move_closed", "qu", ("nq",), **CLOSED)
 STEP_CLOSED = entry("linkages.steps.step_closed", "qu", ("nq",), (3,), partial=True, **CLOSED)
 POSTURE_CHANGE = entry("linkages.steps.posture_change", "qq", (2,), partial=True, **CLOSED)
-MAP_RATES = entry("linkages.projection_rates.map_rates", "qu", ("nv", "nu"), **CLOSED)
-MOTION_DERIVATIVES = entry("linkages.projection_rates.motion_derivatives", "quu", *(("nv", "nu"),) * 3, **CLOSED)
+MAP_RATES = entry("linkages.projection_derivatives.map_rates", "qu", ("nv", "nu"), **CLOSED)
+MOTION_DERIVATIVES = entry("linkages.projection_derivatives.motion_derivatives", "quu", *(("nv", "nu"),) * 3, **CLOSED)
 PROJECTED_INVERSE_GRADIENT = entry("linkages.projection_derivatives.projected_inverse_gradient", "quu", *(REDUCED,) * 3, **CLOSED)
 PROJECTED_FORWARD_GRADIENT = entry("linkages.projection_derivatives.projected_forward_gradient", "quu", *(REDUCED,) * 3, **CLOSED)
-PROJECTED_FORCE_DERIVATIVES = entry("linkages.projection_rates.projected_force_derivatives", "qv", REDUCED, **CLOSED)
+PROJECTED_FORCE_DERIVATIVES = entry("linkages.projection_derivatives.projected_force_derivatives", "qv", REDUCED, **CLOSED)
 CLOSE_POSTURE = entry("linkages.assembly.close_posture", "q", ("nq",), ("rows",), (1,), shared=("nv", "nv", 2), square=True,
     table=PLAN, one_by_one=True)
 

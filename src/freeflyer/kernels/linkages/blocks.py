@@ -10,7 +10,7 @@ from freeflyer.kernels.backend import (
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
 from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
 from freeflyer.kernels.model.layout import (
-    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS, N_BODIES,
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
     N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
@@ -67,10 +67,10 @@ def linkage(topology, parameters, q):
 
 
 def linkage_map(topology, parameters, q):
-    """As `linkage`, then the map G, the length of its rows, numbers of bodies, rates, independent rates, and the row step."""
+    """As `linkage`, then the map G, the length of its rows, numbers of rates and of independent rates, and the row step."""
     work, J, inverses = linkage(topology, parameters, q)
     G, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
-    return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
+    return work, J, inverses, G, row_width(work, nu), load_int(topology, N_V), nu, row_step(q)
 
 
 def linkage_rows(topology, parameters, q, work):

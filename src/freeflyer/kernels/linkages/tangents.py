@@ -8,7 +8,9 @@ Spatial motions and forces of all bodies, their input, are in world axes. A moti
 moment), both at the origin of body 1, so that they add up along the tree. Accelerations are spatial ones, rates of these motions at
 a point at rest; gravity enters as the acceleration of the world."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries
+from freeflyer.kernels.backend import (
+    kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.constraints import (
     coupling_value, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
@@ -41,8 +43,9 @@ def spatial_column(topology, work, i, c):
 
 
 @kernel
-def spatial_states(topology, parameters, work, v, a, states):
-    """Writes STATE numbers a body from the kinematics of `work`, v (nv,) and a (nv,)."""
+def spatial_states(topology, parameters, work, v, a):
+    """STATE numbers a body, from the kinematics of `work`, v (nv,) and a (nv,)."""
+    states = workspace(work, STATE * (load_int(topology, N_BODIES) + 1))
     zero_entries(states, STATE)
     store3(states, ACCELERATION, scale(-1.0, load3(parameters, GRAVITY)))
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -62,6 +65,7 @@ def spatial_states(topology, parameters, work, v, a, states):
         for k, (linear, angular) in enumerate((V, A, rate, P, F)):
             store_entries(states, here + 6 * k, (*linear, *angular))
         store_entries(states, here + FIRST_MOMENT, (*h, *I, m))
+    return states
 
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
