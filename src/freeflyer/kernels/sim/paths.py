@@ -1,4 +1,8 @@
-"""Slow and steady ways to impulses with Coulomb friction: Gauss-Seidel, and a path of rounded conditions."""
+"""Slow and steady ways to impulses with Coulomb friction: Gauss-Seidel, and a path of rounded conditions.
+
+And a start for contacts that jam: a foot that slides is stopped at once where friction presses it down (Painleve 1895). If pushing
+along friction makes a normal impulse grow, no impulse lets the point slide on. The only one that meets the conditions stops it. It
+is larger than all velocities over gains, so steps from small impulses do not lead there."""
 
 from freeflyer.kernels.backend import copy_entries, kernel, load, put_sum, row_width, sqrt, store, workspace, zero_workspace
 from freeflyer.kernels.math.dense import solve_one
@@ -6,6 +10,7 @@ from freeflyer.kernels.sim.conditions import change, clamped, put_velocities, ta
 
 ROUND, SHARP, SHRINK = 0.3, 1e-8, 0.3  # of the largest velocity: rounding at first and at last; how it shrinks
 NEAR = 0.3  # of rounding: residuals on the path
+SHARE = 1e-9  # of the diagonal, added to gains of rows that may depend on each other
 TURNS, LEAST_SHARE = 100, 1e-3  # most steps along a path, and the least share of one
 
 
@@ -116,3 +121,19 @@ def follow(G, width, rows, limits, boxes, cones, bounds, b, y, u, size):
             copy_entries(z, rows, y)
             copy_entries(w, width, u)
         missing = smoothed(G, width, y, u, limits, boxes, cones, bounds, eps, r)
+
+
+@kernel
+def put_firm(G, width, rows, limits, boxes, b, y):
+    """Impulses y (rows,) that stop all limits and points, and none of dry friction; zeros if there are none."""
+    stride = row_width(G, rows + 1)
+    A, found = zero_workspace(G, rows * stride + 8), zero_workspace(G, stride + 8)
+    for k in range(rows):
+        firm = 0.0 if limits <= k < limits + boxes else 1.0
+        for j in range(rows):
+            store(A, stride * k + j, firm * load(G, width * k + j))
+        store(A, stride * k + k, (1.0 - firm) + firm * (1.0 + SHARE) * load(G, width * k + k))
+        store(A, stride * k + rows, -firm * load(b, k))
+    regular = solve_one(A, rows, stride, found)
+    for k in range(rows):
+        store(y, k, load(found, k) if regular else 0.0)

@@ -118,17 +118,11 @@ def put_factor(topology, parameters, work, S, F, diagonal, L):
 
 
 @kernel
-def put_factored_mass(topology, parameters, work, diagonal, L):
-    """L and the inverses of D, given the kinematics in `work`, and room for `areas`; the diagonal (nv,) of M."""
-    inertias, S, F, _, _ = areas(topology)
+def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D, given the kinematics in `work`, and room for `areas`; writes the diagonal (nv,) of M."""
+    L, (inertias, S, F, _, _) = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8), areas(topology)
     column_rows(topology, parameters, work, inertias, S, F)
     put_factor(topology, parameters, work, S, F, diagonal, L)
-
-
-def factored_mass(topology, parameters, work, diagonal):
-    """L and the inverses of D; see put_factored_mass."""
-    L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
-    put_factored_mass(topology, parameters, work, diagonal, L)
     return L
 
 
