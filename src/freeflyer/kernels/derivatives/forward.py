@@ -20,16 +20,16 @@ from freeflyer.kernels.derivatives.inverse import (
     finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, solved_width
-from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
+from freeflyer.kernels.math.algebra import dot, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, GRAVITY, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
 from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
-from freeflyer.kernels.tree.rnea import wrench_count
+from freeflyer.kernels.tree.rnea import with_loads
 
 
 def entries_before(table, k, stride, f, g, i):
@@ -132,7 +132,8 @@ def remaining_forces(topology, work, tau):
 
 
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
-    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
+    """Writes the table of columns at (q, v, a), a being what tau gives under gravity g and wrenches; v behind it; the factor of
+    M."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), zero_workspace(q, nv)
     x = workspace(q, nv)
@@ -152,17 +153,7 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
         put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-@kernel
-def solved_table(topology, parameters, q, v, tau, table, L):
-    """The tables at (q, v, a), a being what tau gives."""
-    put_solved_table(topology, parameters, q, v, tau, load3(parameters, GRAVITY), q, 0, 0, table, L)
-
-
-@kernel
-def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
-    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
-    count = wrench_count(topology)
-    put_solved_table(topology, parameters, q, v, tau, load3(gravity, 0), wrenches, count, expressed, table, L)
+solved_table, loaded_solved_table = with_loads(put_solved_table)
 
 
 def put_inverse_rows(topology, table, Q, V, length):

@@ -14,8 +14,8 @@ from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joi
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_cross_joint_twist, add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
-from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
-from freeflyer.kernels.tree.rnea import subtract_body_wrenches, wrench_count
+from freeflyer.kernels.model.layout import ARMATURE_AT, N_BODIES, N_V, PARENT
+from freeflyer.kernels.tree.rnea import subtract_body_wrenches, with_loads
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own angular velocity where `twist` is another motion's
 BODY_SIZE = 21
@@ -68,8 +68,9 @@ def backward(topology, parameters, q, work, tau):
             accumulate_spatial(work, bodies + BODY_SIZE * parent + WRENCH, zeta)
 
 
-def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
-    """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
+def inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under gravity g and so many wrenches, by which those on bodies become
+    less."""
     work = workspace(q, work_size(topology))
     joint_angles(topology, parameters, q, work)
     forward(topology, parameters, q, v, v, True, a, g, work)
@@ -79,14 +80,7 @@ def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expr
     backward(topology, parameters, q, work, tau)
 
 
-def newton_euler(topology, parameters, q, v, a, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
-    put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
-
-
-def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
+newton_euler, loaded_newton_euler = with_loads(inverse_dynamics)
 
 
 @kernel

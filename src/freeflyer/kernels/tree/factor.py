@@ -20,7 +20,7 @@ from freeflyer.kernels.model.layout import (
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, row_dot
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
-from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
+from freeflyer.kernels.tree.rnea import newton_euler_recursion, with_loads
 
 
 def coordinate_int(topology, j, k):
@@ -193,18 +193,13 @@ def shared_minv(topology, parameters, q, Minv):
             store(Minv, nv * k + i, load(Minv, nv * i + k))
 
 
-@kernel
-def shared_forward_dynamics(topology, parameters, q, v, tau, a):
-    """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
+def forward_dynamics(topology, parameters, q, v, tau, g, wrenches, count, expressed, a):
+    """a (nv,) of M a + bias = tau + J^T w, under gravity g and so many wrenches, where mimic joints share velocity coordinates,
+    which the tree recursion cannot do."""
     L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    rnea(topology, parameters, q, v, zero_workspace(q, nv), a)
+    newton_euler_recursion(topology, parameters, q, v, zero_workspace(q, nv), g, wrenches, count, expressed, a)
     put_sum(tau, -1.0, a, nv, a)
     solve(topology, L, a)
 
 
-def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    loaded_rnea(topology, parameters, q, v, zero_workspace(q, nv), gravity, wrenches, expressed, a)
-    put_sum(tau, -1.0, a, nv, a)
-    solve(topology, L, a)
+shared_forward_dynamics, loaded_shared_forward_dynamics = with_loads(forward_dynamics)

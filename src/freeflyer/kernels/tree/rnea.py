@@ -33,6 +33,21 @@ def wrench_frame(topology, k):
     return load_int(topology, load_int(topology, TABLE_AT) + 1 + k)
 
 
+def with_loads(compute):
+    """Two kernels of one function: under the model's gravity alone; under gravity (3,) and the wrenches that the table lists."""
+
+    @kernel
+    def unloaded(topology, parameters, q, v, x, *outputs):
+        compute(topology, parameters, q, v, x, load3(parameters, GRAVITY), q, 0, 0, *outputs)
+
+    @kernel
+    def loaded(topology, parameters, q, v, x, gravity, wrenches, expressed, *outputs):
+        compute(topology, parameters, q, v, x, load3(gravity, 0), wrenches, wrench_count(topology), expressed, *outputs)
+
+    unloaded.__name__, loaded.__name__ = compute.__name__, f"loaded_{compute.__name__}"
+    return unloaded, loaded
+
+
 def body_pose(topology, parameters, q, work, i):
     """Pose (rotation, position) of body i, not the world, in the world; work holds the joints' angles."""
     row = joint_row(topology)
@@ -168,14 +183,4 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
             accumulate(work, there + FORCE, (*force, *add(moment, cross(r, force))))
 
 
-@kernel
-def rnea(topology, parameters, q, v, a, tau):
-    """tau (nv,) of M(q) a + bias(q, v) = tau."""
-    newton_euler_recursion(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
-
-
-@kernel
-def loaded_rnea(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    count = wrench_count(topology)
-    newton_euler_recursion(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, tau)
+rnea, loaded_rnea = with_loads(newton_euler_recursion)
