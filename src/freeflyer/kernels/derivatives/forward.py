@@ -11,13 +11,16 @@ Last, the equations of motion linearised on the group, in one piece (geometric l
 and v + dv. eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the derivatives of forward
 dynamics."""
 
+from functools import wraps
+
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
     workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
+    finish_table, inverse_size, inverse_sizes, momentum_rows, more_than_kinematics, motions_and_forces, put_held,
+    put_inverse_table, subtree_forces,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, solved_width
 from freeflyer.kernels.math.algebra import dot, rows3, strided3, strided6
@@ -153,9 +156,6 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
         put_held(topology, parameters, work, wrenches, expressed, table)
 
 
-solved_table, loaded_solved_table = with_loads(put_solved_table)
-
-
 def put_inverse_rows(topology, table, Q, V, length):
     """dq and dv of inverse dynamics from the table of columns, as rows of all coordinates."""
     n, nv = load_int(topology, N_COLUMNS), load_int(topology, N_V)
@@ -194,3 +194,27 @@ def linear_matrices(topology, parameters, table, L, A, B):
         j = load_int(topology, body_ints(i) + FIRST_V)
         subtract_bracket_matrix(topology, i, table, inverse_size(topology), A, width * j + j, width)
     solved_matrices(topology, table, L, A, width * nv, A, width * nv + nv, width, B, nv * nv)
+
+
+def in_stages(put_table, put_matrices, sizes):
+    """Two kernels (`with_loads`): put_table leaves tables, of sizes(topology) entries; put_matrices makes the outputs of them. In a
+    batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest memory."""
+
+    def kernel_of(first):
+        count = first.__code__.co_argcount - 2
+
+        @wraps(first)
+        def both(topology, parameters, *arguments):
+            tables = tuple(workspace(arguments[0], n) for n in sizes(topology))
+            first(topology, parameters, *arguments[:count], *tables)
+            put_matrices(topology, parameters, *tables, *arguments[count:])
+
+        both.stages = first, put_matrices, sizes
+        return both
+
+    return map(kernel_of, with_loads(put_table))
+
+
+rnea_gradient, loaded_rnea_gradient = in_stages(put_inverse_table, inverse_matrices, inverse_sizes)
+aba_gradient, loaded_aba_gradient = in_stages(put_solved_table, forward_matrices, solved_sizes)
+linear, loaded_linear = in_stages(put_solved_table, linear_matrices, solved_sizes)

@@ -43,7 +43,7 @@ from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, OF_BODY, OF_NUMBER, OF_PARENT, add_record, column_range, coordinate, kinematics_workspace, parent_of, put_records,
     record_rows,
 )
-from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, with_loads, wrench_count, wrench_frame
+from freeflyer.kernels.tree.rnea import WRENCH, root_wrench, wrench_count, wrench_frame
 
 DIRECTION_RECORD = 8  # of a column: S (6)
 MOTION_RECORD, ACCELERATION = 16, 8  # of a body: V (6), and from the eighth entry on A (6)
@@ -295,6 +295,3 @@ def add_held(topology, table, dq, width):
                     x = s[0] * e[0] + s[1] * e[1] + s[2] * e[2] + s[3] * e[3] + s[4] * e[4] + s[5] * e[5]
                     store(dq, to + c, load(dq, to + c) + x)
             b = parent_of(topology, b)
-
-
-inverse_table, loaded_inverse_table = with_loads(put_inverse_table)

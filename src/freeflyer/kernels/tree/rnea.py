@@ -8,6 +8,8 @@ External wrenches [force; torque] on frames, which the table behind the model's 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
 (world axes, about the world's origin)."""
 
+from functools import wraps
+
 from freeflyer.kernels.backend import kernel, load, load_int, put_sum, workspace, zero_workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
@@ -37,14 +39,15 @@ def with_loads(compute):
     """Two kernels of one function: under the model's gravity alone; under gravity (3,) and the wrenches that the table lists."""
 
     @kernel
+    @wraps(compute)
     def unloaded(topology, parameters, q, v, x, *outputs):
         compute(topology, parameters, q, v, x, load3(parameters, GRAVITY), q, 0, 0, *outputs)
 
     @kernel
+    @wraps(compute)
     def loaded(topology, parameters, q, v, x, gravity, wrenches, expressed, *outputs):
         compute(topology, parameters, q, v, x, load3(gravity, 0), wrenches, wrench_count(topology), expressed, *outputs)
 
-    unloaded.__name__, loaded.__name__ = compute.__name__, f"loaded_{compute.__name__}"
     return unloaded, loaded
 
 
