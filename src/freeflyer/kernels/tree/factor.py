@@ -13,7 +13,6 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
-from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, COORDINATES_AT, COORDINATE_INTS, LAST_COORDINATE, LINE_START, N_COLUMNS, N_V, PARENT_COORDINATE,
 )
@@ -65,6 +64,11 @@ def subtract_scaled(L, s, at, to):
     store_row(L, to, load_row(L, to) - s * load_row(L, at))
 
 
+def put_products(L, columns, at, to):
+    work, f, stride = columns
+    store_row(L, to, row_dot(f, work, at, stride))
+
+
 @kernel
 def factor(topology, L, diagonal):
     """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular. Writes M's diagonal."""
@@ -87,18 +91,9 @@ def factor(topology, L, diagonal):
 def put_mass_rows(topology, parameters, work, S, F, L):
     """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined, and
     none that counts follows from them."""
-    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
-    armature = load_int(topology, ARMATURE_AT)
-    for i in range(nv):
-        f = strided6(work, F + i, stride)
-        if step > 1:
-            for k in range(0, i + 1, step):
-                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
-        else:
-            k = i
-            while k >= 0:
-                store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
-                k = coordinate_before(topology, k)
+    stride, armature = load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
+    for i in range(load_int(topology, N_V)):
+        along_row(topology, L, i, put_products, (work, strided6(work, F + i, stride), stride), S, stride * i)
         store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
 
