@@ -8,7 +8,7 @@ from freeflyer.kernels.backend import (
     copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
-from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.contacts.solve import add_scaled_row, solve_whitened
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.layout import (
@@ -74,24 +74,13 @@ def put_answer(topology, parameters, L, X, width, x, b, energy, wrenches, forces
     y. energy: the size of the forces. Returns what `eliminate_rows` makes of J M^-1 J^T."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
-    G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
-    sizes = workspace(x, rows + 1)
+    sizes, found = workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
     for i in range(rows):
         store(sizes, i, size_of(load(b, i)))
         store(b, i, -1.0 * load(b, i))
     whiten(topology, L, X, width)
-    put_gram(topology, path, count, X, L, stride + 1, rows, width, G)
-    for n in range(count):
-        j = load_int(topology, path + n)
-        s = load(L, (stride + 1) * j) * load(x, j)
-        put_sum(b, -s, from_entry(X, width * j), rows, b)
-    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, energy, y, found)
-    for n in range(count):
-        j = load_int(topology, path + n)
-        total = load(x, j)
-        for i in range(rows):
-            total = total + load(X, width * j + i) * load(y, i)
-        store(x, j, total)
+    first = table_int(topology, FIRST_FREE)
+    y, G = solve_whitened(topology, path, count, L, stride + 1, X, width, x, b, sizes, energy, rows, first, found)
     outward(topology, L, x, L, stride + 1)
     copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)
     put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)

@@ -148,7 +148,7 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
     """Takes the changes of the couplings' forces, at fixed multipliers, from out (nv rows)."""
     step = row_step(out)
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        second, bend, _ = coupling_slopes(topology, parameters, q, k)
         if second >= 0:
             share = bend * load(multipliers, first_coupling(topology) + k)
             store_row(out, step * second, load_row(out, step * second) + share * load_row(directions, step * second))

@@ -137,7 +137,7 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
         elif turns(mask) > 1:
             put_masked(store_row, rows, at, step, mask >> 3, angular)
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        second, bend, _ = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
         store_row(rows, row, 0.0)
         if second >= 0:
@@ -145,10 +145,10 @@ def velocity_tangents(topology, parameters, q, v, work, states, directions, tang
 
 
 def coupling_slopes(topology, parameters, q, k):
-    """(second velocity coordinate or -1, and the polynomial's first three derivatives by its coordinate) of coupling k."""
-    at, numbers, _, s, b, c = coupling_value(topology, parameters, q, k)
+    """(second velocity coordinate or -1, and the polynomial's second and third derivative by its coordinate) of coupling k."""
+    at, numbers, _, _, b, c = coupling_value(topology, parameters, q, k)
     ratio = load(parameters, numbers + 2)
-    return load_int(topology, at + SECOND_VELOCITY), ratio * s, ratio * ratio * b, ratio * ratio * ratio * c
+    return load_int(topology, at + SECOND_VELOCITY), ratio * ratio * b, ratio * ratio * ratio * c
 
 
 @kernel
@@ -185,7 +185,7 @@ def acceleration_tangents(topology, parameters, q, v, a, work, states, direction
         elif turns(mask) > 1:
             put_masked(store_row, rows, at, step, mask >> 3, angular)
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, third = coupling_slopes(topology, parameters, q, k)
+        second, bend, third = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
         store_row(rows, row, 0.0)
         if second >= 0:  # of - slope a - bend v^2
