@@ -24,8 +24,7 @@ from freeflyer.kernels.linkages.projection import (
 )
 from freeflyer.kernels.linkages.tangents import (
     ACCELERATION, DA, DF, DV, FIRST_MOMENT, FORCE, MOMENTUM, MOVED, RATE, SPIN, STATE, TANGENT, VELOCITY, WEIGHT,
-    acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces, spatial_column, spatial_states,
-    store_tangent, velocity_tangents,
+    coupling_slopes, force_tangents, load_tangent, loop_forces, row_tangents, spatial_column, spatial_states, store_tangent,
 )
 from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.dense import put_rows
@@ -159,10 +158,10 @@ def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, di
     `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
     step = row_step(work)
     tangents_of(topology, work, states, directions, tangents)
-    velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+    row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
     complete_rate_rows(topology, J, inverses, rest, rates, step)
     rate_tangents(topology, work, states, directions, rates, tangents)
-    acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
+    row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest, a, rates)
     zero_entries(changes, step * load_int(topology, N_V))
     complete_rate_rows(topology, J, inverses, rest, changes, step)
 
@@ -275,7 +274,7 @@ def map_rates(topology, parameters, q, u, rates):
     for first in range(0, pitch, step):
         choose_directions(topology, G, pitch, nu, first, directions, moved)
         tangents_of(topology, work, states, directions, tangents)
-        velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+        row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
         brackets(topology, J, v, directions, rest)
         zero_entries(moved, step * nv)
         complete_rate_rows(topology, J, inverses, rest, moved, step)

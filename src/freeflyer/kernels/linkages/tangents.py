@@ -113,35 +113,53 @@ def quaternion_rate(v, t, w):
 
 
 @kernel
-def velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rows):
-    """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known."""
-    step = row_step(tangents)
+def row_tangents(topology, parameters, q, v, work, states, directions, tangents, rows, *accelerated):
+    """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known. Given a (nv,) and the
+    changes of v (nv rows) besides, those of all rows of J a + Jdot v, where dA is known."""
+    step, twice = row_step(tangents), len(accelerated) > 0
     for k in range(load_int(topology, N_LOOPS)):
         (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
         at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         W = spatial_subtract(V_b, V_a)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dW = spatial_add(spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)),
-                         motion_cross(T, V_b))
+        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
+        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
+        linear, angular = add(point_velocity(dW, x), cross(W[1], slide)), dW[1]
+        if twice:
+            A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
+            D = spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
+            dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA))
+            dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
+            swept = add(cross(dW[1], point_velocity(W, x)), cross(W[1], linear))
+            linear, angular = add(add(point_velocity(dD, x), cross(D[1], slide)), swept), dD[1]
         if mask & 7:
-            linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
             at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
-        angular = rotate_back(R_A, dW[1])
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
-            e, w = unit(mask, 1), rotate_back(R_A, W[1])
+            w, dw = rotate_back(R_A, W[1]), rotate_back(R_A, dW[1])
             du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
-            change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
-            store_row(rows, at, 0.5 * factor * dot(e, change))
+            change = add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du)))
+            if twice:
+                z, (u_dot, t_dot) = rotate_back(R_A, D[1]), quaternion_rate(u, t, w)
+                du_dot, dt_dot, turned = scale(0.5, change), -0.5 * (dot(dw, u) + dot(w, du)), rotate_back(R_A, angular)
+                change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, turned)))
+                change = add(change, add(add(cross(turned, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
+            store_row(rows, at, 0.5 * factor * dot(unit(mask, 1), change))
         elif turns(mask) > 1:
-            put_masked(store_row, rows, at, step, mask >> 3, angular)
+            put_masked(store_row, rows, at, step, mask >> 3, rotate_back(R_A, angular))
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, bend, _ = coupling_slopes(topology, parameters, q, k)
+        second, bend, third = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
         store_row(rows, row, 0.0)
         if second >= 0:
-            store_row(rows, row, -bend * load(v, second) * load_row(directions, step * second))
+            rate, moved = load(v, second), load_row(directions, step * second)
+            change = -bend * rate * moved
+            if twice:  # of - slope a - bend v^2
+                a, rates = accelerated
+                change = -1.0 * ((bend * load(a, second) + third * rate * rate) * moved)
+                change = change - (2.0 * bend * rate) * load_row(rates, step * second)
+            store_row(rows, row, change)
 
 
 def coupling_slopes(topology, parameters, q, k):
@@ -149,49 +167,6 @@ def coupling_slopes(topology, parameters, q, k):
     at, numbers, _, _, b, c = coupling_value(topology, parameters, q, k)
     ratio = load(parameters, numbers + 2)
     return load_int(topology, at + SECOND_VELOCITY), ratio * ratio * b, ratio * ratio * ratio * c
-
-
-@kernel
-def acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rows):
-    """As velocity_tangents, for all rows of J a + Jdot v; `rates` (nv rows) are the changes of v, and dA is known."""
-    step = row_step(tangents)
-    for k in range(load_int(topology, N_LOOPS)):
-        (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
-        at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
-        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
-        A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
-        W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
-        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
-        dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)),
-                              load_tangent(tangents, i, DA))
-        dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
-        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
-        if mask & 7:
-            y, dy = point_velocity(W, x), add(point_velocity(dW, x), cross(W[1], slide))
-            linear = add(add(point_velocity(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
-            at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
-        angular = rotate_back(R_A, dD[1])
-        if turns(mask) == 1:
-            u, t, factor = relative_quaternion(R_A, R_B)
-            e, w, dw, z = unit(mask, 1), rotate_back(R_A, W[1]), rotate_back(R_A, dW[1]), rotate_back(R_A, D[1])
-            u_dot, t_dot = quaternion_rate(u, t, w)
-            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
-            du_dot = scale(0.5, add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du))))
-            dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
-            change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
-            change = add(change, add(add(cross(angular, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
-            store_row(rows, at, 0.5 * factor * dot(e, change))
-        elif turns(mask) > 1:
-            put_masked(store_row, rows, at, step, mask >> 3, angular)
-    for k in range(load_int(topology, N_COUPLINGS)):
-        second, bend, third = coupling_slopes(topology, parameters, q, k)
-        row = step * (first_coupling(topology) + k)
-        store_row(rows, row, 0.0)
-        if second >= 0:  # of - slope a - bend v^2
-            rate = load(v, second)
-            moved = (bend * load(a, second) + third * rate * rate) * load_row(directions, step * second)
-            store_row(rows, row, -1.0 * moved - (2.0 * bend * rate) * load_row(rates, step * second))
 
 
 def masked(x, row, bits):
