@@ -184,39 +184,36 @@ def masked(x, row, bits):
 def loop_forces(topology, parameters, work, multipliers, states, at):
     """The forces of all loops on their bodies, taken from the forces at entry `at` of the bodies' states."""
     for k in range(load_int(topology, N_LOOPS)):
-        F, x = loop_force(topology, parameters, work, multipliers, k)
+        _, _, _, F, x = loop_force(topology, parameters, work, multipliers, k)
         F, (i, j) = shift_force_back(F, x), loop_bodies(topology, k)
         accumulate_spatial(states, STATE * j + at, spatial_scale(-1.0, F))
         accumulate_spatial(states, STATE * i + at, F)
 
 
 def loop_force(topology, parameters, work, multipliers, k):
-    """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
+    """(R_A, R_B, multipliers of tied turns, force at frame B's origin, that origin): so loop k acts on B's body, and by the
+    opposite on A's."""
     mask, row = loop_rows(topology, k)
     R_A, R_B, x = loop_point(topology, parameters, work, k)
     f, row = masked(multipliers, row, mask & 7)
-    n, _ = masked(multipliers, row, mask >> 3)
+    e, _ = masked(multipliers, row, mask >> 3)
+    n = e
     if turns(mask) == 1:
         u, t, factor = relative_quaternion(R_A, R_B)
-        n = scale(0.5 * factor, add(scale(t, n), cross(u, n)))
-    return (rotate(R_A, f), rotate(R_A, n)), x
+        n = scale(0.5 * factor, add(scale(t, e), cross(u, e)))
+    return R_A, R_B, e, (rotate(R_A, f), rotate(R_A, n)), x
 
 
 @kernel
 def force_tangents(topology, parameters, work, multipliers, tangents):
     """Takes the changes of the loops' forces, at fixed multipliers, from dF of their bodies."""
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = loop_rows(topology, k)
-        F, x = loop_force(topology, parameters, work, multipliers, k)
-        i, j = loop_bodies(topology, k)
+        (i, j), (R_A, R_B, e, F, x) = loop_bodies(topology, k), loop_force(topology, parameters, work, multipliers, k)
         T_a = load_tangent(tangents, i, MOVED)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), T_a)
         change = force_cross(T_a, shift_force_back(F, x))
         change = change[0], add(change[1], cross(point_velocity(T, x), F[0]))
-        if turns(mask) == 1:
-            R_A, R_B, _ = loop_point(topology, parameters, work, k)
-            _, row = masked(multipliers, row, mask & 7)
-            e, _ = masked(multipliers, row, mask >> 3)
+        if turns(loop_rows(topology, k)[0]) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale(dt, e), cross(du, e)))))
