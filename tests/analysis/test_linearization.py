@@ -6,7 +6,7 @@ import pytest
 from closeness import fresh, refused
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import EulerRegulator, angle_map, body_rates, recovery, study
-from freeflyer.plots.poles import poles, radius_of, recovery as draw_recovery
+from freeflyer.report.poles import poles, radius_of, recovery as draw_recovery
 from freeflyer.spatial import quaternion
 from robots_on_disk import example, needs_examples
 

@@ -11,7 +11,7 @@ import sys
 from command import arm, printed, refusal, written
 from freeflyer.plots.scene import SHOWN
 from freeflyer.viewer.motions import floor_of, motion
-from freeflyer.viewer.picture import picture
+from freeflyer.plots.picture import picture
 from PIL import Image
 from urllib.request import urlopen
 

@@ -9,7 +9,7 @@ from freeflyer.plots import scene
 from freeflyer.plots.scene import FORCE_SHARE
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import move, sliders, value_of
-from freeflyer.viewer.picture import picture
+from freeflyer.plots.picture import picture
 from linkage_samples import planar
 from runs import control_run, quadruped
 
