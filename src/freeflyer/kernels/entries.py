@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from freeflyer.kernels.control.layout import CONTROL, N_PLAN, N_PROGRESS
-from freeflyer.kernels.entry import Dimension, Entry, Stages
+from freeflyer.kernels.entry import Dimension, Entry
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, PROGRAMS, SETS, STANDING, SYSTEMS
 from freeflyer.kernels.optimization.layout import HIERARCHIES
 from freeflyer.kernels.sim.layout import FACTS, GROUND, SAMPLES
@@ -46,12 +46,9 @@ KINETIC_ENERGY = entry("tree.energies.kinetic_energy", "qv", (1,))
 POTENTIAL_ENERGY = entry("tree.energies.potential_energy", "q", (1,))
 INTEGRATE = entry("model.joints.kinds.integrate", "qv", ("nq",))
 DIFFERENCE = entry("model.joints.kinds.difference", "qq", VECTOR)
-INVERSE = {"square": True, "stages": Stages("derivatives.forward.inverse_matrices", "derivatives.inverse.inverse_sizes")}
-FORWARD = {"square": True, "stages": Stages("derivatives.forward.forward_matrices", "derivatives.forward.solved_sizes")}
-LINES = {"square": True, "stages": Stages("derivatives.forward.linear_matrices", "derivatives.forward.solved_sizes")}
-RNEA_GRADIENT = entry("derivatives.inverse.inverse_table", "qvv", *(MATRIX,) * 3, name="rnea_gradient", **INVERSE)
-ABA_GRADIENT = entry("derivatives.forward.solved_table", "qvv", *(MATRIX,) * 3, name="aba_gradient", **FORWARD)
-LINEAR = entry("derivatives.forward.solved_table", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), name="linear", **LINES)
+RNEA_GRADIENT = entry("derivatives.forward.rnea_gradient", "qvv", *(MATRIX,) * 3, square=True)
+ABA_GRADIENT = entry("derivatives.forward.aba_gradient", "qvv", *(MATRIX,) * 3, square=True)
+LINEAR = entry("derivatives.forward.linear", "qvv", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True)
 CONSTRAINT_RESIDUAL = entry("linkages.constraints.constraint_residual", "q", ("rows",), square=True)
 CONSTRAINTS = entry("linkages.constraints.constraints", "q", ("rows",), ("rows", "nv"), square=True)
 CONSTRAINT_BIAS = entry("linkages.constraints.constraint_bias", "qv", ("rows",), square=True)
@@ -70,12 +67,9 @@ LOADED_ABA = entry("tree.aba.loaded_aba", "qvvgw", VECTOR, **LOADED)
 LOADED_SHARED_FORWARD_DYNAMICS = entry("tree.factor.loaded_shared_forward_dynamics", "qvvgw", VECTOR, square=True, **LOADED)
 GIVEN_GRAVITY = entry("tree.energies.given_gravity", "qg", VECTOR)
 POTENTIAL_ENERGY_UNDER = entry("tree.energies.potential_energy_under", "qg", (1,))
-LOADED_RNEA_GRADIENT = entry("derivatives.inverse.loaded_inverse_table", "qvvgw", *(MATRIX,) * 3, name="loaded_rnea_gradient",
-    **LOADED, **INVERSE)
-LOADED_ABA_GRADIENT = entry("derivatives.forward.loaded_solved_table", "qvvgw", *(MATRIX,) * 3, name="loaded_aba_gradient",
-    **LOADED, **FORWARD)
-LOADED_LINEAR = entry("derivatives.forward.loaded_solved_table", "qvvgw", ("2 nv", "2 nv"), ("2 nv", "nv"), name="loaded_linear",
-    **LOADED, **LINES)
+LOADED_RNEA_GRADIENT = entry("derivatives.forward.loaded_rnea_gradient", "qvvgw", *(MATRIX,) * 3, square=True, **LOADED)
+LOADED_ABA_GRADIENT = entry("derivatives.forward.loaded_aba_gradient", "qvvgw", *(MATRIX,) * 3, square=True, **LOADED)
+LOADED_LINEAR = entry("derivatives.forward.loaded_linear", "qvvgw", ("2 nv", "2 nv"), ("2 nv", "nv"), square=True, **LOADED)
 ALL_TERMS = entry("tree.all_terms.all_terms", "qvg", MATRIX, (2, "nv"), (6, "nv"), (3, "nv"), (15,), ("table 0", 16),
     ("table 0", 12), ("6 table 0", "nv"), square=True, **LOADED)
 
@@ -91,11 +85,11 @@ DRIVING_FORCES = entry("linkages.projection.driving_forces", "quu", ("rows",), (
 MOVE_CLOSED = entry("linkages.steps.move_closed", "qu", ("nq",), **CLOSED)
 STEP_CLOSED = entry("linkages.steps.step_closed", "qu", ("nq",), (3,), partial=True, **CLOSED)
 POSTURE_CHANGE = entry("linkages.steps.posture_change", "qq", (2,), partial=True, **CLOSED)
-MAP_RATES = entry("linkages.projection_rates.map_rates", "qu", ("nv", "nu"), **CLOSED)
-MOTION_DERIVATIVES = entry("linkages.projection_rates.motion_derivatives", "quu", *(("nv", "nu"),) * 3, **CLOSED)
+MAP_RATES = entry("linkages.projection_derivatives.map_rates", "qu", ("nv", "nu"), **CLOSED)
+MOTION_DERIVATIVES = entry("linkages.projection_derivatives.motion_derivatives", "quu", *(("nv", "nu"),) * 3, **CLOSED)
 PROJECTED_INVERSE_GRADIENT = entry("linkages.projection_derivatives.projected_inverse_gradient", "quu", *(REDUCED,) * 3, **CLOSED)
 PROJECTED_FORWARD_GRADIENT = entry("linkages.projection_derivatives.projected_forward_gradient", "quu", *(REDUCED,) * 3, **CLOSED)
-PROJECTED_FORCE_DERIVATIVES = entry("linkages.projection_rates.projected_force_derivatives", "qv", REDUCED, **CLOSED)
+PROJECTED_FORCE_DERIVATIVES = entry("linkages.projection_derivatives.projected_force_derivatives", "qv", REDUCED, **CLOSED)
 CLOSE_POSTURE = entry("linkages.assembly.close_posture", "q", ("nq",), ("rows",), (1,), shared=("nv", "nv", 2), square=True,
     table=PLAN, one_by_one=True)
 
@@ -162,7 +156,7 @@ DQ_MASS = entry("dual_quaternion.newton_euler.mass_by_newton_euler", "q", MATRIX
 DQ_CORIOLIS = entry("dual_quaternion.newton_euler.coriolis_by_newton_euler", "qv", MATRIX, name="dq_coriolis", square=True)
 GAUSS = entry("dual_quaternion.methods.gauss_equations", "qvg", MATRIX, MATRIX, VECTOR, name="gauss", square=True)
 GIBBS_APPELL = entry("dual_quaternion.methods.gibbs_appell", "qvvg", (1,), VECTOR, VECTOR, square=True)
-KANE = entry("dual_quaternion.methods.kane", "qvvg", VECTOR, VECTOR)
+KANE = entry("dual_quaternion.newton_euler.kane", "qvvg", VECTOR, VECTOR)
 
 # fmt: on
 

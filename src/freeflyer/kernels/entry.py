@@ -14,12 +14,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from functools import cache
 from importlib import import_module
 from math import prod
 from typing import Any, ClassVar
 
-from freeflyer.kernels.backend import workspace
 from freeflyer.kernels.model import layout as L
 from freeflyer.kernels.sim.layout import GROUND
 
@@ -68,33 +66,6 @@ def kernel_function(name: str | Callable[..., Any]) -> Callable[..., Any]:
 
 
 @dataclass(frozen=True, eq=False)
-class Stages:
-    """How matrices are made: the entry's source leaves tables, of `sizes(topology)` entries; `second` makes each state's matrices
-    of them. In a batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest
-    memory. Each is the name of a function below kernels."""
-
-    second: str
-    sizes: str
-
-    @property
-    def functions(self) -> tuple[Callable[..., Any], Callable[..., Any]]:
-        """second, sizes."""
-        return kernel_function(self.second), kernel_function(self.sizes)
-
-
-@cache
-def in_turn(count: int, first: Callable[..., Any], second: Callable[..., Any], sizes: Callable[..., Any]) -> Callable[..., Any]:
-    """Both stages as one kernel for one state, of which the first takes `count` arguments behind the model."""
-
-    def stages(topology, parameters, *arguments):  # type: ignore[no-untyped-def]
-        tables = tuple(workspace(arguments[0], n) for n in sizes(topology))
-        first(topology, parameters, *arguments[:count], *tables)
-        second(topology, parameters, *tables, *arguments[count:])
-
-    return stages
-
-
-@dataclass(frozen=True, eq=False)
 class Entry:
     """A kernel(topology, parameters, inputs..., shared..., options..., outputs...) that Python may call. `source`: its dotted
     name below kernels; for a kernel of another package 'module:function', or the function itself. `inputs`: a letter each, q
@@ -116,7 +87,6 @@ class Entry:
     table: int = 0
     one_by_one: bool = False
     partial: bool = False
-    stages: Stages | None = None
     # call(handle, inputs..., options..., out), for one state or a short batch: see python_calls.builtin
     call: Callable[..., Any] = field(init=False, repr=False)
     input_axes: tuple[int, ...] = field(init=False, repr=False)  # of one state's inputs: wrenches are given as an array (k, 6)
@@ -136,18 +106,12 @@ class Entry:
 
     @property
     def function(self) -> Callable[..., Any]:
-        source = kernel_function(self.source)
-        return in_turn(self.input_count + len(self.options), source, *self.stages.functions) if self.stages else source
-
-    @property
-    def sources(self) -> tuple[str | Callable[..., Any], ...]:
-        """The functions of which the entry consists, by name or themselves."""
-        return (self.source, self.stages.second, self.stages.sizes) if self.stages else (self.source,)
+        return kernel_function(self.source)
 
     @property
     def in_library(self) -> bool:
-        """Whether its kernels are freeflyer's own."""
-        return all(isinstance(x, str) and ":" not in x for x in self.sources)
+        """Whether its kernel is freeflyer's own."""
+        return isinstance(self.source, str) and ":" not in self.source
 
     @property
     def rows(self) -> tuple[tuple[Dimension, ...], ...]:

@@ -15,7 +15,7 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.contacts.rows import axes_place, item_int, put_set_rows, table_int
 from freeflyer.kernels.linkages.blocks import (
-    gather_independent, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, solve_rates, whole_acceleration,
+    complete_rates, gather_independent, invert_blocks, linkage_buffers, pivot_ratio, project_force_rows, whole_acceleration,
 )
 from freeflyer.kernels.linkages.constraints import constraints, constraints_of
 from freeflyer.kernels.linkages.projection import forces_of
@@ -39,7 +39,7 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
     nv, n_rows, n = load_int(topology, N_V), load_int(topology, N_ROWS), load_int(measured, N_MEASURED)
     for k in range(n):
         inside = inside and load(limits, k) <= load(positions, k) and load(positions, k) <= load(limits, n + k)
-    residual, J, x = workspace(q, n_rows), workspace(q, n_rows * nv), zero_workspace(q, nv)
+    (J, inverses, residual), x, still = linkage_buffers(topology, q), zero_workspace(q, nv), zero_workspace(q, n_rows)
     constraints(topology, parameters, q, residual, J)
     for k in range(n_rows):
         store(residual, k, load(gains, ALPHA) * load(residual, k))  # minus e_l, desired minus actual closure
@@ -50,9 +50,11 @@ def passive_step(topology, parameters, q, positions, rates, limits, gains, q_nex
         error = load(positions, i) - load(q, load_int(measured, MEASURED + n + i))
         store(v, j, rate)
         store(x, j, rate + beta * error)
-    ratio = solve_rates(topology, J, residual, x, v) if inside else OUT_OF_LIMITS
+    ratio = pivot_ratio(topology, inverses, invert_blocks(topology, J, inverses, 1.0)) if inside else OUT_OF_LIMITS
     store(quality, 0, ratio)
     if ratio > 0.0:
+        complete_rates(topology, J, inverses, residual, x)
+        complete_rates(topology, J, inverses, still, v)
         for j in range(nv):
             store(x, j, load(gains, STEP) * load(x, j))
         integrate(topology, parameters, q, x, q_next)

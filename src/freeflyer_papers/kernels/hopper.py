@@ -3,7 +3,9 @@
 Source: M. Feurstein, "Formulation of Decoupled Dynamics for Efficient Control of Floating Base Robots", thesis, TU Munich, 2021,
 (4.13)-(4.26). Its plane is the world's x and z; accelerations are those of forward dynamics (tree/aba.py)."""
 
-from freeflyer.kernels.backend import from_entry, kernel, load, load_int, row_width, select_less, sqrt, store, workspace
+from freeflyer.kernels.backend import (
+    from_entry, kernel, load, load_int, release, row_width, select_less, sqrt, store, taken, workspace,
+)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_entries, cross, dot, load3, load6, point_inertia, rotate, scale, store_entries, subtract, sym_apply,
@@ -11,9 +13,8 @@ from freeflyer.kernels.math.algebra import (
 from freeflyer.kernels.math.dense import invert
 from freeflyer.kernels.math.spatial import load_spatial, shift_motion, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints
-from freeflyer.kernels.model.joints.placement import joint_angles
 from freeflyer.kernels.model.layout import FREE_AT, GRAVITY, LAST_BODY, MASS, N_BODIES, N_V, SUBTREE_MASS
-from freeflyer.kernels.tree.aba import articulated_bodies
+from freeflyer.kernels.tree.aba import aba
 from freeflyer.kernels.tree.centroidal import total_mass
 from freeflyer.kernels.tree.kinematics import (
     COMPOSITE, SECOND_MOMENT, add_joint_motion, body_inertia, column_range, coordinate, direction_at, kinematics, parent_of,
@@ -114,7 +115,7 @@ def mechanical_energy(topology, parameters, work, moving, centre):
 
 
 @kernel
-def rates(topology, parameters, record, x, work, body, out):
+def rates(topology, parameters, record, x, work, out):
     """out: rates of q, v, of the controlled angle and of the works at the ports, x being q, v, the angle and works. Facts of events
     are left in work. The phase is that of the record, whatever the foot does within a step."""
     nv = load_int(topology, N_V)
@@ -164,8 +165,9 @@ def rates(topology, parameters, record, x, work, body, out):
     damper, power = -damping * lengthening * lengthening, regulating * lengthening
     store_entries(out, ports, (external, joint, push * slip + lift * sink, damper, power, polar * turning))  # as layout.py numbers
     store_entries(work, facts, (foot[2], force, row_times(work, rows + RISE * nv, v, 0, nv), foot[0]))
-    joint_angles(topology, parameters, x, body)
-    articulated_bodies(topology, parameters, x, v, tau, load3(parameters, GRAVITY), body, from_entry(out, nv))
+    room = taken(x)
+    aba(topology, parameters, x, v, tau, from_entry(out, nv))
+    release(x, room)
 
 
 STAGES, WEIGHTS, DIAGONAL = 6, 5, 0.25
@@ -197,17 +199,17 @@ def step_workspaces(like, n):
         workspace(like, n * row_width(like, 2 * n)), workspace(like, STAGES * total), workspace(like, total), weights)  # fmt: skip
 
 
-def put_jacobian(topology, parameters, record, x, n, work, body, spaces):
+def put_jacobian(topology, parameters, record, x, n, work, spaces):
     """Derivatives of all rates by the n unknowns, and the rates at x."""
     y, f, J, _, _, b, _ = spaces
     total = n + PORTS
     for i in range(total):
         store(y, i, load(x, i))
-    rates(topology, parameters, record, y, work, body, f)
+    rates(topology, parameters, record, y, work, f)
     for j in range(n):
         moved = load(x, j) + DIFFERENCE
         store(y, j, moved)
-        rates(topology, parameters, record, y, work, body, b)
+        rates(topology, parameters, record, y, work, b)
         share = 1.0 / (moved - load(x, j))
         for i in range(total):
             store(J, n * i + j, share * (load(b, i) - load(f, i)))
@@ -236,12 +238,12 @@ def put_stage(k, h, inverse_step, n, stride, spaces):
 
 
 @kernel
-def step(topology, parameters, record, x, h, n, work, body, spaces, out):
+def step(topology, parameters, record, x, h, n, work, spaces, out):
     """out: the state a time h after x; the answer is the mean square of the error by (1 + |x|) tolerance."""
     y, f, J, W, stages, b, weights = spaces
     total, stride = n + PORTS, row_width(W, 2 * n)
     inverse_step = 1.0 / h
-    put_jacobian(topology, parameters, record, x, n, work, body, spaces)
+    put_jacobian(topology, parameters, record, x, n, work, spaces)
     for i in range(n):
         for j in range(n):
             store(W, stride * i + j, -load(J, n * i + j))
@@ -257,7 +259,7 @@ def step(topology, parameters, record, x, h, n, work, body, spaces, out):
                     to = to + load(weights, 2 * WEIGHTS * k + s) * load(stages, total * s + i)
                 store(y, i, to)
         if k > 0:
-            rates(topology, parameters, record, y, work, body, b)
+            rates(topology, parameters, record, y, work, b)
         put_stage(k, h, inverse_step, n, stride, spaces)
     return finish(x, record, n, spaces, out)
 

@@ -7,7 +7,6 @@ from freeflyer.kernels.backend import copy_entries, from_entry, kernel, load, lo
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.algebra import store_entries
 from freeflyer.kernels.model.layout import N_V
-from freeflyer.kernels.tree.aba import areas
 from freeflyer_papers.kernels import layout as L
 from freeflyer_papers.kernels.hopper import CLIMB, FOOT_AT, FORCE, HEIGHT, places, rates, step, step_workspaces
 
@@ -41,12 +40,12 @@ def tried_length(record):
 
 
 @kernel
-def attempt(topology, parameters, record, n, work, body, spaces, after):
+def attempt(topology, parameters, record, n, work, spaces, after):
     """One try. The answer: what it ended with (layout.py), 0 where nothing was accepted."""
     nv, state, facts = load_int(topology, N_V), from_entry(record, L.STATE), places(topology)[3]
     length, window, phase = tried_length(record), load(record, L.WINDOW), load(record, L.PHASE)
-    error = step(topology, parameters, record, state, length, n, work, body, spaces, after)
-    rates(topology, parameters, record, after, work, body, spaces[5])
+    error = step(topology, parameters, record, state, length, n, work, spaces, after)
+    rates(topology, parameters, record, after, work, spaces[5])
     value = guard(work, facts, phase)
     value = select_less(value * value, LARGEST_ERROR, value, -LARGEST_ERROR + 0.0 * value)
     error = select_less(error, LARGEST_ERROR, error, LARGEST_ERROR + 0.0 * error)
@@ -100,14 +99,13 @@ def hop_steps(topology, parameters, system, record, trace):
     what it ended with, the phase, and the state with the works at the ports."""
     n, width = 2 * load_int(topology, N_V) + 1, table_int(topology, L.TRACE_COLUMNS)
     copy_entries(system, table_int(topology, L.RECORD_SIZE), record)
-    work, body = workspace(system, places(topology)[4]), workspace(system, areas(topology)[4])  # the latter for forward dynamics
-    spaces, after = step_workspaces(system, n), workspace(system, n + L.PORTS)
-    rates(topology, parameters, record, from_entry(record, L.STATE), work, body, spaces[5])
+    work, spaces, after = workspace(system, places(topology)[4]), step_workspaces(system, n), workspace(system, n + L.PORTS)
+    rates(topology, parameters, record, from_entry(record, L.STATE), work, spaces[5])
     here = guard(work, places(topology)[3], load(record, L.PHASE))
     store(record, L.START, here)
     store(record, L.GUARD, select_less(0.0, load(record, L.BEFORE), load(record, L.GUARD), here))
     for k in range(table_int(topology, L.ATTEMPTS)):
-        code = attempt(topology, parameters, record, n, work, body, spaces, after)
+        code = attempt(topology, parameters, record, n, work, spaces, after)
         if k < table_int(topology, L.TRACE_ROWS):
             store_entries(trace, width * k, (load(record, L.TIME), code, load(record, L.PHASE)))
             copy_entries(from_entry(record, L.STATE), n + L.PORTS, from_entry(trace, width * k + L.TRACE_STATE))

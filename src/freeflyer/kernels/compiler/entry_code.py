@@ -276,7 +276,8 @@ def batch(entry: E.Entry, lanes: int) -> Callable:
     count, results, groups, partial = len(entry.inputs), len(entry.outputs), entry.groups, entry.partial
     is_q, matrices = tuple(int(letter == "q") for letter in entry.inputs), matrix_outputs(entry)
     check, packs, first_output = check_arguments(entry, lanes), calls.packs_of(lanes), count + len(entry.options)
-    size, compute = lanes * groups, two_stage_batch(entry, lanes) if entry.stages else packed_batch(entry, lanes)
+    in_packs = two_stage_batch if hasattr(entry.function, "stages") else packed_batch
+    size, compute = lanes * groups, in_packs(entry, lanes)
 
     def body(topology, parameters, inputs, options, outputs, sizes, scratch, where):
         status = check(topology, inputs, options, outputs, sizes, where)
@@ -336,8 +337,7 @@ def packed_batch(entry: E.Entry, lanes: int) -> Callable:
 
 def two_stage_batch(entry: E.Entry, lanes: int) -> Callable:
     """fine(...): one Pack of states in two stages; whether all results are finite."""
-    assert entry.stages is not None
-    first_stage, second_stage, table_sizes = map(calls.in_entry, (E.kernel_function(entry.source), *entry.stages.functions))
+    first_stage, second_stage, table_sizes = map(calls.in_entry, entry.function.stages)  # type: ignore[attr-defined]
     at, results, count = E.ROWS + len(entry.inputs), len(entry.outputs), len(entry.options)
 
     def compute(topology, parameters, given, options, outputs, sizes, first, stop, record):

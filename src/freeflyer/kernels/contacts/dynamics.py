@@ -5,10 +5,10 @@
 With X = L^-T J^T only the coordinates between contacts and the world are touched: J M^-1 J^T = X^T D^-1 X."""
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_workspace,
+    copy_entries, from_entry, kernel, load, load_int, put_sum, row_width, sqrt, store, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import axes_place, first_item_row, held_wrenches, item_int, put_set_rows, table_int
-from freeflyer.kernels.contacts.solve import add_scaled_row, put_gram, solve_rows
+from freeflyer.kernels.contacts.solve import add_scaled_row, solve_whitened
 from freeflyer.kernels.math.algebra import dot, load3
 from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, store_spatial
 from freeflyer.kernels.model.layout import (
@@ -65,25 +65,23 @@ def put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_fo
             copy_entries(from_entry(y, row), count, from_entry(multipliers, row))
 
 
-def put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict):
-    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = b - J M^-1 L^T x; X is whitened. Writes what follows from y. sizes
-    (r + 1,): of the terms of b, and of the forces as energy. Returns what `eliminate_rows` makes of J M^-1 J^T."""
+def size_of(a):
+    return sqrt(a * a)
+
+
+def put_answer(topology, parameters, L, X, width, x, b, energy, wrenches, forces, multipliers, normal_forces, verdict):
+    """x (nv,) becomes M^-1 (L^T x + J^T y) with J M^-1 J^T y = -b - J M^-1 L^T x. Columns X are whitened. Writes what follows from
+    y. energy: the size of the forces. Returns what `eliminate_rows` makes of J M^-1 J^T."""
     rows, stride = table_int(topology, N_SET_ROWS), load_int(topology, COLUMN_ROW)
     path, count = path_of(topology)
-    G, y, found = workspace(x, rows * width + 8), workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
-    put_gram(topology, path, count, X, L, stride + 1, rows, width, G)
-    for n in range(count):
-        j = load_int(topology, path + n)
-        s = load(L, (stride + 1) * j) * load(x, j)
-        put_sum(b, -s, from_entry(X, width * j), rows, b)
-    solve_rows(G, rows, table_int(topology, FIRST_FREE), width, b, sizes, load(sizes, rows), y, found)
-    for n in range(count):
-        j = load_int(topology, path + n)
-        total = load(x, j)
-        for i in range(rows):
-            total = total + load(X, width * j + i) * load(y, i)
-        store(x, j, total)
-    outward(topology, L, x, L, load_int(topology, COLUMN_ROW) + 1)
+    sizes, found = workspace(x, rows + 1), workspace(x, table_int(topology, VERDICT_SIZE))
+    for i in range(rows):
+        store(sizes, i, size_of(load(b, i)))
+        store(b, i, -1.0 * load(b, i))
+    whiten(topology, L, X, width)
+    first = table_int(topology, FIRST_FREE)
+    y, G = solve_whitened(topology, path, count, L, stride + 1, X, width, x, b, sizes, energy, rows, first, found)
+    outward(topology, L, x, L, stride + 1)
     copy_entries(found, table_int(topology, VERDICT_SIZE), verdict)
     put_forces(topology, parameters, wrenches, y, forces, multipliers, normal_forces)
     return G
@@ -94,35 +92,31 @@ def items_workspace(topology, q):
     return zero_workspace(q, axes_place(topology, table_int(topology, N_ITEMS)))
 
 
-def size_of(a):
-    return sqrt(a * a)
+def set_equations(topology, parameters, q, v, work):
+    """(L, the diagonal of M, columns X of all rows, their width, their bias and rates J v, unit wrenches of the items' rows). work:
+    the kinematics, and room behind FREE_AT for `areas`."""
+    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
+    width, diagonal, wrenches = row_width(q, rows), workspace(q, nv + 1), items_workspace(topology, q)
+    X, bias, rates = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1)
+    body_motions(topology, work, v, load_int(topology, FREE_AT))
+    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, rates)
+    return factored_mass(topology, parameters, work, diagonal), diagonal, X, width, bias, rates, wrenches
 
 
 def solve_set(topology, parameters, q, v, tau, work, x, forces, multipliers, normal_forces, verdict):
-    """As `set_dynamics`, with accelerations in x; work: room behind FREE_AT for `areas`. Returns (L, whitened columns X, what
-    `eliminate_rows` makes of J M^-1 J^T, unit wrenches of the items' rows)."""
-    nv, rows, to = load_int(topology, N_V), table_int(topology, N_SET_ROWS), load_int(topology, FREE_AT)
-    width = row_width(q, rows)
-    body_motions(topology, work, v, to)
-    diagonal, zero = workspace(q, nv + 1), zero_workspace(q, nv)
-    L = factored_mass(topology, parameters, work, diagonal)
-    X, (b, sizes, rates) = workspace(q, nv * width + 8), tuple(workspace(q, rows + 1) for _ in range(3))
-    wrenches = items_workspace(topology, q)
-    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, b, rates)
-    rnea(topology, parameters, q, v, zero, x)
-    for i in range(rows):
-        store(sizes, i, size_of(load(b, i)))
-        store(b, i, -1.0 * load(b, i))
+    """As `set_dynamics`, with accelerations in x; work: see `set_equations`. Returns (L, whitened columns X, what `eliminate_rows`
+    makes of J M^-1 J^T, unit wrenches of the items' rows)."""
+    nv = load_int(topology, N_V)
+    L, diagonal, X, width, b, _, wrenches = set_equations(topology, parameters, q, v, work)
+    rnea(topology, parameters, q, v, zero_workspace(q, nv), x)
     total = 0.0 * load(x, 0)
     for j in range(nv):
         swept = load(diagonal, j) * load(v, j) * load(v, j)  # of which the rows' rates have their rounding
         both = size_of(load(tau, j)) + size_of(load(x, j)) + swept
         total = total + both * both / load(diagonal, j)
         store(x, j, load(tau, j) - load(x, j))
-    store(sizes, rows, sqrt(total))
-    whiten(topology, L, X, width)
     inward(topology, L, x)
-    G = put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, forces, multipliers, normal_forces, verdict)
+    G = put_answer(topology, parameters, L, X, width, x, b, sqrt(total), wrenches, forces, multipliers, normal_forces, verdict)
     return L, X, G, wrenches
 
 
@@ -146,32 +140,22 @@ def drop_rolling(topology, X, width):
 
 
 def solve_rates(topology, parameters, q, v, work, given, r, x, impulses, multipliers, normal_impulses, verdict):
-    """x (nv,), zeros, becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows'
-    scaled form. work: the motions of all bodies, and room behind FREE_AT for `areas`."""
-    nv, rows = load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    width, diagonal = row_width(q, rows), workspace(q, nv + 1)
-    L = factored_mass(topology, parameters, work, diagonal)
-    X, b, sizes, bias = workspace(q, nv * width + 8), workspace(q, rows + 1), workspace(q, rows + 1), workspace(q, rows + 1)
-    wrenches = items_workspace(topology, q)
-    put_set_rows(topology, parameters, q, v, work, True, wrenches, X, width, bias, b)
+    """x (nv,) becomes M^-1 J^T y by which the rates of all rows lose J v, or r (r,) if that is `given`; J in the rows' scaled form.
+    work: see `set_equations`."""
+    nv, total = load_int(topology, N_V), 0.0 * load(v, 0)
+    L, diagonal, X, width, _, b, wrenches = set_equations(topology, parameters, q, v, work)
     if given:
-        copy_entries(r, rows, b)
+        copy_entries(r, table_int(topology, N_SET_ROWS), b)
         drop_rolling(topology, X, width)
-    total = 0.0 * load(v, 0)
     for j in range(nv):
         total = total + load(diagonal, j) * load(v, j) * load(v, j)
-    store(sizes, rows, sqrt(total))
-    for i in range(rows):
-        store(sizes, i, size_of(load(b, i)))
-        store(b, i, -1.0 * load(b, i))
-    whiten(topology, L, X, width)
-    put_answer(topology, parameters, L, X, width, x, b, sizes, wrenches, impulses, multipliers, normal_impulses, verdict)
+    zero_entries(x, nv)
+    put_answer(topology, parameters, L, X, width, x, b, sqrt(total), wrenches, impulses, multipliers, normal_impulses, verdict)
 
 
 def set_impact(topology, parameters, q, v, after, impulses, multipliers, normal_impulses, verdict):
     """The velocity (nv,) after all rows of J v are brought to zero at once; impulses (items, 6), multipliers (r,), normal impulses
     (items,), verdict."""
-    work, x = areas_workspace(topology, parameters, q), zero_workspace(q, load_int(topology, N_V))
-    body_motions(topology, work, v, load_int(topology, FREE_AT))
+    work, x = areas_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
     solve_rates(topology, parameters, q, v, work, False, v, x, impulses, multipliers, normal_impulses, verdict)
     put_sum(v, 1.0, x, load_int(topology, N_V), after)

@@ -16,12 +16,12 @@ from freeflyer.kernels.math.algebra import add, cross, dot, load3, rotate, rotat
 from freeflyer.kernels.math.turns import relative_rotation_vector, swing
 from freeflyer.kernels.model.joints.kinds import difference, integrate
 from freeflyer.kernels.model.layout import (
-    ANCHOR, ANCHORS, FREE_AT, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, N_ITEMS, N_LOCKS,
+    ANCHOR, ANCHORS, HELD, ITEM_FIRST_ROW, ITEM_FRAME, ITEM_KIND, ITEM_ROWS, LOCKS_AT, LOOP_ROWS_AT, N_ITEMS, N_LOCKS,
     N_LOOP_ROWS, N_Q, N_ROWS, N_SET_ROWS, N_V,
 )
 from freeflyer.kernels.model.poses import position
 from freeflyer.kernels.tree.all_terms import areas_workspace
-from freeflyer.kernels.tree.frames import body_motions, frame_in_world
+from freeflyer.kernels.tree.frames import frame_in_world
 from freeflyer.kernels.tree.kinematics import kinematics, kinematics_workspace
 
 STEPS = 40
@@ -108,17 +108,14 @@ def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, ve
     """The nearest state (nq,), (nv,); gap: the square of the largest that is left; verdict: of the velocity. settings: a number for
     others (`set_steps`), the poses of items, the configuration of locks."""
     nq, nv, rows = load_int(topology, N_Q), load_int(topology, N_V), table_int(topology, N_SET_ROWS)
-    to, work = load_int(topology, FREE_AT), areas_workspace(topology, parameters, q)
     gaps, step, x, moved = workspace(q, rows + 1), workspace(q, nv + 1), workspace(q, nq + 1), workspace(q, nq + 1)
-    items = table_int(topology, N_ITEMS)
+    work, items = areas_workspace(topology, parameters, q), table_int(topology, N_ITEMS)
     impulses, multipliers, normals = workspace(q, 6 * items + 1), workspace(q, rows + 1), workspace(q, items + 1)
     copy_entries(q, nq, x)
     turn, room = 0, taken(q)
     left = put_gaps(topology, parameters, x, work, settings, gaps)
     while turn < STEPS and not all_below(left, TOLERANCE * TOLERANCE) and release(q, room):
         scale_gaps(topology, parameters, gaps)
-        body_motions(topology, work, v, to)
-        zero_entries(step, nv)
         solve_rates(topology, parameters, x, v, work, True, gaps, step, impulses, multipliers, normals, verdict)
         share = LONGEST / sqrt(largest_square(step, nv, LONGEST * LONGEST))
         for j in range(nv):
@@ -130,8 +127,6 @@ def set_projection(topology, parameters, q, v, settings, q_near, v_near, gap, ve
         left = put_gaps(topology, parameters, x, work, settings, gaps)
         turn += 1
     release(q, room)
-    body_motions(topology, work, v, to)
-    zero_entries(step, nv)
     solve_rates(topology, parameters, x, v, work, False, v, step, impulses, multipliers, normals, verdict)
     copy_entries(x, nq, q_near)
     put_sum(v, 1.0, step, nv, v_near)

@@ -7,8 +7,8 @@ to the rows of pivots: E y = P^-1 L^-1 b, so y = E^T (E E^T)^-1 (P^-1 L^-1 b), r
 are given: closed linkages, and rows of the user's own."""
 
 from freeflyer.kernels.backend import (
-    all_below, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row,
-    workspace, zero_entries, zero_workspace,
+    all_below, copy_entries, from_entry, kernel, load, load_int, load_row, put_sum, row_step, row_width, select_less, sqrt, store,
+    store_row, workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.math.dense import ZERO, factor_symmetric, solve_factored
@@ -140,6 +140,24 @@ def solve_rows(G, rows, first, width, b, sizes, energy, y, verdict):
             put_back(G, width, inverses, b, y, c, rows)
 
 
+def solve_whitened(topology, path, count, D, stride, X, width, x, b, sizes, energy, rows, first, verdict):
+    """x (n,) grows by X y with X^T D^-1 X y = b - X^T D^-1 x: see `put_gram` and `solve_rows`. Returns y, and what `eliminate_rows`
+    makes of X^T D^-1 X."""
+    G, y = workspace(x, rows * width + 8), workspace(x, rows + 1)
+    put_gram(topology, path, count, X, D, stride, rows, width, G)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        put_sum(b, -load(D, stride * j) * load(x, j), from_entry(X, width * j), rows, b)
+    solve_rows(G, rows, first, width, b, sizes, energy, y, verdict)
+    for n in range(count):
+        j = load_int(topology, path + n)
+        total = load(x, j)
+        for i in range(rows):
+            total = total + load(X, width * j + i) * load(y, i)
+        store(x, j, total)
+    return y, G
+
+
 def solve_system(topology, parameters, system, a, y, verdict):
     """a (n,) and y (r,) with M a = f + J^T y, J a = b, and the verdict (model/layout.py). system: M (n, n), f (n,), J (r, n), b
     (r,), sizes (r,) of the terms of b, and the size of the terms of f as energy: the root of the sum of their squares by M's
@@ -147,8 +165,7 @@ def solve_system(topology, parameters, system, a, y, verdict):
     n, rows, found = table_int(topology, N_UNKNOWNS), table_int(topology, N_SYSTEM_ROWS), table_int(topology, SYSTEM_VERDICT)
     width = row_width(system, rows)
     L, x, X = workspace(system, n * n + 8), workspace(system, n + 1), workspace(system, n * width + 8)
-    (b, sizes, z), G = tuple(workspace(system, rows + 1) for _ in range(3)), workspace(system, rows * width + 8)
-    facts = workspace(system, found)
+    b, sizes, facts = workspace(system, rows + 1), workspace(system, rows + 1), workspace(system, found)
     f_at, J_at = n * n, n * n + n
     b_at = J_at + rows * n
     copy_entries(system, n * n, L)
@@ -161,19 +178,12 @@ def solve_system(topology, parameters, system, a, y, verdict):
         for k in range(j):
             store(x, j, load(x, j) - load(L, n * j + k) * load(x, k))
             add_scaled_row(X, width * j, -1.0 * load(L, n * j + k), X, width * k, 0, width)
-    put_gram(topology, load_int(topology, TABLE_AT) + SYSTEM_FREE + 1, n, X, L, n + 1, rows, width, G)
-    for i in range(rows):
-        store(sizes, i, load(system, b_at + rows + i))
-        total = load(system, b_at + i)
-        for j in range(n):
-            total = total - load(X, width * j + i) * load(L, (n + 1) * j) * load(x, j)
-        store(b, i, total)
-    solve_rows(G, rows, table_int(topology, SYSTEM_FREE), width, b, sizes, load(system, b_at + 2 * rows), z, facts)
+    copy_entries(from_entry(system, b_at), rows, b)
+    copy_entries(from_entry(system, b_at + rows), rows, sizes)
+    path, first, energy_at = load_int(topology, TABLE_AT) + SYSTEM_FREE + 1, table_int(topology, SYSTEM_FREE), b_at + 2 * rows
+    z, _ = solve_whitened(topology, path, n, L, n + 1, X, width, x, b, sizes, load(system, energy_at), rows, first, facts)
     for j in range(n - 1, -1, -1):
-        total = load(x, j)
-        for i in range(rows):
-            total = total + load(X, width * j + i) * load(z, i)
-        total = total * load(L, (n + 1) * j)
+        total = load(x, j) * load(L, (n + 1) * j)
         for k in range(j + 1, n):
             total = total - load(L, n * k + j) * load(x, k)
         store(x, j, total)

@@ -11,25 +11,28 @@ Last, the equations of motion linearised on the group, in one piece (geometric l
 and v + dv. eta_dot = dv - ad(v) eta, whose bracket is zero for joints of one column; below them the derivatives of forward
 dynamics."""
 
+from functools import wraps
+
 from freeflyer.kernels.backend import (
     copy_entries, from_entry, keep_below, kernel, load, load_int, load_row, row_step, row_width, select_less, store, store_row,
     workspace, zero_entries, zero_workspace,
 )
 from freeflyer.kernels.derivatives.inverse import (
     BY_Q, BY_V, DIRECTION_RECORD, F, FORCE, G, LAST, NUMBER, ROWS, S, T, X, Y, accelerations, add_held, areas, armature_rates_at,
-    finish_table, inverse_size, momentum_rows, more_than_kinematics, motions_and_forces, put_held, subtree_forces,
+    finish_table, inverse_size, inverse_sizes, momentum_rows, more_than_kinematics, motions_and_forces, put_held,
+    put_inverse_table, subtree_forces,
 )
 from freeflyer.kernels.derivatives.solved_rows import inward, outward, solved_width
-from freeflyer.kernels.math.algebra import dot, load3, rows3, strided3, strided6
+from freeflyer.kernels.math.algebra import dot, rows3, strided3, strided6
 from freeflyer.kernels.math.spatial import load_spatial, spatial_dot
 from freeflyer.kernels.model.access import body_ints
 from freeflyer.kernels.model.joints.armature import add_armature_forces, add_armature_rates
 from freeflyer.kernels.model.joints.columns import subtract_bracket_matrix
-from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, GRAVITY, N_BODIES, N_COLUMNS, N_V
+from freeflyer.kernels.model.layout import ARMATURE_AT, COLUMN_ROW, FIRST_V, N_BODIES, N_COLUMNS, N_V
 from freeflyer.kernels.tree.columns import condense, last_column, last_of_several, row_dot
 from freeflyer.kernels.tree.factor import put_factor, solve
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, kinematics_workspace
-from freeflyer.kernels.tree.rnea import wrench_count
+from freeflyer.kernels.tree.rnea import with_loads
 
 
 def entries_before(table, k, stride, f, g, i):
@@ -132,7 +135,8 @@ def remaining_forces(topology, work, tau):
 
 
 def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expressed, table, L):
-    """Writes the table of columns at (q, v, a), v behind it, and the factor of M, under gravity g and wrenches."""
+    """Writes the table of columns at (q, v, a), a being what tau gives under gravity g and wrenches; v behind it; the factor of
+    M."""
     nv, stride = load_int(topology, N_V), load_int(topology, COLUMN_ROW)
     work, a = kinematics_workspace(topology, parameters, q, more_than_kinematics(topology)), zero_workspace(q, nv)
     x = workspace(q, nv)
@@ -150,19 +154,6 @@ def put_solved_table(topology, parameters, q, v, tau, g, wrenches, count, expres
     copy_entries(v, nv, from_entry(table, inverse_size(topology)))
     if count > 0:
         put_held(topology, parameters, work, wrenches, expressed, table)
-
-
-@kernel
-def solved_table(topology, parameters, q, v, tau, table, L):
-    """The tables at (q, v, a), a being what tau gives."""
-    put_solved_table(topology, parameters, q, v, tau, load3(parameters, GRAVITY), q, 0, 0, table, L)
-
-
-@kernel
-def loaded_solved_table(topology, parameters, q, v, tau, gravity, wrenches, expressed, table, L):
-    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
-    count = wrench_count(topology)
-    put_solved_table(topology, parameters, q, v, tau, load3(gravity, 0), wrenches, count, expressed, table, L)
 
 
 def put_inverse_rows(topology, table, Q, V, length):
@@ -203,3 +194,27 @@ def linear_matrices(topology, parameters, table, L, A, B):
         j = load_int(topology, body_ints(i) + FIRST_V)
         subtract_bracket_matrix(topology, i, table, inverse_size(topology), A, width * j + j, width)
     solved_matrices(topology, table, L, A, width * nv, A, width * nv + nv, width, B, nv * nv)
+
+
+def in_stages(put_table, put_matrices, sizes):
+    """Two kernels (`with_loads`): put_table leaves tables, of sizes(topology) entries; put_matrices makes the outputs of them. In a
+    batch tables are Packs, which are turned into rows between: a Pack of matrices would be too large for the fastest memory."""
+
+    def kernel_of(first):
+        count = first.__code__.co_argcount - 2
+
+        @wraps(first)
+        def both(topology, parameters, *arguments):
+            tables = tuple(workspace(arguments[0], n) for n in sizes(topology))
+            first(topology, parameters, *arguments[:count], *tables)
+            put_matrices(topology, parameters, *tables, *arguments[count:])
+
+        both.stages = first, put_matrices, sizes
+        return both
+
+    return map(kernel_of, with_loads(put_table))
+
+
+rnea_gradient, loaded_rnea_gradient = in_stages(put_inverse_table, inverse_matrices, inverse_sizes)
+aba_gradient, loaded_aba_gradient = in_stages(put_solved_table, forward_matrices, solved_sizes)
+linear, loaded_linear = in_stages(put_solved_table, linear_matrices, solved_sizes)

@@ -25,7 +25,7 @@ from freeflyer.kernels.backend import (
     LANES, from_entry, kernel, load, load_int, load_row, row_step, store, store_row, tile_at, zero_entries,
 )
 from freeflyer.kernels.math.algebra import (
-    ZERO, add, add_scaled, cross, dot, load3, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
+    ZERO, add, add_scaled, cross, dot, rotate, rotate_back, scale, store_entries, store_rows, strided6, subtract,
 )
 from freeflyer.kernels.math.spatial import (
     accumulate_spatial, force_cross, inertia_times, load_spatial, motion_cross, spatial_add, spatial_add_scaled, spatial_dot,
@@ -33,7 +33,7 @@ from freeflyer.kernels.math.spatial import (
 )
 from freeflyer.kernels.model.access import joint_row
 from freeflyer.kernels.model.joints.armature import RATES, put_armature_rates
-from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, GRAVITY, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
+from freeflyer.kernels.model.layout import COLUMN_ROW, FREE_AT, N_ARMATURES, N_BODIES, N_COLUMNS, N_PAIRS
 from freeflyer.kernels.model.poses import pose_at, row3
 from freeflyer.kernels.tree.columns import (
     inertia_tiles, last_column, put_column, put_inertias, root_direction, row_dot, tile_inertias, tile_mass,
@@ -253,17 +253,6 @@ def put_inverse_table(topology, parameters, q, v, a, g, wrenches, count, express
     finish_table(topology, parameters, v, work, table)
     if count > 0:
         put_held(topology, parameters, work, wrenches, expressed, table)
-
-
-def inverse_table(topology, parameters, q, v, a, table):
-    """The table at (q, v, a)."""
-    put_inverse_table(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, table)
-
-
-def loaded_inverse_table(topology, parameters, q, v, a, gravity, wrenches, expressed, table):
-    """The same under gravity (3,) and wrenches (see tree/rnea.py)."""
-    count = wrench_count(topology)
-    put_inverse_table(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, table)
 
 
 @kernel

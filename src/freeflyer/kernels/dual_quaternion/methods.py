@@ -1,32 +1,113 @@
-"""Three methods of the dual quaternion paper, section 4, for trees of any joints: Gauss's principle, Gibbs-Appell, Kane.
+"""Gauss's principle and Gibbs-Appell by Jacobians of centres of mass: dual quaternion paper, section 4, for trees of any joints.
+
+Jacobians and their rates, (33) and (34) of the paper, are rows over columns in the axes of c_i. Column k of J is the twist of c_i
+when column k of the joints moves at unit rate: the parent's, moved by the adjoint of (19), and the own one of its joint, which is
+constant there. So Jdot = Ad(x) Jdot of the parent, plus (Ad(x) J) x xi: (20) for columns. Columns are numbered depth-first: those
+of body i and its parents come before `end_of(i)`, so that blocks of six rows J and six rows Jdot fill half a square.
 
 dqGP, Gauss's principle of least constraint: the sums (46), (47) and (50) over bodies, as printed, by products along rows: a scalar
 of the path to the world times a row of columns. They are cubic in the length of a chain, as in the paper.
 
-Gibbs-Appell, (53)-(56): Appell's function S(q, v, a) of all bodies, and its derivative by a.
-
-Kane, (57)-(60): partial twists of the centres of mass times inertia wrenches, and times active ones. The partial twist of c_i by a
-joint's velocity is that joint's own twist in the frame c_i, and the power of a wrench and a twist does not depend on the frame in
-which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
+Gibbs-Appell, (53)-(56): Appell's function S(q, v, a) of all bodies, and its derivative by a."""
 
 from freeflyer.kernels.backend import (
     kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace, zero_entries, zero_workspace,
 )
-from freeflyer.kernels.dual_quaternion.jacobians import (
-    block_at, block_width, body_wrench_rate, column_before, column_rows, com_of, end_of, gravity_of, jacobians, jacobians_size,
-    omega_of, translate,
+from freeflyer.kernels.dual_quaternion.newton_euler import body_wrench_rate, com_of, translate, translate_back
+from freeflyer.kernels.math.algebra import (
+    ZERO, dot, load3, load6, rows6, scale, store_entries, store_strided, subtract, sym_apply,
 )
-from freeflyer.kernels.dual_quaternion.newton_euler import BODY_SIZE, WRENCH, forward, work_size
-from freeflyer.kernels.math.algebra import ZERO, dot, load3, load6, rotate_back, scale, sym_apply
-from freeflyer.kernels.math.spatial import load_spatial, spatial_add_scaled, strided_spatial
+from freeflyer.kernels.math.spatial import (
+    load_spatial, spatial_add_scaled, spatial_of, store_spatial, store_spatial_rows, strided_spatial,
+)
 from freeflyer.kernels.model.access import body_floats, body_ints, joint_row
-from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces, put_armature
-from freeflyer.kernels.model.joints.motion import add_joint_forces
-from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_parent
-from freeflyer.kernels.model.layout import ARMATURE_AT, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT
+from freeflyer.kernels.model.joints.armature import add_armature_coriolis, add_armature_forces
+from freeflyer.kernels.model.joints.motion import acceleration_terms, add_along_column, add_cross_joint_twist
+from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child
+from freeflyer.kernels.model.layout import (
+    ARMATURE_AT, COLUMN_COUNT, COLUMN_INTS, COLUMNS_AT, FIRST_COLUMN, INERTIA, MASS, N_BODIES, N_COLUMNS, N_V, PARENT,
+    PARENT_COLUMN,
+)
 from freeflyer.kernels.tree.columns import condense
 from freeflyer.kernels.tree.kinematics import coordinate
-from freeflyer.kernels.tree.rnea import body_pose
+
+ROWS = 12  # of a block: six of J, angular first, then six of Jdot
+MOTION = 6  # of a body: angular velocity, gravity, in its axes
+
+
+def end_of(topology, i):
+    """Behind the last column of body i; 0 of the world."""
+    return load_int(topology, body_ints(i) + FIRST_COLUMN) + load_int(topology, body_ints(i) + COLUMN_COUNT)
+
+
+def motions_at(topology):
+    """Where in work the angular velocities and gravity of bodies begin."""
+    return 3 * joint_row(topology)
+
+
+def block_at(topology, work, i):
+    """Where in work body i's block begins: behind those of bodies with fewer columns."""
+    step, before = row_step(work), max(end_of(topology, i) - 1, 0)
+    whole, rest = before // step, before % step
+    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * step * (
+        step * whole * (whole + 1) // 2 + rest * (whole + 1))  # fmt: skip
+
+
+def block_width(topology, work, i):
+    return row_width(work, end_of(topology, i))
+
+
+def jacobians_size(topology, q):
+    step, columns = row_step(q), load_int(topology, N_COLUMNS) + 1
+    blocks = columns * (columns + step) // 2 + step * step
+    return motions_at(topology) + MOTION * (load_int(topology, N_BODIES) + 1) + ROWS * blocks
+
+
+def column_rows(work, at, width):
+    """(primary, dual) of six rows, `width` apart."""
+    return spatial_of(rows6(work, at, width))
+
+
+def column_before(topology, k):
+    """The column before column k on the way to the world, or -1."""
+    return load_int(topology, load_int(topology, COLUMNS_AT) + COLUMN_INTS * k + PARENT_COLUMN)
+
+
+def motion_of(topology, work, i):
+    """(angular velocity, gravity) of body i, in its axes."""
+    return load_spatial(work, motions_at(topology) + MOTION * i)
+
+
+@kernel
+def jacobians(topology, parameters, q, v, g, work):
+    """Fills work with J, Jdot, the angular velocity and gravity of every body, at the velocity v and under gravity g."""
+    joint_angles(topology, parameters, q, work)
+    motions, step = motions_at(topology), row_step(work)
+    store_spatial(work, motions, (ZERO, g))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        parent, joint, at = load_int(topology, body_ints(i) + PARENT), joint_at(topology, work, i), body_floats(i)
+        w, down = to_child(joint, parameters, q, load_spatial(work, motions + MOTION * parent))
+        store_entries(work, motions + MOTION * i, (*acceleration_terms(joint, parameters, v, w, ZERO)[0], *down))
+        c = com_of(parameters, at)
+        p = subtract(com_of(parameters, body_floats(parent)), origin(joint, parameters, q))
+        there, before = block_at(topology, work, parent), block_width(topology, work, parent)
+        here, width = block_at(topology, work, i), block_width(topology, work, i)
+        end = end_of(topology, parent) if parent > 0 else 0
+        for k in range(0, end, step):
+            J = translate(p, column_rows(work, there + k, before))
+            rate = translate(p, column_rows(work, there + 6 * before + k, before))
+            a, b, d, e = to_child(joint, parameters, q, (*J, *rate))
+            J, rate = (a, b), add_cross_joint_twist(joint, parameters, v, (a, b), (d, e))
+            store_spatial_rows(work, here + k, width, translate_back(c, J))
+            store_spatial_rows(work, here + 6 * width + k, width, translate_back(c, rate))
+        for k in range(row_width(work, end), width, step):
+            store_spatial_rows(work, here + k, width, (ZERO, ZERO))
+            store_spatial_rows(work, here + 6 * width + k, width, (ZERO, ZERO))
+        first = load_int(topology, body_ints(i) + FIRST_COLUMN)
+        for k in range(load_int(topology, body_ints(i) + COLUMN_COUNT)):
+            linear, angular = add_along_column(joint, parameters, k, 1.0, ZERO, ZERO)
+            angular, linear = translate_back(c, (angular, linear))
+            store_strided(work, here + first + k, width, (*angular, *linear))
 
 
 def row_times(J, force, moment):
@@ -36,9 +117,9 @@ def row_times(J, force, moment):
 
 def add_body(topology, parameters, work, i, M, C, width, forces):
     """M, up to its diagonal, and C, rows of columns, and the row `forces` of gravity grow by body i's terms."""
-    at, omega, step = body_floats(i), omega_of(topology, work, i), row_step(work)
+    at, (omega, gravity), step = body_floats(i), motion_of(topology, work, i), row_step(work)
     m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
-    weight = scale(m, gravity_of(topology, work, i))
+    weight = scale(m, gravity)
     here, length, end = block_at(topology, work, i), block_width(topology, work, i), end_of(topology, i)
     for k in range(0, end, step):
         J, rate = column_rows(work, here + k, length), column_rows(work, here + 6 * length + k, length)
@@ -106,42 +187,14 @@ def gibbs_appell(topology, parameters, q, v, a, gravity, energy, slope, active):
     for i in range(1, load_int(topology, N_BODIES) + 1):
         at, here, length = body_floats(i), block_at(topology, work, i), block_width(topology, work, i)
         nu, rate = body_motion(topology, work, i, v, a)
-        m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
-        force, moment = body_wrench_rate(parameters, at, omega_of(topology, work, i), nu, rate)  # Psi a + S nu
+        m, I, (omega, g) = load(parameters, at + MASS), load6(parameters, at + INERTIA), motion_of(topology, work, i)
+        force, moment = body_wrench_rate(parameters, at, omega, nu, rate)  # Psi a + S nu
         half = 0.5 * (m * dot(rate[1], rate[1]) + dot(rate[0], sym_apply(I, rate[0])))
         total = total + (dot(rate[1], force) + dot(rate[0], moment) - half)
-        weight, k = scale(m, gravity_of(topology, work, i)), end_of(topology, i) - 1
+        weight, k = scale(m, g), end_of(topology, i) - 1
         while k >= 0:
             j, J = coordinate(topology, k), strided_spatial(work, here + k, length)  # da/da_j is J's column, (56)
             store(slope, j, load(slope, j) + (dot(J[0], moment) + dot(J[1], force)))
             store(active, j, load(active, j) + dot(J[1], weight))
             k = column_before(topology, k)
     store(energy, 0, total)
-
-
-@kernel
-def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
-    """forces (nv,) grow by J^T zeta, of a wrench on body i at its origin in its axes; work holds the joints' angles."""
-    force, moment = zeta
-    while i > 0:
-        joint = joint_at(topology, work, i)
-        add_joint_forces(joint, parameters, force, moment, forces)
-        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, (force, moment)))
-        i = load_int(topology, body_ints(i) + PARENT)
-
-
-def kane(topology, parameters, q, v, a, gravity, inertial, active):
-    """inertial (nv,): phi, of the wrenches Psi a + S nu, armature included; active (nv,): those (60) of gravity."""
-    g, work = load3(gravity, 0), workspace(q, work_size(topology))
-    joint_angles(topology, parameters, q, work)
-    forward(topology, parameters, q, v, v, True, a, ZERO, work)
-    put_armature(topology, parameters, v, a, inertial)
-    for j in range(load_int(topology, N_V)):
-        store(active, j, 0.0 * load(v, j))
-    for i in range(1, load_int(topology, N_BODIES) + 1):
-        at, zeta = body_floats(i), load_spatial(work, 3 * joint_row(topology) + BODY_SIZE * i + WRENCH)
-        project_on_partial_twists(topology, parameters, q, work, i, zeta, inertial)
-        R, _ = body_pose(topology, parameters, q, work, i)
-        weight = scale(load(parameters, at + MASS), rotate_back(R, g))
-        zeta = translate(com_of(parameters, at), (weight, scale(0.0, weight)))
-        project_on_partial_twists(topology, parameters, q, work, i, zeta, active)

@@ -1,21 +1,50 @@
-"""dqNE, the Newton-Euler algorithm in dual quaternion algebra: dual quaternion paper, section 3, for trees of any joints.
+"""dqNE, the Newton-Euler algorithm in dual quaternion algebra, and Kane's method: dual quaternion paper, sections 3 and 4, for
+trees of any joints.
 
 Every body i has two frames along its axes: c_i at its centre of mass, as in the paper, and b_i at its origin, where its joint's
 columns are constant; j_{i-1} of the paper is b_i before the joint's motion. Twists and their rates go out at c_i, wrenches come
 back at b_i. Two rearrangements of the printed equations, both exact: Ad is an automorphism of the cross product, so the one of
 (20) is taken at b_i, where a screw's twist has two entries; and gravity is the rate -eps g of the world's twist, one vector
-in place of (24) for every body."""
+in place of (24) for every body.
+
+Kane, (57)-(60): partial twists of the centres of mass times inertia wrenches, and times active ones. The partial twist of c_i by a
+joint's velocity is that joint's own twist in the frame c_i, and the power of a wrench and a twist does not depend on the frame in
+which both are: so each body's wrenches go to the world, from joint to joint, and each joint on the way takes its part."""
 
 from freeflyer.kernels.backend import kernel, load, load_int, store, workspace, zero_entries, zero_workspace
-from freeflyer.kernels.dual_quaternion.jacobians import body_wrench_rate, com_of, translate, translate_back
-from freeflyer.kernels.math.algebra import ZERO, load3, store3, subtract
+from freeflyer.kernels.math.algebra import ZERO, add, cross, load3, load6, rotate_back, scale, store3, subtract, sym_apply
 from freeflyer.kernels.math.spatial import accumulate_spatial, load_spatial, store_spatial
 from freeflyer.kernels.model.access import body_floats, body_ints, by_depth, joint_row
 from freeflyer.kernels.model.joints.armature import add_armature_coriolis, put_armature
 from freeflyer.kernels.model.joints.motion import acceleration_terms, add_cross_joint_twist, add_joint_forces
 from freeflyer.kernels.model.joints.placement import joint_angles, joint_at, origin, to_child, to_parent
-from freeflyer.kernels.model.layout import ARMATURE_AT, GRAVITY, N_BODIES, N_V, PARENT
-from freeflyer.kernels.tree.rnea import subtract_body_wrenches, wrench_count
+from freeflyer.kernels.model.layout import ARMATURE_AT, COM, INERTIA, MASS, N_BODIES, N_V, PARENT
+from freeflyer.kernels.tree.rnea import body_pose, subtract_body_wrenches, with_loads
+
+
+def translate(p, h):
+    """Ad(1 + eps p / 2) h: h, given about a point, about the point from which p leads there."""
+    return h[0], add(h[1], cross(p, h[0]))
+
+
+def translate_back(p, h):
+    """Ad(1 - eps p / 2) h: the inverse of `translate`."""
+    return h[0], add(h[1], cross(h[0], p))
+
+
+def com_of(parameters, at):
+    """Centre of mass of the body whose record begins at `at`, from its origin in its axes."""
+    return load3(parameters, at + COM)
+
+
+def body_wrench_rate(parameters, at, omega, twist, rate):
+    """Psi rate + S(omega) twist: (25) and (26) as one wrench force + eps torque at the centre of mass. For the body's own angular
+    velocity omega, `twist` being its twist, that is what its motion takes; for any other twist it is the product with (44) of
+    Gauss's principle, which is linear in it."""
+    m, I = load(parameters, at + MASS), load6(parameters, at + INERTIA)
+    force = scale(m, add(rate[1], cross(omega, twist[1])))
+    return force, add(sym_apply(I, rate[0]), cross(twist[0], sym_apply(I, omega)))
+
 
 # of a body: twist and its rate at c_i, wrench at b_i, its own angular velocity where `twist` is another motion's
 BODY_SIZE = 21
@@ -68,8 +97,9 @@ def backward(topology, parameters, q, work, tau):
             accumulate_spatial(work, bodies + BODY_SIZE * parent + WRENCH, zeta)
 
 
-def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
-    """tau (nv,) under gravity g and so many wrenches from outside, by which those on bodies become less."""
+def inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expressed, tau):
+    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under gravity g and so many wrenches, by which those on bodies become
+    less."""
     work = workspace(q, work_size(topology))
     joint_angles(topology, parameters, q, work)
     forward(topology, parameters, q, v, v, True, a, g, work)
@@ -79,14 +109,7 @@ def put_inverse_dynamics(topology, parameters, q, v, a, g, wrenches, count, expr
     backward(topology, parameters, q, work, tau)
 
 
-def newton_euler(topology, parameters, q, v, a, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau."""
-    put_inverse_dynamics(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
-
-
-def loaded_newton_euler(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + C(q, v) v + g(q) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    put_inverse_dynamics(topology, parameters, q, v, a, load3(gravity, 0), wrenches, wrench_count(topology), expressed, tau)
+newton_euler, loaded_newton_euler = with_loads(inverse_dynamics)
 
 
 @kernel
@@ -127,3 +150,31 @@ def coriolis_by_newton_euler(topology, parameters, q, v, C):
     """C (nv, nv), Mdot - 2 C skew: column k is what the twists of the unit velocity k take where frames move by v."""
     executions(topology, parameters, q, v, False, C)
     add_armature_coriolis(topology, parameters, v, C)
+
+
+@kernel
+def project_on_partial_twists(topology, parameters, q, work, i, zeta, forces):
+    """forces (nv,) grow by J^T zeta, of a wrench on body i at its origin in its axes; work holds the joints' angles."""
+    force, moment = zeta
+    while i > 0:
+        joint = joint_at(topology, work, i)
+        add_joint_forces(joint, parameters, force, moment, forces)
+        force, moment = translate(origin(joint, parameters, q), to_parent(joint, parameters, q, (force, moment)))
+        i = load_int(topology, body_ints(i) + PARENT)
+
+
+def kane(topology, parameters, q, v, a, gravity, inertial, active):
+    """inertial (nv,): phi, of the wrenches Psi a + S nu, armature included; active (nv,): those (60) of gravity."""
+    g, work = load3(gravity, 0), workspace(q, work_size(topology))
+    joint_angles(topology, parameters, q, work)
+    forward(topology, parameters, q, v, v, True, a, ZERO, work)
+    put_armature(topology, parameters, v, a, inertial)
+    for j in range(load_int(topology, N_V)):
+        store(active, j, 0.0 * load(v, j))
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        at, zeta = body_floats(i), load_spatial(work, 3 * joint_row(topology) + BODY_SIZE * i + WRENCH)
+        project_on_partial_twists(topology, parameters, q, work, i, zeta, inertial)
+        R, _ = body_pose(topology, parameters, q, work, i)
+        weight = scale(load(parameters, at + MASS), rotate_back(R, g))
+        zeta = translate(com_of(parameters, at), (weight, scale(0.0, weight)))
+        project_on_partial_twists(topology, parameters, q, work, i, zeta, active)

@@ -5,12 +5,12 @@ Kangaroo paper, eqs. (4)-(8) and (17), block by block, for whichever rows and co
 
 from freeflyer.kernels.backend import (
     LANES, kernel, like, load, load_int, load_row, row_step, row_width, select_less, sqrt, store, store_row, workspace,
-    zero_entries, zero_workspace,
+    zero_workspace,
 )
 from freeflyer.kernels.linkages.constraints import bias_of, constraints_of
-from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, eliminate, invert
+from freeflyer.kernels.math.dense import GENERAL_PIVOT, NAN, invert
 from freeflyer.kernels.model.layout import (
-    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS, N_BODIES,
+    BLOCK_INTS, BLOCKS_AT, FREE_AT, INDEPENDENTS_AT, INVERSE, INVERSES, LARGEST_SIZE, LINKAGE_AT, N_BLOCKS,
     N_INDEPENDENT, N_OUTSIDE, N_ROWS, N_V, PLACES_AT, ROWS_AT, SIZE, STRIDE,
 )
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
@@ -67,10 +67,10 @@ def linkage(topology, parameters, q):
 
 
 def linkage_map(topology, parameters, q):
-    """As `linkage`, then the map G, the length of its rows, numbers of bodies, rates, independent rates, and the row step."""
+    """As `linkage`, then the map G, the length of its rows, numbers of rates and of independent rates, and the row step."""
     work, J, inverses = linkage(topology, parameters, q)
     G, nu = velocity_map(topology, J, inverses), load_int(topology, N_INDEPENDENT)
-    return work, J, inverses, G, row_width(work, nu), load_int(topology, N_BODIES), load_int(topology, N_V), nu, row_step(q)
+    return work, J, inverses, G, row_width(work, nu), load_int(topology, N_V), nu, row_step(q)
 
 
 def linkage_rows(topology, parameters, q, work):
@@ -145,41 +145,6 @@ def complete_rates(topology, J, inverses, bias, x):
 def complete_rate_rows(topology, J, inverses, bias, X, stride):
     """As `complete_rates`, for X (nv rows of `stride` numbers) and a row of biases for each constraint row."""
     complete(topology, J, inverses, bias, X, stride, row_step(X), load_row, store_row)
-
-
-@kernel
-def solve_rates(topology, J, bias, x, y):
-    """Fills in the dependent entries of x (nv,), so that J x + bias = 0, and of y, so that J y = 0; as `pivot_ratio`. Where
-    nothing but rates is wanted, and once, eliminating takes less than inverses do: a fifth of an estimator's step. For one
-    state."""
-    nv, size = load_int(topology, N_V), linkage_int(topology, LARGEST_SIZE)
-    work, worst = workspace(x, size * row_width(x, size + 2) + LANES), 1.0
-    for k in range(linkage_int(topology, N_BLOCKS)):
-        n, outside, places, row_list, _, _ = block_of(topology, k)
-        width, largest = row_width(x, n + 2), 0.0
-        zero_entries(work, n * width)
-        for i in range(n):
-            row = load_int(topology, row_list + i)
-            for d in range(n):
-                store(work, width * i + d, load(J, nv * row + load_int(topology, places + d)))
-            a, b = -load(bias, row), 0.0
-            for j in range(n, n + outside):
-                place = load_int(topology, places + j)
-                slope = load(J, nv * row + place)
-                largest = max(largest, abs(slope))
-                a -= slope * load(x, place)
-                b -= slope * load(y, place)
-            store(work, width * i + n, a)
-            store(work, width * i + n + 1, b)
-        ratio = eliminate(work, 0, n, width, width, largest * largest)
-        if not ratio > GENERAL_PIVOT * GENERAL_PIVOT:
-            return -1.0 - k
-        worst = min(worst, ratio)
-        for d in range(n):
-            place = load_int(topology, places + d)
-            store(x, place, load(work, width * d + n))
-            store(y, place, load(work, width * d + n + 1))
-    return sqrt(worst)
 
 
 def project(topology, J, inverses, X, stride, step, multipliers, get, put):

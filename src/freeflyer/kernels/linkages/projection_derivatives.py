@@ -8,14 +8,15 @@ vanishes at dependent coordinates, the derivative of G^T itself drops out:
 and dv, da follow from the derivatives of J v = 0 and J a + Jdot v = 0. So one recursion along the tree, carried out for eight
 directions at a time (directions of q, then of u), gives all: tangent of every body, changes of velocity, acceleration, force.
 
-Last, all derivatives of the projected dynamics at once: of its inverse, and of its forward solution."""
+Then all derivatives of the projected dynamics at once: of its inverse, and of its forward solution. Last, how the map G from
+independent to all velocities changes along a motion, and what that does to forces: Gdot, d(G^T tau)/dq."""
 
 from freeflyer.kernels.backend import (
     LANES, copy_entries, from_entry, kernel, load, load_int, load_row, row_step, row_width, store, store_row, workspace,
-    zero_entries,
+    zero_entries, zero_workspace,
 )
 from freeflyer.kernels.linkages.blocks import (
-    add_rows, complete_rate_rows, linkage_int, linkage_map, whole_acceleration, whole_velocity,
+    add_rows, complete_rate_rows, linkage_int, linkage_map, project_forces, whole_acceleration, whole_velocity,
 )
 from freeflyer.kernels.linkages.constraints import first_coupling
 from freeflyer.kernels.linkages.projection import (
@@ -23,8 +24,7 @@ from freeflyer.kernels.linkages.projection import (
 )
 from freeflyer.kernels.linkages.tangents import (
     ACCELERATION, DA, DF, DV, FIRST_MOMENT, FORCE, MOMENTUM, MOVED, RATE, SPIN, STATE, TANGENT, VELOCITY, WEIGHT,
-    acceleration_tangents, coupling_slopes, force_tangents, load_tangent, loop_forces, spatial_column, spatial_states,
-    store_tangent, velocity_tangents,
+    coupling_slopes, force_tangents, load_tangent, loop_forces, row_tangents, spatial_column, spatial_states, store_tangent,
 )
 from freeflyer.kernels.math.algebra import load3, load6
 from freeflyer.kernels.math.dense import put_rows
@@ -33,6 +33,7 @@ from freeflyer.kernels.math.spatial import (
     spatial_subtract,
 )
 from freeflyer.kernels.model.joints.armature import add_armature_tangents
+from freeflyer.kernels.model.joints.columns import bracket_rows
 from freeflyer.kernels.model.layout import ARMATURE_AT, INDEPENDENTS_AT, N_BODIES, N_COUPLINGS, N_INDEPENDENT, N_ROWS, N_V
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, parent_of
 
@@ -130,14 +131,15 @@ def joint_tangents(topology, parameters, work, states, changes, tangents, out):
         store_tangent(tangents, p, DF, spatial_add(load_tangent(tangents, p, DF), dF))
 
 
-def subtree_forces(topology, parameters, work, multipliers, states, totals):
-    """Writes the states once more, with the forces of subtrees, those of loops included."""
-    n = load_int(topology, N_BODIES)
+def subtree_forces(topology, parameters, work, multipliers, states):
+    """The states once more, with the forces of subtrees, those of loops included."""
+    n, totals = load_int(topology, N_BODIES), workspace(work, STATE * (load_int(topology, N_BODIES) + 1))
     copy_entries(states, STATE * (n + 1), totals)
     loop_forces(topology, parameters, work, multipliers, totals, FORCE)
     for i in range(n, 0, -1):
         there = STATE * parent_of(topology, i) + FORCE
         accumulate_spatial(totals, there, load_spatial(totals, STATE * i + FORCE))
+    return totals
 
 
 @kernel
@@ -145,7 +147,7 @@ def coupling_tangents(topology, parameters, q, multipliers, directions, out):
     """Takes the changes of the couplings' forces, at fixed multipliers, from out (nv rows)."""
     step = row_step(out)
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        second, bend, _ = coupling_slopes(topology, parameters, q, k)
         if second >= 0:
             share = bend * load(multipliers, first_coupling(topology) + k)
             store_row(out, step * second, load_row(out, step * second) + share * load_row(directions, step * second))
@@ -156,10 +158,10 @@ def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, di
     `rates` and `changes` (nv), and the tangents of all bodies but for dF; rest (rows): room."""
     step = row_step(work)
     tangents_of(topology, work, states, directions, tangents)
-    velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+    row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
     complete_rate_rows(topology, J, inverses, rest, rates, step)
     rate_tangents(topology, work, states, directions, rates, tangents)
-    acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rest)
+    row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest, a, rates)
     zero_entries(changes, step * load_int(topology, N_V))
     complete_rate_rows(topology, J, inverses, rest, changes, step)
 
@@ -167,13 +169,12 @@ def motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, di
 @kernel
 def projected_derivatives(topology, parameters, q, u, u_dot, dq, du):
     """dq (nu, nu) and du (nu, nu): derivatives of tau_p (q, u, u_dot) along q (+) G delta, and by u."""
-    work, J, inverses, G, pitch, n, nv, nu, step = linkage_map(topology, parameters, q)
+    work, J, inverses, G, pitch, nv, nu, step = linkage_map(topology, parameters, q)
     v = whole_velocity(topology, work, J, inverses, u)
     a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
     multipliers = forces_of(topology, parameters, q, J, inverses, v, a)[1]
-    inertial, totals = workspace(work, STATE * (n + 1)), workspace(work, STATE * (n + 1))
-    spatial_states(topology, parameters, work, v, a, inertial)
-    subtree_forces(topology, parameters, work, multipliers, inertial, totals)
+    inertial = spatial_states(topology, parameters, work, v, a)
+    totals = subtree_forces(topology, parameters, work, multipliers, inertial)
     directions, rates, changes, out = tuple(direction_rows(work, nv) for _ in range(4))
     tangents, rest = tangent_rows(topology, work)
     result = workspace(work, nu * step + LANES)
@@ -251,3 +252,71 @@ def minus_product(A, B, n, out):
         for k in range(n):
             add_rows(total, 0, -load(A, n * i + k), rows, pitch * k, pitch)
         copy_entries(total, n, from_entry(out, n * i))
+
+
+@kernel
+def brackets(topology, J, v, directions, rest):
+    """J ad(v) w for every direction w, added to rest: what the rate of J w has beyond the derivative of J v along w."""
+    nv, step = load_int(topology, N_V), row_step(directions)
+    for i in range(1, load_int(topology, N_BODIES) + 1):
+        j, count = bracket_rows(topology, i, v, directions, nv)
+        for row in range(load_int(topology, N_ROWS)):
+            for k in range(count):
+                add_rows(rest, step * row, load(J, nv * row + j + k), directions, step * (nv + k), step)
+
+
+def map_rates(topology, parameters, q, u, rates):
+    """rates (nv, nu): Gdot while q moves with G u; Gdot u = gamma."""
+    work, J, inverses, G, pitch, nv, nu, step = linkage_map(topology, parameters, q)
+    v = whole_velocity(topology, work, J, inverses, u)
+    states = spatial_states(topology, parameters, work, v, zero_workspace(work, nv))
+    (tangents, rest), directions, moved = tangent_rows(topology, work), direction_rows(work, nv + 6), direction_rows(work, nv)
+    for first in range(0, pitch, step):
+        choose_directions(topology, G, pitch, nu, first, directions, moved)
+        tangents_of(topology, work, states, directions, tangents)
+        row_tangents(topology, parameters, q, v, work, states, directions, tangents, rest)
+        brackets(topology, J, v, directions, rest)
+        zero_entries(moved, step * nv)
+        complete_rate_rows(topology, J, inverses, rest, moved, step)
+        put_lanes(moved, nv, rates, first, nu)
+
+
+def motion_derivatives(topology, parameters, q, u, u_dot, dv, da, du):
+    """dv, da (nv, nu): how v = G u and a = G u_dot + gamma of all coordinates change along q (+) G delta; du (nv, nu): a with u."""
+    work, J, inverses, G, pitch, nv, nu, step = linkage_map(topology, parameters, q)
+    v = whole_velocity(topology, work, J, inverses, u)
+    a = whole_acceleration(topology, parameters, q, work, J, inverses, u_dot, v)
+    states = spatial_states(topology, parameters, work, v, a)
+    (tangents, rest), directions = tangent_rows(topology, work), direction_rows(work, nv)
+    rates, changes = direction_rows(work, nv), direction_rows(work, nv)
+    for first in range(0, row_width(work, 2 * nu), step):
+        choose_directions(topology, G, pitch, nu, first, directions, rates)
+        motion_tangents(topology, parameters, q, v, a, work, states, J, inverses, directions, rates, changes, tangents, rest)
+        put_lanes(rates, nv, dv, first, nu)
+        put_lanes(changes, nv, da, first, nu)
+        put_lanes(changes, nv, du, first - nu, nu)
+
+
+def projected_force_derivatives(topology, parameters, q, tau, dq):
+    """dq (nu, nu): derivative of G^T tau along q (+) G delta, tau (nv,) fixed: G^T d(-J^T lambda), see projection_derivatives."""
+    work, J, inverses, G, pitch, nv, nu, step = linkage_map(topology, parameters, q)
+    zero, rest, multipliers = zero_workspace(work, nv), workspace(work, nv + 1), workspace(work, load_int(topology, N_ROWS) + 1)
+    copy_entries(tau, nv, rest)
+    project_forces(topology, J, inverses, rest, multipliers)
+    states = spatial_states(topology, parameters, work, zero, zero)
+    for i in range(load_int(topology, N_BODIES) + 1):
+        zero_entries(from_entry(states, STATE * i + FORCE), 6)
+    totals, (tangents, _) = subtree_forces(topology, parameters, work, multipliers, states), tangent_rows(topology, work)
+    directions, moved, out = direction_rows(work, nv), direction_rows(work, nv), direction_rows(work, nv)
+    result = workspace(work, nu * step + LANES)
+    for first in range(0, pitch, step):
+        choose_directions(topology, G, pitch, nu, first, directions, moved)
+        zero_entries(moved, step * nv)
+        tangents_of(topology, work, states, directions, tangents)
+        for i in range(load_int(topology, N_BODIES) + 1):
+            clear_world(tangents, TANGENT * i + DF)
+        force_tangents(topology, parameters, work, multipliers, tangents)
+        joint_tangents(topology, parameters, work, totals, moved, tangents, out)
+        coupling_tangents(topology, parameters, q, multipliers, directions, out)
+        project_rows(topology, G, pitch, out, result)
+        put_lanes(result, nu, dq, first, nu)

@@ -8,7 +8,9 @@ Spatial motions and forces of all bodies, their input, are in world axes. A moti
 moment), both at the origin of body 1, so that they add up along the tree. Accelerations are spatial ones, rates of these motions at
 a point at rest; gravity enters as the acceleration of the world."""
 
-from freeflyer.kernels.backend import kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, zero_entries
+from freeflyer.kernels.backend import (
+    kernel, load, load_int, load_row, row_step, select_less, sqrt, store_row, workspace, zero_entries,
+)
 from freeflyer.kernels.linkages.constraints import (
     coupling_value, first_coupling, loop_frames, loop_ints, loop_rows, put_masked, turns, unit,
 )
@@ -41,8 +43,9 @@ def spatial_column(topology, work, i, c):
 
 
 @kernel
-def spatial_states(topology, parameters, work, v, a, states):
-    """Writes STATE numbers a body from the kinematics of `work`, v (nv,) and a (nv,)."""
+def spatial_states(topology, parameters, work, v, a):
+    """STATE numbers a body, from the kinematics of `work`, v (nv,) and a (nv,)."""
+    states = workspace(work, STATE * (load_int(topology, N_BODIES) + 1))
     zero_entries(states, STATE)
     store3(states, ACCELERATION, scale(-1.0, load3(parameters, GRAVITY)))
     for i in range(1, load_int(topology, N_BODIES) + 1):
@@ -62,6 +65,7 @@ def spatial_states(topology, parameters, work, v, a, states):
         for k, (linear, angular) in enumerate((V, A, rate, P, F)):
             store_entries(states, here + 6 * k, (*linear, *angular))
         store_entries(states, here + FIRST_MOMENT, (*h, *I, m))
+    return states
 
 
 TANGENT = 24  # a body, each entry a row scalar: the tangent T, then dV, dA, dF (6 each)
@@ -109,85 +113,60 @@ def quaternion_rate(v, t, w):
 
 
 @kernel
-def velocity_tangents(topology, parameters, q, v, work, states, directions, tangents, rows):
-    """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known."""
-    step = row_step(tangents)
+def row_tangents(topology, parameters, q, v, work, states, directions, tangents, rows, *accelerated):
+    """Writes into `rows` the changes of all rows of J v along directions whose tangents and dV are known. Given a (nv,) and the
+    changes of v (nv rows) besides, those of all rows of J a + Jdot v, where dA is known."""
+    step, twice = row_step(tangents), len(accelerated) > 0
     for k in range(load_int(topology, N_LOOPS)):
         (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
         at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
         V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
         W = spatial_subtract(V_b, V_a)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dW = spatial_add(spatial_subtract(load_tangent(tangents, j, DV), load_tangent(tangents, i, DV)),
-                         motion_cross(T, V_b))
+        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
+        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
+        linear, angular = add(point_velocity(dW, x), cross(W[1], slide)), dW[1]
+        if twice:
+            A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
+            D = spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
+            dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)), load_tangent(tangents, i, DA))
+            dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
+            swept = add(cross(dW[1], point_velocity(W, x)), cross(W[1], linear))
+            linear, angular = add(add(point_velocity(dD, x), cross(D[1], slide)), swept), dD[1]
         if mask & 7:
-            linear = add(point_velocity(dW, x), cross(W[1], point_velocity(T, x)))
             at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
-        angular = rotate_back(R_A, dW[1])
         if turns(mask) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
-            e, w = unit(mask, 1), rotate_back(R_A, W[1])
+            w, dw = rotate_back(R_A, W[1]), rotate_back(R_A, dW[1])
             du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
-            change = add(add(scale(dt, w), scale(t, angular)), add(cross(angular, u), cross(w, du)))
-            store_row(rows, at, 0.5 * factor * dot(e, change))
+            change = add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du)))
+            if twice:
+                z, (u_dot, t_dot) = rotate_back(R_A, D[1]), quaternion_rate(u, t, w)
+                du_dot, dt_dot, turned = scale(0.5, change), -0.5 * (dot(dw, u) + dot(w, du)), rotate_back(R_A, angular)
+                change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, turned)))
+                change = add(change, add(add(cross(turned, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
+            store_row(rows, at, 0.5 * factor * dot(unit(mask, 1), change))
         elif turns(mask) > 1:
-            put_masked(store_row, rows, at, step, mask >> 3, angular)
+            put_masked(store_row, rows, at, step, mask >> 3, rotate_back(R_A, angular))
     for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, _ = coupling_slopes(topology, parameters, q, k)
+        second, bend, third = coupling_slopes(topology, parameters, q, k)
         row = step * (first_coupling(topology) + k)
         store_row(rows, row, 0.0)
         if second >= 0:
-            store_row(rows, row, -bend * load(v, second) * load_row(directions, step * second))
+            rate, moved = load(v, second), load_row(directions, step * second)
+            change = -bend * rate * moved
+            if twice:  # of - slope a - bend v^2
+                a, rates = accelerated
+                change = -1.0 * ((bend * load(a, second) + third * rate * rate) * moved)
+                change = change - (2.0 * bend * rate) * load_row(rates, step * second)
+            store_row(rows, row, change)
 
 
 def coupling_slopes(topology, parameters, q, k):
-    """(second velocity coordinate or -1, and the polynomial's first three derivatives by its coordinate) of coupling k."""
-    at, numbers, _, s, b, c = coupling_value(topology, parameters, q, k)
+    """(second velocity coordinate or -1, and the polynomial's second and third derivative by its coordinate) of coupling k."""
+    at, numbers, _, _, b, c = coupling_value(topology, parameters, q, k)
     ratio = load(parameters, numbers + 2)
-    return load_int(topology, at + SECOND_VELOCITY), ratio * s, ratio * ratio * b, ratio * ratio * ratio * c
-
-
-@kernel
-def acceleration_tangents(topology, parameters, q, v, a, work, states, directions, rates, tangents, rows):
-    """As velocity_tangents, for all rows of J a + Jdot v; `rates` (nv rows) are the changes of v, and dA is known."""
-    step = row_step(tangents)
-    for k in range(load_int(topology, N_LOOPS)):
-        (mask, row), (i, j) = loop_rows(topology, k), loop_bodies(topology, k)
-        at, (R_A, R_B, x) = step * row, loop_point(topology, parameters, work, k)
-        V_a, V_b = load_spatial(states, STATE * i + VELOCITY), load_spatial(states, STATE * j + VELOCITY)
-        A_a, A_b = load_spatial(states, STATE * i + ACCELERATION), load_spatial(states, STATE * j + ACCELERATION)
-        W, D = spatial_subtract(V_b, V_a), spatial_subtract(spatial_subtract(A_b, A_a), motion_cross(V_a, V_b))
-        T = spatial_subtract(load_tangent(tangents, j, MOVED), load_tangent(tangents, i, MOVED))
-        dV_a, dV_b = load_tangent(tangents, i, DV), spatial_add(load_tangent(tangents, j, DV), motion_cross(T, V_b))
-        dA = spatial_subtract(spatial_add(load_tangent(tangents, j, DA), motion_cross(T, A_b)),
-                              load_tangent(tangents, i, DA))
-        dD = spatial_subtract(dA, spatial_add(motion_cross(dV_a, V_b), motion_cross(V_a, dV_b)))
-        dW, slide = spatial_subtract(dV_b, dV_a), point_velocity(T, x)
-        if mask & 7:
-            y, dy = point_velocity(W, x), add(point_velocity(dW, x), cross(W[1], slide))
-            linear = add(add(point_velocity(dD, x), cross(D[1], slide)), add(cross(dW[1], y), cross(W[1], dy)))
-            at = put_masked(store_row, rows, at, step, mask & 7, rotate_back(R_A, linear))
-        angular = rotate_back(R_A, dD[1])
-        if turns(mask) == 1:
-            u, t, factor = relative_quaternion(R_A, R_B)
-            e, w, dw, z = unit(mask, 1), rotate_back(R_A, W[1]), rotate_back(R_A, dW[1]), rotate_back(R_A, D[1])
-            u_dot, t_dot = quaternion_rate(u, t, w)
-            du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
-            du_dot = scale(0.5, add(add(scale(dt, w), scale(t, dw)), add(cross(dw, u), cross(w, du))))
-            dt_dot = -0.5 * (dot(dw, u) + dot(w, du))
-            change = add(add(scale(dt_dot, w), scale(t_dot, dw)), add(scale(dt, z), scale(t, angular)))
-            change = add(change, add(add(cross(angular, u), cross(z, du)), add(cross(dw, u_dot), cross(w, du_dot))))
-            store_row(rows, at, 0.5 * factor * dot(e, change))
-        elif turns(mask) > 1:
-            put_masked(store_row, rows, at, step, mask >> 3, angular)
-    for k in range(load_int(topology, N_COUPLINGS)):
-        second, _, bend, third = coupling_slopes(topology, parameters, q, k)
-        row = step * (first_coupling(topology) + k)
-        store_row(rows, row, 0.0)
-        if second >= 0:  # of - slope a - bend v^2
-            rate = load(v, second)
-            moved = (bend * load(a, second) + third * rate * rate) * load_row(directions, step * second)
-            store_row(rows, row, -1.0 * moved - (2.0 * bend * rate) * load_row(rates, step * second))
+    return load_int(topology, at + SECOND_VELOCITY), ratio * ratio * b, ratio * ratio * ratio * c
 
 
 def masked(x, row, bits):
@@ -205,39 +184,36 @@ def masked(x, row, bits):
 def loop_forces(topology, parameters, work, multipliers, states, at):
     """The forces of all loops on their bodies, taken from the forces at entry `at` of the bodies' states."""
     for k in range(load_int(topology, N_LOOPS)):
-        F, x = loop_force(topology, parameters, work, multipliers, k)
+        _, _, _, F, x = loop_force(topology, parameters, work, multipliers, k)
         F, (i, j) = shift_force_back(F, x), loop_bodies(topology, k)
         accumulate_spatial(states, STATE * j + at, spatial_scale(-1.0, F))
         accumulate_spatial(states, STATE * i + at, F)
 
 
 def loop_force(topology, parameters, work, multipliers, k):
-    """(force at frame B's origin, that origin) by which loop k acts on B's body, and its opposite on A's."""
+    """(R_A, R_B, multipliers of tied turns, force at frame B's origin, that origin): so loop k acts on B's body, and by the
+    opposite on A's."""
     mask, row = loop_rows(topology, k)
     R_A, R_B, x = loop_point(topology, parameters, work, k)
     f, row = masked(multipliers, row, mask & 7)
-    n, _ = masked(multipliers, row, mask >> 3)
+    e, _ = masked(multipliers, row, mask >> 3)
+    n = e
     if turns(mask) == 1:
         u, t, factor = relative_quaternion(R_A, R_B)
-        n = scale(0.5 * factor, add(scale(t, n), cross(u, n)))
-    return (rotate(R_A, f), rotate(R_A, n)), x
+        n = scale(0.5 * factor, add(scale(t, e), cross(u, e)))
+    return R_A, R_B, e, (rotate(R_A, f), rotate(R_A, n)), x
 
 
 @kernel
 def force_tangents(topology, parameters, work, multipliers, tangents):
     """Takes the changes of the loops' forces, at fixed multipliers, from dF of their bodies."""
     for k in range(load_int(topology, N_LOOPS)):
-        mask, row = loop_rows(topology, k)
-        F, x = loop_force(topology, parameters, work, multipliers, k)
-        i, j = loop_bodies(topology, k)
+        (i, j), (R_A, R_B, e, F, x) = loop_bodies(topology, k), loop_force(topology, parameters, work, multipliers, k)
         T_a = load_tangent(tangents, i, MOVED)
         T = spatial_subtract(load_tangent(tangents, j, MOVED), T_a)
         change = force_cross(T_a, shift_force_back(F, x))
         change = change[0], add(change[1], cross(point_velocity(T, x), F[0]))
-        if turns(mask) == 1:
-            R_A, R_B, _ = loop_point(topology, parameters, work, k)
-            _, row = masked(multipliers, row, mask & 7)
-            e, _ = masked(multipliers, row, mask >> 3)
+        if turns(loop_rows(topology, k)[0]) == 1:
             u, t, factor = relative_quaternion(R_A, R_B)
             du, dt = quaternion_rate(u, t, rotate_back(R_A, T[1]))
             change = change[0], add(change[1], rotate(R_A, scale(0.5 * factor, add(scale(dt, e), cross(du, e)))))

@@ -4,7 +4,7 @@ Matrices lie in work arrays row by row. Rows are exchanged by selection, so that
 matrix that is singular to working precision is detected by its pivots, and never pseudo-inverted."""
 
 from freeflyer.kernels.backend import (
-    all_below, kernel, lane, lanes, load, load_row, row_step, row_total, row_width, select_less, store, store_row,
+    all_below, kernel, load, load_row, row_step, row_width, select_less, store, store_row,
 )
 
 NAN = float("nan")
@@ -40,28 +40,19 @@ def exchange(work, a, b, start, end, x, y):
 
 
 def raise_pivot(work, at, c, n, end, stride):
-    """The largest entry of column c on or below the diagonal comes to the diagonal."""
+    """The largest entry of column c on or below the diagonal comes to the diagonal; the states of a Pack may differ."""
     pivot_row, start = at + stride * c, c - c % row_step(work)
-    if lanes(load(work, pivot_row)) == 1:
-        best, size = c, abs(lane(load(work, pivot_row + c), 0))
-        for i in range(c + 1, n):
-            x = abs(lane(load(work, at + stride * i + c), 0))
-            if x > size:
-                best, size = i, x
-        if best != c:
-            exchange(work, pivot_row, at + stride * best, start, end, 0.0, 1.0)
-    else:  # the states of a Pack may differ
-        for i in range(c + 1, n):
-            row = at + stride * i
-            x, y = load(work, pivot_row + c), load(work, row + c)
-            if all_below(y, ZERO):
-                continue
-            if all_below(x, ZERO):
-                exchange(work, pivot_row, row, start, end, 0.0, 1.0)
-            else:
-                x, y = x * x, y * y
-                if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
-                    exchange(work, pivot_row, row, start, end, x, y)
+    for i in range(c + 1, n):
+        row = at + stride * i
+        x, y = load(work, pivot_row + c), load(work, row + c)
+        if all_below(y, ZERO):
+            continue
+        if all_below(x, ZERO):
+            exchange(work, pivot_row, row, start, end, 0.0, 1.0)
+        else:
+            x, y = x * x, y * y
+            if not all_below(select_less(x, y, 1.0, 0.0), 0.5):
+                exchange(work, pivot_row, row, start, end, x, y)
 
 
 @kernel
@@ -92,28 +83,12 @@ def eliminate(work, at, n, end, stride, largest):
     return smallest / largest
 
 
-@kernel
 def solve_one(work, n, stride, x):
-    """x (n,) = A^-1 b of one state, no rows exchanged, from [A, b] in n rows of `stride` numbers; entries of x and of the rows
-    behind these, up to a whole row, must be zero. Whether A is regular."""
-    step, end = row_step(work), row_width(work, n + 1)
-    for c in range(n):
-        pivot, start = load(work, stride * c + c), c - c % step
-        if pivot == 0.0:
-            return False
-        inverse = 1.0 / pivot
-        store(x, c, 0.0)
-        for i in range(c + 1, n):
-            s = inverse * load(work, stride * i + c)
-            if s != 0.0:
-                for k in range(start, end, step):
-                    store_row(work, stride * i + k, load_row(work, stride * i + k) - s * load_row(work, stride * c + k))
-    for i in range(n - 1, -1, -1):
-        total = load_row(work, stride * i + end - step) * load_row(x, end - step)
-        for k in range(i - i % step, end - step, step):
-            total = total + load_row(work, stride * i + k) * load_row(x, k)
-        store(x, i, (load(work, stride * i + n) - row_total(x, total)) / load(work, stride * i + i))
-    return True
+    """x (n,) = A^-1 b of one state from [A, b] in n rows of `stride` numbers, a row's width. Whether A is regular."""
+    ratio = eliminate(work, 0, n, stride, stride, 0.0)
+    for i in range(n):
+        store(x, i, load(work, stride * i + n))
+    return ratio > 0.0
 
 
 def invert(work, at, n, stride, largest):

@@ -10,14 +10,13 @@ Newton's method (newton.py) starts from the impulses of the step before. G may b
 Newton's matrix, which changes the steps and not their end. If this fails, it starts again behind some iterations of Gauss-Seidel.
 If that fails, it follows a path of rounded conditions (paths.py), y u = eps^2 and friction against u_t / sqrt(u_t^2 + eps^2), to
 small eps, and starts again from there. Then it takes turns: from nothing and then from impulses at random, and behind more and more
-iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows (jams.py).
+iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows.
 """
 
 from freeflyer.kernels.backend import copy_entries, integer, load, release, store, taken, times_zero, workspace
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
-from freeflyer.kernels.sim.jams import put_firm
 from freeflyer.kernels.sim.newton import newton
-from freeflyer.kernels.sim.paths import follow, sweep
+from freeflyer.kernels.sim.paths import follow, put_firm, sweep
 
 ACCURACY, ROUGH = 1e-10, 1e-3  # of the largest velocity in b: residuals below are none; of velocities that return positions
 LEAST = 5e-9  # m/s: smaller residuals are none

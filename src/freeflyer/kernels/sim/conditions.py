@@ -41,24 +41,14 @@ def put_velocities(G, width, rows, y, b, u):
     for k in range(rows, width):
         store(u, k, 0.0)
     copy_entries(b, rows, u)
-    for k in range(0, width, 2 * step):
-        if k + step < width:
-            add_product(G, width, rows, y, u, (k, k + step))
-        else:
-            add_product(G, width, rows, y, u, (k,))
-
-
-def add_product(G, width, rows, y, u, starts):
-    """Whole rows of entries of u that begin at `starts`, a tuple, grow by those of G y."""
-    x, z = tuple(load_row(u, k) for k in starts), tuple(0.0 * load_row(G, k) for k in starts)
-    for i in range(0, rows - 1, 2):
-        a, b = load(y, i), load(y, i + 1)
-        x = tuple(x[m] + a * load_row(G, width * i + k) for m, k in enumerate(starts))
-        z = tuple(z[m] + b * load_row(G, width * (i + 1) + k) for m, k in enumerate(starts))
-    if rows % 2 == 1:
-        x = tuple(x[m] + load(y, rows - 1) * load_row(G, width * (rows - 1) + k) for m, k in enumerate(starts))
-    for m, k in enumerate(starts):
-        store_row(u, k, x[m] + z[m])
+    for k in range(0, width, step):
+        x, z = load_row(u, k), 0.0 * load_row(u, k)
+        for i in range(0, rows - 1, 2):
+            x = x + load(y, i) * load_row(G, width * i + k)
+            z = z + load(y, i + 1) * load_row(G, width * (i + 1) + k)
+        if rows % 2 == 1:
+            x = x + load(y, rows - 1) * load_row(G, width * (rows - 1) + k)
+        store_row(u, k, x + z)
 
 
 def change(G, width, k, x, y, u):

@@ -81,70 +81,28 @@ def put_matrix(G, width, y, u, rows, first, bounds, gains, kinds, aims, firm, tu
 
 @kernel
 def invert_rows(A, width, n, places, count):
-    """A (n, width) becomes its inverse, by Gauss-Jordan elimination, of two columns at a time if they lie side by side. Whether A
-    is regular. Rows that are not at the `count` places are those of a unit matrix."""
-    pair, m = 2 * row_step(A), 0
-    while m < count:
-        c, d = integer(load(places, m)), integer(load(places, min(m + 1, count - 1)))
-        own, a, f, b, e = c - c % pair, load(A, width * c + c), load(A, width * d + d), 0.0, 0.0
-        if d == c or d - d % pair != own:
-            d, f = c, 1.0
-        else:
-            b, e = load(A, width * c + d), load(A, width * d + c)
-        size = a * f - b * e
-        if size == 0.0:
+    """A (n, width) becomes its inverse, by Gauss-Jordan elimination. Whether A is regular. Rows that are not at the `count` places
+    are those of a unit matrix."""
+    step = row_step(A)
+    for m in range(count):
+        c = integer(load(places, m))
+        own, pivot = c - c % step, load(A, width * c + c)
+        if pivot == 0.0:
             return False
-        inverse = f / size, -b / size, -e / size, a / size
-        for k in range(0, n, pair):
+        for k in range(0, n, step):
             if k != own:
-                eliminate(A, width, n, c, d, k, inverse)
-        eliminate(A, width, n, c, d, own, inverse)  # last, as columns c and d are needed up to then
-        m += 1 if d == c else 2
+                eliminate(A, width, n, c, k, 1.0 / pivot)
+        eliminate(A, width, n, c, own, 1.0 / pivot)  # last, as column c is needed up to then
     return True
 
 
-def eliminate(A, width, n, c, d, k, inverse):
-    """Columns c and d from rows of A, in their two whole rows of entries from k on. inverse (4,): of their pivot, of c alone if d
-    is c."""
-    starts = (k, k + row_step(A))
-    if k + row_step(A) >= n:
-        eliminate_columns(A, width, n, c, d, (k,), inverse)
-    else:
-        eliminate_columns(A, width, n, c, d, starts, inverse)
-
-
-def eliminate_columns(A, width, n, c, d, starts, inverse):
-    if d == c:
-        eliminate_column(A, width, n, c, starts, inverse[0])
-    else:
-        eliminate_two(A, width, n, c, d, starts, inverse)
-
-
-def eliminate_column(A, width, n, c, starts, inverse):
-    units = tuple(unit_row(A, k, c) for k in starts)
-    x = tuple(inverse * ((1.0 - units[m]) * load_row(A, width * c + k) + units[m]) for m, k in enumerate(starts))
+def eliminate(A, width, n, c, k, inverse):
+    """Column c from rows of A, in their whole row of entries from k on. inverse: of its pivot."""
+    one = unit_row(A, k, c)
+    x = inverse * ((1.0 - one) * load_row(A, width * c + k) + one)
     for i in range(n):
-        s = load(A, width * i + c)
-        for m, k in enumerate(starts):
-            store_row(A, width * i + k, (1.0 - units[m]) * load_row(A, width * i + k) - s * x[m])
-    for m, k in enumerate(starts):
-        store_row(A, width * c + k, x[m])
-
-
-def eliminate_two(A, width, n, c, d, starts, inverse):
-    p, q = tuple(unit_row(A, k, c) for k in starts), tuple(unit_row(A, k, d) for k in starts)
-    kept = tuple(1.0 - p[m] - q[m] for m, k in enumerate(starts))
-    x = tuple(kept[m] * load_row(A, width * c + k) + p[m] for m, k in enumerate(starts))
-    y = tuple(kept[m] * load_row(A, width * d + k) + q[m] for m, k in enumerate(starts))
-    z = tuple(inverse[0] * x[m] + inverse[1] * y[m] for m, k in enumerate(starts))
-    w = tuple(inverse[2] * x[m] + inverse[3] * y[m] for m, k in enumerate(starts))
-    for i in range(n):
-        s, t = load(A, width * i + c), load(A, width * i + d)
-        for m, k in enumerate(starts):
-            store_row(A, width * i + k, kept[m] * load_row(A, width * i + k) - s * z[m] - t * w[m])
-    for m, k in enumerate(starts):
-        store_row(A, width * c + k, z[m])
-        store_row(A, width * d + k, w[m])
+        store_row(A, width * i + k, (1.0 - one) * load_row(A, width * i + k) - load(A, width * i + c) * x)
+    store_row(A, width * c + k, x)
 
 
 def subtract_unknowns(x, rows, first, bounds, aims, turns, slid, y):

@@ -69,26 +69,16 @@ def put_columns(topology, state, states, X, rows, lasts, held, width, own, colum
 def put_gain_rows(topology, columns, lasts, held, width, rows, G):
     """`rows` of G, a tuple, which have the same coordinates."""
     step = row_step(G)
-    for k in range(rows[0] - rows[0] % step, width, 2 * step):
-        if k + step < width:
-            put_gain_entries(topology, columns, lasts, held, width, rows, (k, k + step), G)
-        else:
-            put_gain_entries(topology, columns, lasts, held, width, rows, (k,), G)
-
-
-def put_gain_entries(topology, columns, lasts, held, width, rows, starts, G):
-    end = integer(load(lasts, rows[0]))
-    total = tuple(tuple(0.0 * load_row(columns, k) for i in rows) for k in starts)
-    while end >= 0:
-        start = 0 if rows[0] < held else line_start(topology, end)
-        for j in range(start, end + 1):
-            x = tuple(load_row(columns, width * j + k) for k in starts)
-            y = tuple(load(columns, width * j + i) for i in rows)
-            total = tuple(tuple(total[m][n] + y[n] * x[m] for n, i in enumerate(rows)) for m, k in enumerate(starts))
-        end = -1 if rows[0] < held else coordinate_before(topology, start)
-    for m, k in enumerate(starts):
+    for k in range(rows[0] - rows[0] % step, width, step):
+        end, total = integer(load(lasts, rows[0])), tuple(0.0 * load_row(columns, k) for i in rows)
+        while end >= 0:
+            start = 0 if rows[0] < held else line_start(topology, end)
+            for j in range(start, end + 1):
+                x = load_row(columns, width * j + k)
+                total = tuple(total[n] + load(columns, width * j + i) * x for n, i in enumerate(rows))
+            end = -1 if rows[0] < held else coordinate_before(topology, start)
         for n, i in enumerate(rows):
-            store_row(G, width * i + k, total[m][n])
+            store_row(G, width * i + k, total[n])
 
 
 def put_back(topology, state, states, rows, own, G, width, b, inverses, x, y):

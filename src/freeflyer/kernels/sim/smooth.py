@@ -13,7 +13,7 @@ from freeflyer.kernels.linkages.projection import projected_forward_dynamics
 from freeflyer.kernels.linkages.steps import move_closed
 from freeflyer.kernels.model.joints.kinds import integrate
 from freeflyer.kernels.model.layout import (
-    ANCHOR_STEP, CONTRADICTION, N_INDEPENDENT, N_ITEMS, N_Q, N_SET_ROWS, N_STEPS, N_V, TABLE_AT, VERDICT_SIZE,
+    ANCHOR_STEP, CONTRADICTION, N_INDEPENDENT, N_ITEMS, N_Q, N_SET_ROWS, N_STEPS, N_V, VERDICT_SIZE,
 )
 from freeflyer.kernels.tree.aba import aba
 from freeflyer.kernels.tree.factor import shared_forward_dynamics
@@ -84,33 +84,6 @@ def _make_step(accelerate, move, count_at):
     return step
 
 
-def _make_steps(dynamics, move, count_at):
-    """The kernel of steps of a free robot."""
-
-    def accelerate(topology, parameters, q, v, tau, a, found):
-        dynamics(topology, parameters, q, v, tau, a)
-
-    step = _make_step(accelerate, move, count_at)
-
-    @kernel
-    def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs):
-        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps of the length in settings (1,) under tau."""
-        nq, n, h = load_int(topology, N_Q), load_int(topology, count_at), load(settings, 0)
-        x, y, x_next, y_next = workspace(q, nq + 1), workspace(q, n + 1), workspace(q, nq + 1), workspace(q, n + 1)
-        copy_entries(q, nq, x)
-        copy_entries(v, n, y)
-        room = taken(q)
-        for k in range(load_int(topology, load_int(topology, TABLE_AT))):
-            step(topology, parameters, x, y, tau, h, scheme, x, x, x_next, y_next)
-            copy_entries(x_next, nq, x)
-            copy_entries(y_next, n, y)
-            put_sample(x, nq, qs, k)
-            put_sample(y, n, vs, k)
-            release(q, room)
-
-    return steps
-
-
 def put_sample(x, n, samples, k):
     """Sample k of samples (..., n) becomes x."""
     copy_entries(x, n, from_entry(samples, n * k))
@@ -146,43 +119,58 @@ def project_closed(topology, parameters, q, u, settings, q_near, u_near, gap, ve
     gather_independent(topology, near, u_near)
 
 
-def _make_set_steps(accelerate, move, project, count_at):
-    """The kernel of steps under a constraint set."""
+def _make_steps(accelerate, move, count_at, project=None):
+    """The kernel of steps of a free robot, or, with the projection of a state, under a constraint set."""
     step = _make_step(accelerate, move, count_at)
 
     @kernel
-    def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs, forces, multipliers, facts):
-        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps under tau; forces (samples, 6 items) and multipliers
-        (samples, r) at the beginning of each; facts (samples, 2): the worst contradiction, the square of the largest gap. settings:
-        the length of a step, anchors."""
-        nq, n, h = load_int(topology, N_Q), load_int(topology, count_at), load(settings, ANCHOR_STEP)
-        items, rows = table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)
+    def steps(topology, parameters, q, v, tau, settings, scheme, qs, vs, *of_set):
+        """qs (samples, nq), vs (samples, n): the states after 1, 2, ... steps under tau. settings: the length of a step, anchors.
+        Under a set also forces (samples, 6 items) and multipliers (samples, r) at the beginning of each step; facts (samples, 2):
+        the worst contradiction, the square of the largest gap."""
+        nq, n, h, held = load_int(topology, N_Q), load_int(topology, count_at), load(settings, ANCHOR_STEP), len(of_set) > 0
+        items, rows = (table_int(topology, N_ITEMS), table_int(topology, N_SET_ROWS)) if held else (0, 0)
         x, y, x_next, y_next = workspace(q, nq + 1), workspace(q, n + 1), workspace(q, nq + 1), workspace(q, n + 1)
-        last, gap, verdict = 6 * items + rows, workspace(q, 8), workspace(q, table_int(topology, VERDICT_SIZE))
-        first, rest = workspace(q, last + 8), workspace(q, last + 8)
+        last = 6 * items + rows
+        first, rest, gap = workspace(q, last + 8), workspace(q, last + 8), workspace(q, 8)
+        verdict = workspace(q, table_int(topology, VERDICT_SIZE) if held else 1)
         copy_entries(q, nq, x)
         copy_entries(v, n, y)
         room = taken(q)
-        for k in range(table_int(topology, N_STEPS)):
+        for k in range(table_int(topology, N_STEPS if held else 0)):
             store(first, last, 0.0)
             store(rest, last, 0.0)
             step(topology, parameters, x, y, tau, h, scheme, first, rest, x_next, y_next)
-            project(topology, parameters, x_next, y_next, settings, x, y, gap, verdict)
+            if held:
+                project(topology, parameters, x_next, y_next, settings, x, y, gap, verdict)
+                forces, multipliers, facts = of_set
+                put_sample(first, 6 * items, forces, k)
+                put_sample(from_entry(first, 6 * items), rows, multipliers, k)
+                worst, other, after = load(first, last), load(rest, last), load(verdict, CONTRADICTION)
+                worst = select_less(worst, other, other, worst)
+                store(facts, 2 * k, select_less(worst, after, after, worst))
+                store(facts, 2 * k + 1, load(gap, 0))
+            else:
+                copy_entries(x_next, nq, x)
+                copy_entries(y_next, n, y)
             put_sample(x, nq, qs, k)
             put_sample(y, n, vs, k)
-            put_sample(first, 6 * items, forces, k)
-            put_sample(from_entry(first, 6 * items), rows, multipliers, k)
-            worst, other, after = load(first, last), load(rest, last), load(verdict, CONTRADICTION)
-            worst = select_less(worst, other, other, worst)
-            store(facts, 2 * k, select_less(worst, after, after, worst))
-            store(facts, 2 * k + 1, load(gap, 0))
             release(q, room)
 
     return steps
 
 
-tree_steps = _make_steps(aba, integrate, N_V)
-shared_steps = _make_steps(shared_forward_dynamics, integrate, N_V)
-closed_steps = _make_steps(projected_forward_dynamics, move_closed, N_INDEPENDENT)
-set_steps = _make_set_steps(set_accelerations, integrate, set_projection, N_V)
-closed_set_steps = _make_set_steps(closed_accelerations, move_closed, project_closed, N_INDEPENDENT)
+def _alone(dynamics):
+    """As accelerations under a constraint set, of which nothing else is found."""
+
+    def accelerate(topology, parameters, q, v, tau, a, found):
+        dynamics(topology, parameters, q, v, tau, a)
+
+    return accelerate
+
+
+tree_steps = _make_steps(_alone(aba), integrate, N_V)
+shared_steps = _make_steps(_alone(shared_forward_dynamics), integrate, N_V)
+closed_steps = _make_steps(_alone(projected_forward_dynamics), move_closed, N_INDEPENDENT)
+set_steps = _make_steps(set_accelerations, integrate, N_V, set_projection)
+closed_set_steps = _make_steps(closed_accelerations, move_closed, N_INDEPENDENT, project_closed)

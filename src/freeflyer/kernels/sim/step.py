@@ -34,7 +34,7 @@ from freeflyer.kernels.sim.rows import (
 )
 from freeflyer.kernels.sim.smooth import put_sample
 from freeflyer.kernels.tree.all_terms import areas
-from freeflyer.kernels.tree.factor import put_factored_mass, solve
+from freeflyer.kernels.tree.factor import factored_mass, solve
 from freeflyer.kernels.tree.frames import body_motions, motions_workspace
 from freeflyer.kernels.tree.rnea import newton_euler_recursion
 
@@ -141,14 +141,14 @@ def put_step(topology, parameters, q, v, tau, settings, q_next, v_next, kept, wr
     points = table_int(topology, N_POINTS)
     h, rows, (_, _, _, _, end) = load(settings, STEP), row_of(topology, groups), areas(topology)
     work = motions_workspace(topology, parameters, q, end - load_int(topology, FREE_AT))
-    L, free, diagonal = workspace(q, nv * load_int(topology, COLUMN_ROW) + 8), workspace(q, nv + 8), workspace(q, nv + 8)
+    free, diagonal = workspace(q, nv + 8), workspace(q, nv + 8)
     record, rates, later = workspace(q, RECORD * points + 1), workspace(q, 3 * points + 1), workspace(q, 3 * points + 1)
     X, b, y, gaps = workspace(q, nv * rows + 8), workspace(q, rows + 8), workspace(q, rows + 8), workspace(q, rows + 8)
     asked, u, out, bounds = workspace(q, rows + 8), zero_workspace(q, rows), zero_workspace(q, rows), workspace(q, groups + 8)
     sides, taking, roots, w = workspace(q, groups + 8), workspace(q, groups + 8), workspace(q, nv + 8), zero_workspace(q, nv + 8)
     closing, made, states = workspace(q, 8), zero_workspace(parameters, groups + 8), pack_lanes(q)
     body_motions(topology, work, v, load_int(topology, FREE_AT))
-    put_factored_mass(topology, parameters, work, diagonal, L)
+    L = factored_mass(topology, parameters, work, diagonal)
     put_free_velocity(topology, parameters, q, v, tau, settings, L, free)
     for n in range(points):
         put_point(topology, parameters, work, settings, n, record)

@@ -16,11 +16,11 @@ from freeflyer.kernels.model.joints.placement import (
     inertia_to_parent, joint_angles, joint_at, one_column_joint, origin, to_child, to_parent,
 )
 from freeflyer.kernels.model.layout import (
-    ARMATURE_AT, DEPTH, GRAVITY, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
+    ARMATURE_AT, DEPTH, LAST_BODY, MASS, MAX_DEPTH, MOMENT, N_BODIES, N_COLUMNS, N_V, PARENT, SECOND,
 )
 from freeflyer.kernels.tree.kinematics import column_range, coordinate, zeros
 from freeflyer.kernels.tree.mass_matrix import inverse_inertia
-from freeflyer.kernels.tree.rnea import add_wrench_forces, wrench_count
+from freeflyer.kernels.tree.rnea import add_wrench_forces, with_loads
 
 LEVEL_SIZE = 27  # by depth, what the children of a body add to it: articulated inertia (A, B, C), bias force and moment
 A_AT, B_AT, C_AT, FORCE, TORQUE = 0, 6, 15, 21, 24
@@ -153,34 +153,22 @@ def areas(topology):
     return levels, bodies, columns, rotors, rotors + load_int(topology, N_V)
 
 
-def angles_workspace(topology, parameters, q):
-    """A work array with the joints' angles and room for the rest."""
-    work = workspace(q, areas(topology)[4])
+def articulated_bodies(topology, parameters, q, v, tau, g, wrenches, count, expressed, a):
+    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under gravity g and so many wrenches; velocity coordinates must not be shared
+    by mimic joints."""
+    levels, bodies, columns, rotors, end = areas(topology)
+    work, forces, nv = workspace(q, end), tau, load_int(topology, N_V)
     joint_angles(topology, parameters, q, work)
-    return work
-
-
-def articulated_bodies(topology, parameters, q, v, tau, g, work, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau, under gravity g."""
-    levels, bodies, columns, rotors, _ = areas(topology)
+    if count > 0:
+        forces = workspace(q, nv)
+        copy_entries(tau, nv, forces)
+        add_wrench_forces(topology, parameters, q, work, wrenches, count, expressed, forces)
     bias_motions(topology, parameters, q, v, work, bodies)
     if has_armature(topology):
-        zero_entries(from_entry(work, rotors), load_int(topology, N_V))
+        zero_entries(from_entry(work, rotors), nv)
         add_armature_forces(topology, parameters, v, 1.0, work, rotors)
-    articulate(topology, parameters, q, tau, work, levels, bodies, columns, rotors)
+    articulate(topology, parameters, q, forces, work, levels, bodies, columns, rotors)
     accelerations(topology, parameters, q, g, work, bodies, columns, a)
 
 
-@kernel
-def aba(topology, parameters, q, v, tau, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau; velocity coordinates must not be shared by mimic joints."""
-    work = angles_workspace(topology, parameters, q)
-    articulated_bodies(topology, parameters, q, v, tau, load3(parameters, GRAVITY), work, a)
-
-
-def loaded_aba(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """a (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    work, forces = angles_workspace(topology, parameters, q), workspace(q, load_int(topology, N_V))
-    copy_entries(tau, load_int(topology, N_V), forces)
-    add_wrench_forces(topology, parameters, q, work, wrenches, wrench_count(topology), expressed, forces)
-    articulated_bodies(topology, parameters, q, v, forces, load3(gravity, 0), work, a)
+aba, loaded_aba = with_loads(articulated_bodies)

@@ -13,14 +13,13 @@ from freeflyer.kernels.backend import (
 )
 from freeflyer.kernels.math.algebra import strided6
 from freeflyer.kernels.math.dense import inverse_pivot
-from freeflyer.kernels.math.spatial import spatial_dot, spatial_of, strided_spatial
 from freeflyer.kernels.model.layout import (
     ARMATURE_AT, COLUMN_ROW, COORDINATES_AT, COORDINATE_INTS, LAST_COORDINATE, LINE_START, N_COLUMNS, N_V, PARENT_COORDINATE,
 )
 from freeflyer.kernels.tree.all_terms import areas, areas_workspace
 from freeflyer.kernels.tree.columns import column_rows, row_dot
 from freeflyer.kernels.tree.mass_matrix import put_mass_matrix
-from freeflyer.kernels.tree.rnea import loaded_rnea, rnea
+from freeflyer.kernels.tree.rnea import newton_euler_recursion, with_loads
 
 
 def coordinate_int(topology, j, k):
@@ -65,6 +64,11 @@ def subtract_scaled(L, s, at, to):
     store_row(L, to, load_row(L, to) - s * load_row(L, at))
 
 
+def put_products(L, columns, at, to):
+    work, f, stride = columns
+    store_row(L, to, row_dot(f, work, at, stride))
+
+
 @kernel
 def factor(topology, L, diagonal):
     """L and the inverse of D, from the rows of M up to the diagonal in L; not a number where M is singular. Writes M's diagonal."""
@@ -87,18 +91,9 @@ def factor(topology, L, diagonal):
 def put_mass_rows(topology, parameters, work, S, F, L):
     """Rows of M up to the diagonal, where each coordinate has a column of its own; entries that are zero in M are undefined, and
     none that counts follows from them."""
-    nv, stride, step = load_int(topology, N_V), load_int(topology, COLUMN_ROW), row_step(work)
-    armature = load_int(topology, ARMATURE_AT)
-    for i in range(nv):
-        f = strided6(work, F + i, stride)
-        if step > 1:
-            for k in range(0, i + 1, step):
-                store_row(L, stride * i + k, row_dot(f, work, S + k, stride))
-        else:
-            k = i
-            while k >= 0:
-                store(L, stride * i + k, spatial_dot(strided_spatial(work, S + k, stride), spatial_of(f)))
-                k = coordinate_before(topology, k)
+    stride, armature = load_int(topology, COLUMN_ROW), load_int(topology, ARMATURE_AT)
+    for i in range(load_int(topology, N_V)):
+        along_row(topology, L, i, put_products, (work, strided6(work, F + i, stride), stride), S, stride * i)
         store(L, stride * i + i, load(L, stride * i + i) + load(parameters, armature + i))
 
 
@@ -118,17 +113,11 @@ def put_factor(topology, parameters, work, S, F, diagonal, L):
 
 
 @kernel
-def put_factored_mass(topology, parameters, work, diagonal, L):
-    """L and the inverses of D, given the kinematics in `work`, and room for `areas`; the diagonal (nv,) of M."""
-    inertias, S, F, _, _ = areas(topology)
+def factored_mass(topology, parameters, work, diagonal):
+    """L and the inverses of D, given the kinematics in `work`, and room for `areas`; writes the diagonal (nv,) of M."""
+    L, (inertias, S, F, _, _) = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8), areas(topology)
     column_rows(topology, parameters, work, inertias, S, F)
     put_factor(topology, parameters, work, S, F, diagonal, L)
-
-
-def factored_mass(topology, parameters, work, diagonal):
-    """L and the inverses of D; see put_factored_mass."""
-    L = workspace(diagonal, load_int(topology, N_V) * load_int(topology, COLUMN_ROW) + 8)
-    put_factored_mass(topology, parameters, work, diagonal, L)
     return L
 
 
@@ -199,18 +188,13 @@ def shared_minv(topology, parameters, q, Minv):
             store(Minv, nv * k + i, load(Minv, nv * i + k))
 
 
-@kernel
-def shared_forward_dynamics(topology, parameters, q, v, tau, a):
-    """a (nv,) of M a + bias = tau where mimic joints share velocity coordinates, which the tree recursion cannot do."""
+def forward_dynamics(topology, parameters, q, v, tau, g, wrenches, count, expressed, a):
+    """a (nv,) of M a + bias = tau + J^T w, under gravity g and so many wrenches, where mimic joints share velocity coordinates,
+    which the tree recursion cannot do."""
     L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    rnea(topology, parameters, q, v, zero_workspace(q, nv), a)
+    newton_euler_recursion(topology, parameters, q, v, zero_workspace(q, nv), g, wrenches, count, expressed, a)
     put_sum(tau, -1.0, a, nv, a)
     solve(topology, L, a)
 
 
-def loaded_shared_forward_dynamics(topology, parameters, q, v, tau, gravity, wrenches, expressed, a):
-    """As `shared_forward_dynamics`, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    L, nv = factor_at(topology, parameters, q), load_int(topology, N_V)
-    loaded_rnea(topology, parameters, q, v, zero_workspace(q, nv), gravity, wrenches, expressed, a)
-    put_sum(tau, -1.0, a, nv, a)
-    solve(topology, L, a)
+shared_forward_dynamics, loaded_shared_forward_dynamics = with_loads(forward_dynamics)

@@ -8,6 +8,8 @@ External wrenches [force; torque] on frames, which the table behind the model's 
 They are given in one of three expressions: BODY (the frame's axes, at its origin), MIXED (world axes, at its origin) and WORLD
 (world axes, about the world's origin)."""
 
+from functools import wraps
+
 from freeflyer.kernels.backend import kernel, load, load_int, put_sum, workspace, zero_workspace
 from freeflyer.kernels.math.algebra import (
     ZERO, accumulate, add, add_scaled, compose, cross, load3, load6, rotate, rotate_back, store3, store_entries, subtract, turning,
@@ -31,6 +33,22 @@ def wrench_count(topology):
 
 def wrench_frame(topology, k):
     return load_int(topology, load_int(topology, TABLE_AT) + 1 + k)
+
+
+def with_loads(compute):
+    """Two kernels of one function: under the model's gravity alone; under gravity (3,) and the wrenches that the table lists."""
+
+    @kernel
+    @wraps(compute)
+    def unloaded(topology, parameters, q, v, x, *outputs):
+        compute(topology, parameters, q, v, x, load3(parameters, GRAVITY), q, 0, 0, *outputs)
+
+    @kernel
+    @wraps(compute)
+    def loaded(topology, parameters, q, v, x, gravity, wrenches, expressed, *outputs):
+        compute(topology, parameters, q, v, x, load3(gravity, 0), wrenches, wrench_count(topology), expressed, *outputs)
+
+    return unloaded, loaded
 
 
 def body_pose(topology, parameters, q, work, i):
@@ -168,14 +186,4 @@ def newton_euler_recursion(topology, parameters, q, v, a, g, wrenches, count, ex
             accumulate(work, there + FORCE, (*force, *add(moment, cross(r, force))))
 
 
-@kernel
-def rnea(topology, parameters, q, v, a, tau):
-    """tau (nv,) of M(q) a + bias(q, v) = tau."""
-    newton_euler_recursion(topology, parameters, q, v, a, load3(parameters, GRAVITY), q, 0, 0, tau)
-
-
-@kernel
-def loaded_rnea(topology, parameters, q, v, a, gravity, wrenches, expressed, tau):
-    """tau (nv,) of M(q) a + bias(q, v) = tau + J^T w, under that gravity (3,) and wrenches (see tree/rnea.py)."""
-    count = wrench_count(topology)
-    newton_euler_recursion(topology, parameters, q, v, a, load3(gravity, 0), wrenches, count, expressed, tau)
+rnea, loaded_rnea = with_loads(newton_euler_recursion)

@@ -28,7 +28,6 @@ _api.PyCapsule_New.restype, _api.PyCapsule_New.argtypes = ctypes.py_object, [cty
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCapsule_SetContext.argtypes = [ctypes.py_object, ctypes.c_void_p]
-_api.PyCapsule_IsValid.argtypes = [ctypes.py_object, ctypes.c_char_p]
 _api.PyCFunction_NewEx.restype = ctypes.py_object
 _api.PyCFunction_NewEx.argtypes = [ctypes.c_void_p, ctypes.py_object, ctypes.c_void_p]
 _word = ctypes.c_int64.from_address
@@ -111,10 +110,6 @@ def own_function(handle: Any, entry: Entry, batch: bool) -> int:
     """Address of a model's own function in an entry's place, or 0."""
     code = _word(_api.PyCapsule_GetPointer(handle, L.MODEL_NAME) + 8 * L.CODE).value
     return _word(code + 8 * (2 * number_of(entry) + batch)).value if code else 0
-
-
-def is_model(handle: Any) -> bool:
-    return type(handle) is CAPSULE_TYPE and bool(_api.PyCapsule_IsValid(handle, L.MODEL_NAME))
 
 
 _known = np.zeros(L.WHERE_AT + WHERE, np.int64)

@@ -130,26 +130,6 @@ class Pairs:
             alike[x] = below[0] if linear else known.setdefault(fact, len(known))
         return alike, lane
 
-    def give_up_costly(self, expressions: Sequence[Expression]) -> None:
-        """Keeps pairs that save instructions: one joins two operands that are no pair, and one parts a pair that is used apart."""
-        while True:
-            apart: set[Expression] = set()
-            gain = {}
-            for x in expressions:
-                if x not in self.second and x not in self.first:
-                    apart.update(operands(x))
-            for x, y in self.second.items():
-                joined = [z for z in self.operands(x, y) if z[0] is not z[1] and type(z[0]) is Expression]
-                gain[x] = 1.0 - sum(self.second.get(a) is not b for a, b in joined)
-            for x in (self.first.get(x, x) for x in apart):
-                if x in gain:
-                    gain[x] -= 0.5
-            costly = [x for x in gain if gain[x] < 0.0 and x.operation not in ("input", "sin", "cos")]
-            for x in costly:
-                del self.first[self.second.pop(x)]
-            if not costly:
-                return
-
     def ordered(self, expressions: Sequence[Expression]) -> list[Unit]:
         """Expressions alone and in pairs, each behind what it is computed from. Pairs that wait for each other are given up."""
         unit_of: dict[Expression, Unit] = {}
@@ -206,7 +186,6 @@ def pairs(entry: Entry, topology: Sequence[int], of: Formulas) -> Pairs:
                 found.add(x, y)
     while found.add_terms(of.expressions):
         pass
-    found.give_up_costly(of.expressions)
     return found
 
 
