@@ -2,7 +2,6 @@
 
 import freeflyer as ff
 import numpy as np
-from freeflyer import sim
 
 N = 11
 
@@ -14,7 +13,7 @@ def falling(rng: np.random.Generator):
     q = np.tile(model.neutral, (N, 1))
     lowest = min(ff.frame_pose(model, model.neutral, n)[2, 3] for n in names)
     height, friction, restitution = lowest - rng.uniform(0.0, 1e-3, N), rng.uniform(0.1, 1.0, N), rng.uniform(0.0, 0.5, N)
-    ground = sim.Ground(height=height, friction=friction, restitution=restitution)
+    ground = ff.sim.Ground(height=height, friction=friction, restitution=restitution)
     gravity = np.c_[rng.normal(0.0, 0.1, (N, 2)), rng.uniform(-12.0, -9.0, N)]
     table = np.arange(4) * 0.02, rng.normal(0.0, 1.0, (4, N, model.nv))
     v = rng.normal(0.0, 0.2, (N, model.nv))
@@ -23,7 +22,7 @@ def falling(rng: np.random.Generator):
             "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
 
 
-def check_equal(a: sim.Run, b: sim.Run) -> None:
+def check_equal(a: ff.sim.Run, b: ff.sim.Run) -> None:
     for name in ("t", "q", "v", "tau"):
         assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
     for x, y in ((a.forces, b.forces), (a.ground, b.ground)):

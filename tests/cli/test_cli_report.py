@@ -5,7 +5,6 @@ import json
 import pytest
 from command import arm, json_of, printed, refusal, run, run_json, written
 from dataclasses import replace
-from freeflyer import robots
 from freeflyer.analysis.timing.algorithms import ALGORITHMS
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.cli.control import verdict
@@ -41,7 +40,7 @@ def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, 
     shown = printed("demo", "-o", page, "--json", tmp_path / "demo.json")
     assert str(page) in shown
     rows = json.loads((tmp_path / "demo.json").read_text())["data"]
-    assert len(rows) == len(robots.names())
+    assert len(rows) == len(ff.robots.names())
     for row in rows:
         assert row["round_trip"] < 1e-8
         assert row["momentum"] < 1e-10

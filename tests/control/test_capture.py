@@ -3,11 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import central, close, refused, slope_error
+from closeness import central, close, fresh, refused, slope_error
 from freeflyer import control
 from freeflyer.spatial.polygons import convex_polygon
 from problems import POINT_FEET, humanoid, kangaroo, quadruped
-from seeds import fresh
 
 RNG = fresh("capture")
 FLYING = ff.robots.aerial_manipulator()

@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, central, close, refused, slope_error
+from closeness import EXACT, central, close, fresh, refused, slope_error
 from freeflyer import control
 from freeflyer.spatial.polygons import signed_distance
 from problems import humanoid
 from scipy.integrate import solve_ivp
-from seeds import fresh
 
 RNG = fresh("dcm")
 HUMANOID, POSTURE = humanoid()

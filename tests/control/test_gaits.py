@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, close, refused
+from closeness import EXACT, close, fresh, refused
 from freeflyer import control
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS, yaw_reference
@@ -15,7 +15,6 @@ from functools import cache
 from itertools import pairwise
 from problems import POINT_FEET, cassie, humanoid, played
 from scipy.linalg import expm
-from seeds import fresh
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]

@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused, slopes
+from closeness import close, fresh, refused, slopes
 from dataclasses import fields
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
@@ -12,7 +12,6 @@ from freeflyer.optimization import Level, solve_hierarchy
 from problems import humanoid, kangaroo
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import least_squares, lsq_linear, minimize
-from seeds import fresh
 
 TOLERANCE = 1e-9
 

@@ -6,11 +6,9 @@ import pytest
 from benchmarks.peers import SOLVERS
 from benchmarks.pinocchio_peer import peer_for
 from benchmarks.standing import TOLERANCE, Reach, own_solver, reach, reach_error
-from closeness import close
-from freeflyer import control
+from closeness import close, fresh
 from freeflyer.control.limits import PositionBounds
 from robots_on_disk import needs_examples
-from seeds import fresh
 
 pytestmark = [pytest.mark.peers, needs_examples]
 # pink squares its rows: errors of solved steps are rounding times the squared condition of all rows, some 1e3
@@ -50,20 +48,20 @@ def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
         com = ff.center_of_mass(model, q) + 0.03 * rng.standard_normal(3)
         posture = ff.integrate(model, q, 0.1 * rng.standard_normal(model.nv))
         costs = dict(zip((*p.feet, p.pelvis, "com", "posture"), rng.uniform(0.5, 2.0, 5)))
-        ours: list[control.Task] = []
+        ours: list[ff.control.Task] = []
         theirs = []
         for frame in (*p.feet, p.pelvis):
             X = ff.frame_pose(model, q, frame)
-            ours.append(control.FramePoseTask(frame, X, weight=costs[frame] ** 2))
+            ours.append(ff.control.FramePoseTask(frame, X, weight=costs[frame] ** 2))
             theirs.append(pink.tasks.FrameTask(frame, position_cost=costs[frame], orientation_cost=costs[frame]))
             theirs[-1].set_target(peer.pin.SE3(X[:3, :3], X[:3, 3]))
-        ours.append(control.CenterOfMassTask(com, weight=costs["com"] ** 2))
-        ours.append(control.PostureTask(posture, weight=costs["posture"] ** 2))
+        ours.append(ff.control.CenterOfMassTask(com, weight=costs["com"] ** 2))
+        ours.append(ff.control.PostureTask(posture, weight=costs["posture"] ** 2))
         theirs += [pink.tasks.ComTask(cost=float(costs["com"])), pink.tasks.PostureTask(cost=float(costs["posture"]))]
         theirs[-2].set_target(com)
         theirs[-1].set_target(ff.to_pinocchio(model, peer.model, posture).q)
         at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
         at.integrate_inplace(pink.solve_ik(at, theirs, 1.0, "daqp", limits=[], safety_break=False), 1.0)
-        found = control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
+        found = ff.control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
         assert np.abs(ff.difference(model, q, found.q)).max() > 1e-3
         close(found.q, ff.from_pinocchio(model, peer.model, at.q).q, STEP)

@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import control
 from freeflyer.model.placements import possible
 from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 
 pytestmark = pytest.mark.slow
 

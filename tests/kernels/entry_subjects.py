@@ -7,7 +7,6 @@ import numpy as np
 from closed_robots import robot, state
 from collections.abc import Sequence
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.contacts.steps import set_samples
@@ -45,7 +44,7 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     for name in CLOSED:
         models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((ff.close_loops(stewart), np.array(linkages.partition(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(ff.linkages.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model,
              q in models for entry in ENTRIES.values() if takes(entry, model)]  # fmt: skip
@@ -80,7 +79,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
-            handle = plan_for(model, np.asarray(linkages.partition(model).dependent), rows)
+            handle = plan_for(model, np.asarray(ff.linkages.partition(model).dependent), rows)
             found += [subject(e, model, rng, handle, q, shared=bounds,
                 label=f"planned {name}") for e in ENTRIES.values() if e.table == PLAN]  # fmt: skip
     for model in (tree(), tree(mimic=True)):

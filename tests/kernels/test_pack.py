@@ -3,12 +3,11 @@
 import numpy as np
 import operator
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from compiled_parts import aligned, compiled, packs
 from fractions import Fraction
 from freeflyer.kernels.backend import LANES, all_below, fma, load, rint, select_less, sqrt, store
 from freeflyer.kernels.compiler.frontend.instructions import KernelError
-from seeds import fresh
 
 SPECIAL = np.array([0.0, -0.0, 1.0, -2.5, np.inf, -np.inf, np.nan, 1e308])
 

@@ -6,7 +6,6 @@ import pytest
 import warnings
 from closeness import fresh, refused
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
     sweep)  # fmt: skip
 from linkage_samples import MASKS, four_bar, planar, pose, random_linkage
@@ -196,17 +195,17 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
 def test_redundant_rows_that_stay_open_are_reported_and_no_others(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
     model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkages.partition(model).q.copy()
+    q = ff.linkages.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
-    with pytest.warns(linkages.OpenLoopWarning, match="stays open by"):
-        found = linkages.assemble(model, q, hold="actuated")
+    with pytest.warns(ff.linkages.OpenLoopWarning, match="stays open by"):
+        found = ff.linkages.assemble(model, q, hold="actuated")
     assert found.closed
     assert found.independent_gap < 1e-9
     assert 1e-5 < found.redundant_gap < 9e-4
     assert found.redundant_gap == found.gap
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = linkages.assemble(four_bar())
-        many = linkages.assemble(four_bar(), np.tile(linkages.partition(four_bar()).q, (3, 1)))
+        found = ff.linkages.assemble(four_bar())
+        many = ff.linkages.assemble(four_bar(), np.tile(ff.linkages.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)

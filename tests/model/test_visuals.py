@@ -5,13 +5,11 @@ import numpy as np
 import pytest
 import re
 import trimesh
-from closeness import refused
-from freeflyer.errors import FileError
+from closeness import fresh, refused
 from freeflyer.model.visuals import mesh_files, reading, triangles
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh
 from robots_on_disk import EXAMPLES, MODELS, example, needs_examples, needs_models
-from seeds import fresh
 
 MASS = '<inertial><mass value="2"/><inertia ixx=".02" iyy=".02" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
 JOINT = ('<joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 .3"/><axis xyz="0 1 0"/>'
@@ -229,4 +227,4 @@ def test_a_visual_that_is_no_shape_is_refused_by_name(tmp_path):
                        ("<geometry><sphere radius='x'/></geometry>", "not a finite number")):  # fmt: skip
         (note,) = visuals(robot(tmp_path, f"<visual>{body}</visual>")).notes
         assert said in note
-    refused(FileError, "", lambda: mesh_files.read_mesh(tmp_path / "none.stl"))
+    refused(ff.FileError, "", lambda: mesh_files.read_mesh(tmp_path / "none.stl"))

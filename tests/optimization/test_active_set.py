@@ -2,14 +2,13 @@
 
 import numpy as np
 import pytest
-from closeness import close
+from closeness import close, fresh
 from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
 from freeflyer.optimization.compiled import solve_levels
 from qpsolvers import solve_qp as solve
-from seeds import fresh
 from threading import Thread
 
 

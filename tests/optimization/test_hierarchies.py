@@ -2,12 +2,11 @@
 
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from freeflyer.errors import InputError
 from freeflyer.optimization import hierarchy
 from freeflyer.optimization import HierarchySolution, Level, NotConvergedError, solve_hierarchy
 from scipy.optimize import minimize
-from seeds import fresh
 
 
 def cost(level: Level, x: np.ndarray) -> float:

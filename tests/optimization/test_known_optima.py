@@ -3,13 +3,12 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer.optimization import quadratic
 from freeflyer.optimization.compiled import solve_levels
 from freeflyer.optimization.problem import Attempt, quadratic_program, residuals
 from freeflyer.optimization.second_attempts import descend
 from scipy.optimize import nnls
-from seeds import fresh
 
 def solved(rng, A, lower, upper, ends, guess=None, **least):
     """x by the active set, from limits that are held at first as `guess` says."""

@@ -3,7 +3,7 @@
 import numpy as np
 import pickle
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from collections import Counter
 from freeflyer.errors import InputError
 from freeflyer.kernels import plain
@@ -15,7 +15,6 @@ from freeflyer.optimization.problem import program_sizes, quadratic_program, res
 from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.second_attempts import equilibrate
 from random_programs import KINDS, known
-from seeds import fresh
 
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))

@@ -6,10 +6,9 @@ import pytest
 from closed_robots import robot
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import BASES, moving_robot, random_set
-from freeflyer import contacts
 from freeflyer_papers import constrained
 
-WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
+WHEELS = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
 
 
 def state(rng: np.random.Generator, model: ff.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -101,7 +100,7 @@ def test_drift():
     # Contacts and locks take their residual, what rolls its velocity alone
     model = ff.robots.quadruped()
     q, v, tau = state(rng, model)
-    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
     moved = ff.integrate(model, q, 1e-2 * rng.standard_normal(model.nv))
     T, z = 0.1, 0.7
     found = constrained.accelerations(model, moved, v, tau, constraints=held, drift=constrained.DriftControl(T, z))
@@ -169,7 +168,7 @@ def test_bad_arguments():
     ]  # fmt: skip
     for arguments, text in cases:
         refused(ff.InputError, text, constrained.accelerations, model, rest, rest, rest, **arguments)
-    held = ff.ConstraintSet(model, contacts=[contacts.point("tip")])
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.point("tip")])
     with pytest.raises(ff.InputError, match="held nowhere"):
         constrained.accelerations(model, rest, rest, rest, constraints=held, drift=constrained.DriftControl(0.1))
     refused(ff.UnknownNameError, "root_joint", constrained.differential_drive, model, rest, rest)
@@ -230,8 +229,8 @@ def test_rows_are_derivatives_of_their_gaps(closed):
     v, a = 0.1 * rng.standard_normal((2, model.nv))
     frame = model.frame_names[-1]
     n = (0.3, -0.2, 2.0)
-    sole = contacts.surface(frame, rng.standard_normal((3, 3)), name="sole", normal=n)
-    feet = [contacts.point(frame, (0.1, -0.2, 0.3), normal=n), sole]
+    sole = ff.contacts.surface(frame, rng.standard_normal((3, 3)), name="sole", normal=n)
+    feet = [ff.contacts.point(frame, (0.1, -0.2, 0.3), normal=n), sole]
 
     def rows(x: np.ndarray, u: np.ndarray) -> constrained.Rows:
         floor = constrained.unilateral_contacts(model, x, u, feet, height=0.4)
@@ -248,7 +247,7 @@ def test_boxes_and_stops():
     """Locked legs: four points carry the weight while the force acts between them, and fewer beyond."""
     model = ff.robots.quadruped()
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    feet = [contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+    feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     rows = constrained.unilateral_contacts(model, q, v, feet)
     raised = constrained.unilateral_contacts(model, q, v, feet, height=0.1)
     close(raised.gap, np.array([ff.frame_pose(model, q, x.frame)[2, 3] - 0.1 for x in feet]), 1e-12)
@@ -319,9 +318,9 @@ def test_bad_input():
         constrained.unilateral_accelerations(model, np.stack([q, q]), rest, rest, inequalities=rows)
     with pytest.raises(ff.InputError, match="leading axes"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.zeros((3, 1, 2)), np.zeros((3, 1))))
-    refused(ff.InputError, "normal", contacts.point, "tip", normal=(0.0, 0.0, 0.0))
+    refused(ff.InputError, "normal", ff.contacts.point, "tip", normal=(0.0, 0.0, 0.0))
     refused(ff.InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
-    refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")]))
+    refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [ff.contacts.point("tipp")]))
     with pytest.raises(ff.InputError, match="rate of 'inequality 0' is unknown"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.eye(2), rest),
             drift=constrained.DriftControl(0.1))  # fmt: skip

@@ -4,7 +4,6 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import refused
-from freeflyer import sim
 
 UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
 LATE = 0.02  # s
@@ -16,9 +15,9 @@ def standing(inputs=None, dt=1e-3, duration=0.05, ground=None, lead=0, friction=
     model = ff.robots.humanoid()
     q = ff.robots.standing_posture(model)
     if ground:
-        options |= {"ground": sim.Ground(friction=friction), "contacts": ff.contacts.feet_by_name(model)}
+        options |= {"ground": ff.sim.Ground(friction=friction), "contacts": ff.contacts.feet_by_name(model)}
     q = np.tile(q, (lead, 1)) if lead else q
-    return model, sim.simulate(model, q, np.zeros(model.nv), inputs, dt=dt, duration=duration, **options)
+    return model, ff.sim.simulate(model, q, np.zeros(model.nv), inputs, dt=dt, duration=duration, **options)
 
 
 def block(foot_mass: float, lower: float = -1.0) -> ff.Model:
@@ -31,7 +30,7 @@ def block(foot_mass: float, lower: float = -1.0) -> ff.Model:
 
 def on_ground(model, q, v=None, dt=1e-3, **ground):
     v = np.zeros(model.nv) if v is None else v
-    return sim.simulate(model, q, v, dt=dt, duration=0.05, ground=sim.Ground(**ground), contacts=ff.contacts.point("foot"))
+    return ff.sim.simulate(model, q, v, dt=dt, duration=0.05, ground=ff.sim.Ground(**ground), contacts=ff.contacts.point("foot"))
 
 
 @pytest.mark.parametrize("way", WAYS)

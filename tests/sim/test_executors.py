@@ -8,7 +8,7 @@ import signal
 import subprocess
 import sys
 import tracemalloc
-from closeness import refused
+from closeness import fresh, refused
 from concurrent.futures import ProcessPoolExecutor, ThreadPoolExecutor
 from freeflyer import sim
 from freeflyer.sim import records
@@ -17,7 +17,6 @@ from freeflyer.sim.parts import gather, grid, part_of_arguments
 from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
-from seeds import fresh
 from sim_batches import N, check_equal, falling
 
 COPIES = 4

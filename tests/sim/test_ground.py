@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer_papers import hopping
 from ground_samples import DT, G, UPRIGHT, body, corners, simulate
 from scipy.integrate import solve_ivp
-from seeds import fresh
 
 def slider(**of_joint) -> ff.Model:
     """1 kg that slides along x, and up and down."""

@@ -4,11 +4,10 @@ import freeflyer as ff
 import numpy as np
 import pytest
 import zipfile
-from closeness import refused
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer import sim
 from freeflyer.errors import FileError, FreeflyerError, InputError
-from seeds import fresh
 from test_events import G, stone
 
 

@@ -6,11 +6,10 @@ from types import SimpleNamespace
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import sim
 from freeflyer.errors import InputError
 from linkage_samples import planar
-from seeds import fresh
 from test_simulating import tumbling
 
 mujoco = pytest.importorskip("mujoco")

@@ -3,10 +3,9 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import control, sim
 from freeflyer.errors import FileError, InputError, ReplayError
-from seeds import fresh
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
 

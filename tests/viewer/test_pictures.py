@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import refused
+from closeness import fresh, refused
 from freeflyer.model.visuals.triangles import Mesh, box
 from freeflyer.plots import raster
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.raster import Piece, Triangles, fragments, render
-from seeds import fresh
 
 RED, GREEN = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0)
 
