@@ -13,6 +13,7 @@ from freeflyer.kernels.compiler.one_robot.expressions import Graph
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from linkage_samples import planar
 from random_robots import BASES, KINDS, random_robot
+from tangent import state
 from typing import Any
 
 ALIKE = 1e-13  # relative to the largest entry
@@ -26,11 +27,6 @@ def error(x: Any, y: Any) -> float:
         return max(map(error, x._arrays, y._arrays))
     assert x.shape == y.shape
     return float(np.abs(x - y).max() / max(np.abs(y).max(), 1.0)) if x.size else 0.0
-
-
-def states(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...]) -> tuple[np.ndarray, ...]:
-    q = ff.random_configuration(model, rng, int(np.prod(lead))).reshape(*lead, model.nq)
-    return q, *rng.standard_normal((2, *lead, model.nv))
 
 
 def calls(model: ff.Model, frames: list[str], q: Any, v: Any, a: Any, rng: np.random.Generator) -> dict[str, Any]:
@@ -63,7 +59,7 @@ def differences(model: ff.Model, fast: ff.Model, frames: list[str], rng: np.rand
     """What differs by more than rounding, for one state and batches of several sizes."""
     found: dict[str, float] = {}
     for lead in LEADS:
-        for name, call in calls(model, frames, *states(model, rng, lead), rng).items():
+        for name, call in calls(model, frames, *state(model, rng, lead), rng).items():
             found[name] = max(found.get(name, 0.0), error(call(fast), call(model)))
     assert len(found) > 20
     return {name: x for name, x in found.items() if not x < ALIKE}
@@ -86,7 +82,7 @@ def test_closed_linkages_agree() -> None:
     assert set(fast.specialization.notes.values()) == {"specialised"}
     frame = model.frame_names[-1]
     for lead in LEADS:
-        q, v, a = states(model, rng, lead)
+        q, v, a = state(model, rng, lead)
         q = ff.integrate(model, np.broadcast_to(model.neutral, q.shape), 0.05 * v)
         loads = {"external": {frame: rng.standard_normal(6)}, "gravity": rng.standard_normal(3)}
         for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a))):
@@ -193,7 +189,7 @@ def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
         with monkeypatch.context() as cached:
             cached.setattr(build, "make", None)  # nothing more can be compiled
             fast = ff.specialize(other, functions, free=[link.name, joint.name])
-        q, v, a = states(model, rng, (11,))
+        q, v, a = state(model, rng, (11,))
         for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.forward_dynamics, (q, v, a)), (ff.mass_matrix, (q,)),
                      (ff.centroidal_momentum_matrix, (q,))):  # fmt: skip
             assert error(f(fast, *x), f(other, *x)) < ALIKE

@@ -11,7 +11,7 @@ from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
 from freeflyer_papers.printed import geometric
-from geometric_cases import robot_and_state, state
+from tangent import robot_and_state, state
 from hypothesis import given
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")

@@ -10,30 +10,25 @@ from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels.model import layout as L
 from freeflyer.spatial import dual_quaternion as D
 from freeflyer_papers import dual_quaternion
-from freeflyer_papers.dual_quaternion import agreements, counts, tables, validation, validation as wheels
+from freeflyer_papers.dual_quaternion import agreements, counts, tables, validation
 from freeflyer_papers.dual_quaternion.agreements import KINDS, serial_arm
 from freeflyer_papers.dual_quaternion.tables import PAPER, near_one, validation_pictures, validation_tables
-from freeflyer_papers.dual_quaternion.validation import multiple_correlation, validate
+from freeflyer_papers.dual_quaternion.validation import multiple_correlation
 from freeflyer_papers.dual_quaternion.validation_robots import (HOLONOMIC, NONHOLONOMIC, SERIAL, differential_drive,
     drive_in_mujoco, rolling_wheels)  # fmt: skip
 from freeflyer_papers.printed import newton_euler as printed
-from geometric_cases import state
+from tangent import state
 from pathlib import Path
 from random_robots import random_robot
-from whole import check_tables
+from whole import briefly, check_tables
 
 
 @pytest.fixture(scope="module")
 def result():
     """All of it, with short times."""
-    patch = pytest.MonkeyPatch()
-    for module, name, value in ((counts, "SIZES", (6, 50)), (counts, "BLOCKS", 1), (counts, "BLOCK_SECONDS", 1e-3),
-                                (counts, "BATCH", 64), (agreements, "STATES", 2), (validation, "DURATION", 0.5),
-                                (validation, "SECONDS", 0.1), (validation, "WHEEL_DURATION", 0.4)):  # fmt: skip
-        patch.setattr(module, name, value)
-    made = dual_quaternion.compute(lambda fraction, what: None)
-    patch.undo()
-    return made
+    return briefly(dual_quaternion.compute, (counts, "SIZES", (6, 50)), (counts, "BLOCKS", 1), (counts, "BLOCK_SECONDS", 1e-3),
+        (counts, "BATCH", 64), (agreements, "STATES", 2), (validation, "DURATION", 0.5), (validation, "SECONDS", 0.1),
+        (validation, "WHEEL_DURATION", 0.4))  # fmt: skip
 
 
 def test_the_result(result):
@@ -194,11 +189,7 @@ class Swinging:
 @pytest.fixture(scope="module")
 def validated():
     """All of it, but for 2 s of coasting."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(wheels, "SECONDS", 2.0)
-    made = validate(lambda _, what: None)
-    patch.undo()
-    return made
+    return briefly(validation.validate, (validation, "SECONDS", 2.0))
 
 
 def test_table_2_and_figure_3(validated):
@@ -258,6 +249,6 @@ def test_the_drive_rolls():
     assert slips[1] < 0.3 * slips[0] < 0.01  # m/s
     assert d.sideways[-1] > 10.0
     # Below 1e-9 m/s, energy conserved, without projection or drift control
-    found = wheels.coast("dop853", 0.05, None, 20.0)
+    found = validation.coast("dop853", 0.05, None, 20.0)
     assert found.violation < 1e-9
     assert found.energy < 1e-9

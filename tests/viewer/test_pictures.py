@@ -8,6 +8,7 @@ from freeflyer.model.visuals.triangles import Mesh, box
 from freeflyer.plots import raster
 from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.raster import Piece, Triangles, fragments, render
+from linkage_samples import shifted
 
 RED, GREEN = (1.0, 0.0, 0.0, 1.0), (0.0, 1.0, 0.0, 1.0)
 
@@ -63,21 +64,21 @@ def test_fragments_do_not_depend_on_how_many_are_made_at_once(monkeypatch):
 
 def test_nearer_things_hide_others_and_transparent_ones_do_not():
     camera = Camera(np.array([5.0, 0.0, 0.0]), np.zeros(3))
-    back, front = box(np.full(3, 0.5)), box(np.array([0.1, 0.3, 0.3])).moved(_at(2.0, 0.0, 0.0))
+    back, front = box(np.full(3, 0.5)), box(np.array([0.1, 0.3, 0.3])).moved(shifted(2.0, 0.0, 0.0))
     for pieces in ([Piece(back, RED), Piece(front, GREEN)], [Piece(front, GREEN), Piece(back, RED)]):
         assert render(pieces, camera, 60, 60, None)[30, 30].argmax() == 1
     clear = render([Piece(back, RED), Piece(front, (0.0, 1.0, 0.0, 0.4))], camera, 60, 60, None)[30, 30]
     assert clear[0] > 50
     assert clear[1] > 50
     faint, seen = (render([Piece(back, RED, through=True), Piece(x, GREEN)], camera, 60, 60, None) for x in (front,
-        front.moved(_at(-4.0, 0.0, 0.0))))  # fmt: skip
+        front.moved(shifted(-4.0, 0.0, 0.0))))  # fmt: skip
     assert faint[30, 30, :2].min() > 50
     assert (seen == render([Piece(back, RED)], camera, 60, 60, None)).all()
 
 
 def test_the_floor_is_where_the_camera_projects_it_and_carries_a_shadow():
     camera = Camera(np.array([3.0, 1.0, 2.0]), np.zeros(3))
-    empty, full = (render(x, camera, 200, 200, 0.0) for x in ([], [Piece(box(np.full(3, 0.1)).moved(_at(0.0, 0.0, 0.6)), RED)]))
+    empty, full = (render(x, camera, 200, 200, 0.0) for x in ([], [Piece(box(np.full(3, 0.1)).moved(shifted(0.0, 0.0, 0.6)), RED)]))
     at = np.array([[0.0, 0.0, 0.6]]) - 0.6 / raster.LIGHT[2] * raster.LIGHT  # the shadow's middle
     ((x, y),) = np.floor(camera.project(at, 200, 200)[0]).astype(int)
     assert full[y, x].max() < empty[y, x].min() - 10
@@ -86,12 +87,6 @@ def test_the_floor_is_where_the_camera_projects_it_and_carries_a_shadow():
     assert empty[line[0, 1], line[0, 0]].mean() < empty[line[1, 1], line[1, 0]].mean()
     below = Camera(np.array([3.0, 0.0, -2.0]), np.zeros(3))
     assert (render([], below, 20, 20, 0.0) == 255).all()
-
-
-def _at(x: float, y: float, z: float) -> np.ndarray:
-    X = np.eye(4)
-    X[:3, 3] = x, y, z
-    return X
 
 
 def test_a_camera_around_points_shows_all_of_them_and_not_much_else():
@@ -111,7 +106,7 @@ def test_a_camera_around_points_shows_all_of_them_and_not_much_else():
 def test_meshes_behind_or_beside_the_camera_are_left_out():
     camera = Camera(np.array([5.0, 0.0, 0.0]), np.zeros(3))
     for place in ((10.0, 0.0, 0.0), (0.0, 50.0, 0.0)):
-        assert (render([Piece(box(np.full(3, 0.5)).moved(_at(*place)), RED)], camera, 30, 30, None) == 255).all()
+        assert (render([Piece(box(np.full(3, 0.5)).moved(shifted(*place)), RED)], camera, 30, 30, None) == 255).all()
     assert (render([Piece(Mesh(np.zeros((3, 3)), np.array([[0, 1, 2]])), RED)], camera, 30, 30, None) == 255).all()
 
 
@@ -124,7 +119,7 @@ def test_views_from_straight_above_and_below_keep_their_azimuth(elevation):
     assert exact.project(points, 500, 500)[0] == pytest.approx(near.project(points, 500, 500)[0], abs=0.5)
     camera = Camera([1.0, 2.0, np.sign(elevation) * 5.0], [1.0, 2.0, 0.0])
     assert camera.axes()[1] == pytest.approx([0.0, 1.0, 0.0])
-    assert (render([Piece(box(np.full(3, 0.5)).moved(_at(1.0, 2.0, 0.0)), RED)], camera, 60, 60, None) < 255).any()
+    assert (render([Piece(box(np.full(3, 0.5)).moved(shifted(1.0, 2.0, 0.0)), RED)], camera, 60, 60, None) < 255).any()
 
 
 @pytest.mark.parametrize(("make", "named"), [
