@@ -1,10 +1,10 @@
-"""Configuration space: exponential and logarithm across every switch, robots far away, random configurations within limits."""
+"""Configuration space: exponential and logarithm across every switch, robots far away; random and named configurations."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
 from cases import Case, cases, few
-from closeness import EPS, central, close, fresh, rounding
+from closeness import EPS, central, close, fresh, refused, rounding
 from dataclasses import replace
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from hypothesis import given
@@ -186,3 +186,53 @@ def test_every_coordinate_is_drawn_within_its_limits(base: str) -> None:
     for joint in (j for j in model.joints if j.nq == j.nv):
         low, high = model.position_lower[joint.iv : joint.iv + joint.nv], model.position_upper[joint.iv : joint.iv + joint.nv]
         assert ((low <= q[:, joint.iq : joint.iq + joint.nq]) & (q[:, joint.iq : joint.iq + joint.nq] <= high)).all()
+
+
+TURN = [0.6, 0.0, 0.0, 0.8]
+
+
+def test_named_joints_and_all_others() -> None:
+    model = ff.robots.chain(4, ["revolute", "spherical", "universal", "prismatic"], base="free")
+    start = ff.random_configuration(model, fresh(1))
+    names = [j.name for j in model.joints]
+    q = ff.configuration(model, {names[1]: 0.3, names[2]: TURN}, start=start, **{names[3]: [0.1, 0.2]})
+    ours = {j.name: q[j.iq : j.iq + j.nq].tolist() for j in model.joints}
+    assert (ours[names[1]], ours[names[2]], ours[names[3]]) == ([0.3], TURN, [0.1, 0.2])
+    for name in (names[0], names[4]):
+        joint = model.joint(name)
+        assert np.array_equal(q[joint.iq : joint.iq + joint.nq], start[joint.iq : joint.iq + joint.nq])
+    assert np.array_equal(ff.configuration(model), ff.neutral(model))
+    pose = [1.0, 2.0, 3.0, *TURN]
+    assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
+    one, ball = model.joints[1].name, model.joints[2].name
+    fixed = ff.lock_joints(model, [one])
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    joints = (ff.Joint("a", "revolute", "world", "a"), ff.Joint("b", "revolute", "a", "b", mimic=ff.Mimic("a")))
+    pair = ff.build(ff.Description("pair", links, joints))
+    for bad, kind, words in (
+        (lambda: ff.configuration(model, {one[:-1]: 0.1}), ff.UnknownNameError, "Did you mean 'joint_4'"),
+        (lambda: ff.configuration(fixed, {one: 0.1}), ff.UnknownNameError, "That joint is fixed"),
+        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), ff.InputError, "given twice"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), ff.InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), ff.InputError, "norm 2, expected 1"),
+        (lambda: ff.configuration(model, {one: np.nan}), ff.InputError, "every entry must be finite"),
+        (lambda: ff.configuration(model, [one]), ff.InputError, "positions map names of joints"),
+        (lambda: ff.configuration(model, start=np.zeros(3)), ff.InputError, r"start has shape \(3,\)"),
+        (lambda: ff.configuration(pair, b=0.1), ff.InputError, "mimics 'a': give the position of that one"),
+    ):
+        refused(kind, words, bad)
+
+
+def test_closed_robots_close(models_folder) -> None:
+    closed = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
+    motor = "leg_left_length_motor"
+    wanted = np.array([0.01, 0.02])
+    q = ff.configuration(closed, {motor: wanted})
+    assert np.allclose(q[:, closed.joint(motor).iq], wanted, atol=1e-15)
+    ff.mass_matrix(closed, q)  # refuses postures that are open
+    gap = np.abs(ff.linkages.constraint_residual(closed.tree, q)).max()
+    assert gap < 1e-6
+    assert np.abs(q - closed.neutral).max() > 0.05
+    passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)
+    refused(ff.InputError, "follows from its loops: name independent joints", ff.configuration, closed, {passive: 0.1})
+    refused(ff.FreeflyerError, "", ff.configuration, closed, {motor: 5.0})

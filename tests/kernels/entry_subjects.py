@@ -11,11 +11,10 @@ from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.contacts.steps import set_samples
 from freeflyer.estimation.contact import make_standing
-from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.entries import ENTRIES as LIBRARY
-from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
+from freeflyer.kernels.entry import SCRATCH, STATES, WHERE
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.linkages.closure import plan_for
@@ -142,10 +141,6 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)
     return found
-
-
-def address(entry: Entry, lanes: int) -> int:
-    return build.address(entry, lanes)
 
 
 def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int],

@@ -6,7 +6,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from seeds import fresh
-from sim_batches import check_equal
+from sim_samples import check_equal
 
 FASTEST = 1e8  # m/s or rad/s, as the page on simulation says
 WAYS = {

@@ -17,7 +17,7 @@ from freeflyer.sim.parts import gather, grid, part_of_arguments
 from functools import partial
 from itertools import pairwise
 from multiprocessing import get_context
-from sim_batches import N, check_equal, falling
+from sim_samples import N, check_equal, falling
 
 COPIES = 4
 

@@ -6,7 +6,7 @@ import pytest
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer_papers import hopping
-from ground_samples import DT, G, UPRIGHT, body, corners, simulate
+from sim_samples import DT, G, UPRIGHT, body, corners, simulate
 from scipy.integrate import solve_ivp
 
 def slider(**of_joint) -> ff.Model:

@@ -8,7 +8,7 @@ from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
 from freeflyer.optimization.compiled import call, sizes_table
-from ground_samples import DT, G, body, simulate
+from sim_samples import DT, G, body, simulate
 from seeds import fresh
 
 
