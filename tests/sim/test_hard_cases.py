@@ -282,15 +282,13 @@ def test_a_controller_that_goes_wrong_ends_the_run_with_its_joint(way, value):
 
 
 def test_a_start_below_the_ground_or_with_endless_forces_is_refused():
-    with pytest.raises(ff.InputError, match="inputs"):
-        standing(lambda t, q, v: np.full(v.shape, np.inf))
+    refused(ff.InputError, "inputs", standing, lambda t, q, v: np.full(v.shape, np.inf))
     model = block(0.1)
     q = np.r_[UPRIGHT, 0.0]
     sunk = q - 0.01 * np.eye(8)[2]
     refused(ff.InputError, r"the robot begins 0.01 m below the ground: lift it", on_ground, model, sunk)
     refused(ff.InputError, r"robot \[1\] begins 0.01 m below the ground", lambda: on_ground(model, np.stack([q, sunk, q])))
-    with pytest.raises(ff.InputError, match=r"robot \[2\] begins 1 m below the ground"):
-        on_ground(model, np.stack([q] * 3), height=[0.0, 0.0, 1.0])
+    refused(ff.InputError, r"robot \[2\] begins 1 m below the ground", on_ground, model, np.stack([q] * 3), height=[0.0, 0.0, 1.0])
     with pytest.raises(ff.InputError, match=r"joint .ankle. of the robot begins 0.5 .* beyond its limit"):
         on_ground(block(0.1, lower=-0.5), np.r_[UPRIGHT, -1.0] + 5.0 * np.eye(8)[2])
     run = on_ground(model, q - 5e-4 * np.eye(8)[2])  # less than a millimetre: comes out
