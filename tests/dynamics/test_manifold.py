@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, cases, few
 from closeness import EPS, central, close, fresh, refused, rounding
 from dataclasses import replace
 from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from hypothesis import given
-from random_robots import KINDS, ONE_DOF, random_robot, random_rotation
+from random_robots import KINDS, ONE_DOF, Case, cases, few, random_robot, random_rotation
 from scipy.linalg import expm
 from tangent import rates
 
