@@ -156,11 +156,12 @@ def test_inertias_that_mujoco_refuses_are_made_possible():
     R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
     for largest in (0.04, 0.3):
         flat = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, largest]) @ R.T)
-        close(np.linalg.eigvalsh(possible(flat).rotational), [0.01, 0.02, 0.03])
+        close(possible(flat).rotational, R @ np.diag([0.01, 0.02, 0.03]) @ R.T)
     point = ff.Inertia(2.0, np.zeros(3), np.diag([-6e-21, 8e-22, 1e-18]))
     close(np.linalg.eigvalsh(possible(point).rotational) / 2e-6, np.ones(3))
-    rod = ff.Inertia(2.0, np.zeros(3), np.diag([0.0, 0.02, 0.02]))
+    rod, ball = (ff.Inertia(2.0, np.zeros(3), np.diag([x, 0.02, 0.02])) for x in (0.0, 0.02))
     assert possible(rod) is rod
+    assert possible(ball) is ball
 
 
 @needs_examples

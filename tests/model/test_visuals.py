@@ -5,8 +5,9 @@ import numpy as np
 import pytest
 import re
 import trimesh
-from closeness import fresh, refused
+from closeness import close, fresh, refused
 from freeflyer.model.visuals import mesh_files, reading, triangles
+from freeflyer.model.visuals.inertia_shapes import _shortened
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh
 from robots_on_disk import EXAMPLES, MODELS, example, needs_examples, needs_models
@@ -41,6 +42,11 @@ def test_volumes_are_those_of_closed_forms_and_faces_look_outward():
     along = (arrow.vertices - start) @ way / np.linalg.norm(way)
     assert (along.min(), along.max()) == (pytest.approx(0.0, abs=1e-12), pytest.approx(np.linalg.norm(way)))
     assert volume(arrow) > 0.0
+
+
+def test_ways_are_cut_at_a_length_and_shorter_ones_are_whole():
+    ways = np.array([[0.03, 0.0, 0.04], [0.0, 0.0, 0.0], [0.0, -3.0, 4.0]])
+    close(_shortened(ways, 0.1), [ways[0], ways[1], [0.0, -0.06, 0.08]])
 
 
 def test_coarser_meshes_keep_their_outside():

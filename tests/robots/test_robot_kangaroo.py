@@ -92,6 +92,17 @@ def test_right_leg_mirrors_the_left(model):
             np.testing.assert_allclose(mirrored, other.rotational, atol=1e-15)
 
 
+def test_rods_and_their_housings_lie_along_the_motors_axes():
+    parts = kangaroo.hip_yaw("b"), kangaroo.hip(), kangaroo.knee(), kangaroo.ankle()
+    pieces = {piece.name: piece for part in parts for piece in part.pieces}
+    motors = [p for p in pieces.values() if p.motor]
+    assert len(motors) == 6
+    for motor in motors:
+        for piece in (motor, pieces[motor.parent])[: 1 + motor.parent.endswith("housing")]:
+            start, end = piece.solid
+            np.testing.assert_allclose(np.cross(end - start, motor.axis), 0.0, atol=1e-15, err_msg=piece.name)
+
+
 def test_strokes_of_knee_thigh_and_ankle():
     """The push rod reaches from the nut, pulled up by the stroke, to the pin turned about the knee by 120 degrees."""
     pieces = {p.name: p for p in kangaroo.knee().pieces}
