@@ -57,7 +57,7 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
 
 
 def test_certificates_prove_what_errors_say():
-    """In the units in which entries are of similar size; turned around, they prove nothing."""
+    """In the units in which entries are of similar size; turned around or a little off, they prove nothing."""
     rng, lost = fresh(), 0
     for _ in range(50):
         case = known(rng, "infeasible")
@@ -71,6 +71,10 @@ def test_certificates_prove_what_errors_say():
         used = np.concatenate((np.array(caught.value.data["bounds"]), p.bounded + np.array(caught.value.data["rows"])))
         np.testing.assert_array_equal(np.flatnonzero(y), used)
         assert not proves_infeasible(q.rows(), q.lower, q.upper, -y / scaled.rows)
+        for unit in (1e-9, 1e9):
+            near = np.where(np.arange(len(y)) == used[0], 1.01, 1.0) * y
+            proven = [proves_infeasible(q.rows(), q.lower, q.upper, unit * x / scaled.rows) for x in (y, near)]
+            assert proven == [True, len(used) == 1]
         case = known(rng, "unbounded")
         p = quadratic_program(**case.arguments)
         with pytest.raises((UnboundedError, NumericalError, NotConvergedError)) as caught:
