@@ -110,6 +110,15 @@ def test_footholds_go_with_the_speeds_asked_for(name: str) -> None:
         close(X, ends[0], 1e-12)
 
 
+@pytest.mark.parametrize("name", GAITS)
+def test_the_last_steps_are_the_first_ones_backwards(name: str) -> None:
+    """Feet land half a stance ahead, as after a motion that is the same when time runs back."""
+    swings = [(phase, swing) for phase in planned(name, speed=0.2).phases for swing in phase.swings.values()]
+    steps = [np.linalg.norm(swing(phase.end).target - swing(phase.begin).target) for phase, swing in swings]
+    close(steps, steps[::-1], 1e-12)
+    assert max(steps) > 1.1 * min(steps) > 0.0
+
+
 def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:
     plan = planned("crawl", speed=0.06, turning=0.1)
     dcm = control.walking_dcm(plan, 0.5)
