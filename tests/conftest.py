@@ -7,7 +7,7 @@ from collections.abc import Iterator
 from hypothesis import settings
 from pathlib import Path
 from robots_on_disk import MODELS, needs_examples
-from seeds import SEED
+from closeness import SEED
 
 settings.register_profile("changing", deadline=None)  # compiling on the first example is no fault of it
 settings.load_profile("changing")

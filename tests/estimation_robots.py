@@ -5,7 +5,7 @@ import numpy as np
 from functools import cache
 from linkage_samples import driven_linkage
 from pathlib import Path
-from seeds import fresh
+from closeness import fresh
 from typing import Any
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")

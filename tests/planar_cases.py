@@ -6,7 +6,7 @@ import numpy as np
 import sympy as sp
 from dataclasses import dataclass
 from freeflyer_papers.planar.chain import PlanarRobot
-from seeds import fresh
+from closeness import fresh
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z

@@ -18,7 +18,7 @@ from problems import on_disk, program_of
 from robots_on_disk import example, needs_examples
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
-from seeds import fresh
+from closeness import fresh
 
 ROBOTS = {"humanoid": None, "talos": "talos_reduced.urdf", "go2": "go2.urdf", "icub": "icub.urdf"}
 ROBOT_FILES = ["humanoid", *(pytest.param(name, marks=needs_examples) for name in ("talos", "go2", "icub"))]

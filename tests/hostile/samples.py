@@ -11,7 +11,7 @@ from freeflyer_papers import constrained
 from freeflyer_papers.estimation import estimators
 from linkage_samples import four_bar
 from public_names import public_functions
-from seeds import fresh
+from closeness import fresh
 from typing import Any
 
 

@@ -24,7 +24,7 @@ from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 from kernel_samples import Subject, subject, takes, tree
 from random_robots import BASES, random_robot
-from seeds import fresh
+from closeness import fresh
 from typing import Any
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")

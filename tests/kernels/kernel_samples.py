@@ -11,7 +11,7 @@ from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
 from random_robots import random_inertia as inertia, random_placement as placement
-from seeds import fresh
+from closeness import fresh
 from typing import Any
 
 TREE = (  # joint kind, parent: a free base with three branches

@@ -8,7 +8,7 @@ from dataclasses import replace
 from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
 from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
-from seeds import fresh
+from closeness import fresh
 from types import SimpleNamespace
 
 CRANK, GROUND = 0.2, 0.5

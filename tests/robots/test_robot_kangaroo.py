@@ -7,7 +7,7 @@ import pytest
 from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND
 from robot_geometry import center_of_mass, poses_at_zero
-from seeds import fresh
+from closeness import fresh
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 

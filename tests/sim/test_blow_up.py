@@ -5,7 +5,7 @@ from concurrent.futures import ThreadPoolExecutor
 import freeflyer as ff
 import numpy as np
 import pytest
-from seeds import fresh
+from closeness import fresh
 from sim_samples import check_equal
 
 FASTEST = 1e8  # m/s or rad/s, as the page on simulation says

@@ -9,7 +9,7 @@ from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
 from freeflyer.optimization.compiled import call, sizes_table
 from sim_samples import DT, G, body, simulate
-from seeds import fresh
+from closeness import fresh
 
 
 def swept(v: np.ndarray) -> np.ndarray:

@@ -4,7 +4,7 @@ import closeness
 import mpmath as mp
 import numpy as np
 from freeflyer import spatial as sp
-from seeds import fresh
+from closeness import fresh
 
 mp.mp.dps = 40
 ROUNDING = closeness.rounding(45)  # of two products of poses a few metres apart
