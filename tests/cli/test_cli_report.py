@@ -11,11 +11,11 @@ from freeflyer.cli.control import verdict
 from freeflyer.report.page import MARK
 from robots_on_disk import example, needs_examples
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("short_blocks")]
 
 
 def quick(monkeypatch):
-    monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))
+    monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3))
 
 
 def test_the_report_is_written_and_named(tmp_path, monkeypatch):
@@ -26,7 +26,6 @@ def test_the_report_is_written_and_named(tmp_path, monkeypatch):
     assert MARK in page.read_text(encoding="utf-8")
     data = json.loads((tmp_path / "arm.json").read_text())["data"]
     assert (data["overview"]["nv"], len(data["matrices"]["mass_matrix"])) == (8, 8)
-    quick(monkeypatch)
     other = tmp_path / "thesis.html"
     other.write_text("mine")
     assert "--overwrite" in refusal("report", "chain", "-o", other)
