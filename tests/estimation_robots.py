@@ -2,10 +2,10 @@
 
 import freeflyer as ff
 import numpy as np
+from closeness import fresh
 from functools import cache
 from linkage_samples import driven_linkage
 from pathlib import Path
-from closeness import fresh
 from typing import Any
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")

@@ -5,6 +5,7 @@ import freeflyer as ff
 import linkage_samples
 import numpy as np
 from closed_robots import robot, state
+from closeness import fresh
 from collections.abc import Sequence
 from dataclasses import replace
 from freeflyer.contacts import contact_from_points as sole
@@ -24,7 +25,6 @@ from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 from kernel_samples import Subject, subject, takes, tree
 from random_robots import BASES, random_robot
-from closeness import fresh
 from typing import Any
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")

@@ -4,10 +4,10 @@ import freeflyer as ff
 import math
 import numpy as np
 import pytest
+from closeness import fresh
 from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND
 from robot_geometry import center_of_mass, poses_at_zero
-from closeness import fresh
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 

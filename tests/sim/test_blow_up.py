@@ -1,11 +1,10 @@
 """Motions that blow up end before speeds that no robot has, with time, joint and cause; other robots of a batch go on."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh
+from concurrent.futures import ThreadPoolExecutor
 from sim_samples import check_equal
 
 FASTEST = 1e8  # m/s or rad/s, as the page on simulation says

@@ -3,13 +3,13 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from closeness import fresh
 from freeflyer.kernels.backend import load, row_width, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
 from freeflyer.optimization.compiled import call, sizes_table
 from sim_samples import DT, G, body, simulate
-from closeness import fresh
 
 
 def swept(v: np.ndarray) -> np.ndarray:
