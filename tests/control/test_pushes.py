@@ -6,13 +6,13 @@ import os
 import pytest
 import signal
 import subprocess
-import sys
 import time
 from closeness import close, refused
 from collections.abc import Callable
 from freeflyer import control
 from freeflyer.control.running import predict
 from pathlib import Path
+from processes import FREEFLYER
 from typing import Any
 
 pytestmark = pytest.mark.slow
@@ -91,14 +91,7 @@ def test_the_figure_shows_the_boundary_and_the_pushes():
 
 
 needs_proc = pytest.mark.skipif(not Path("/proc/self/task").exists(), reason="children are found in /proc")
-RUN = """
-import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # shells start what runs in their background without it
-sys.argv[0] = "freeflyer"
-from freeflyer_command import main
-sys.exit(main())
-"""
-COMMAND = [sys.executable, "-c", RUN, "control", "stand", "--pushes", "60", "--processes", "2"]
+COMMAND = [*FREEFLYER, "control", "stand", "--pushes", "60", "--processes", "2"]
 SECONDS = 120  # to wait for any of this
 
 
