@@ -14,11 +14,11 @@ import numpy as np
 import freeflyer as ff
 from benchmarks import NoPeerError
 from benchmarks.closed import closed_peers
+from benchmarks.closed_states import QUANTITIES, closed_state
 from benchmarks.peers import mujoco_steps
 from benchmarks.pinocchio_peer import PinocchioPeer, peer_for
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R, runner
-from freeflyer.analysis.timing.control_cycles import QUANTITIES, closed_state
 from freeflyer.analysis.timing.measured import times
 from freeflyer.progress import Progress
 from freeflyer.tables import Table

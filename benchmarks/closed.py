@@ -20,7 +20,7 @@ import numpy as np
 import freeflyer as ff
 from benchmarks import NoPeerError
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.timing.control_cycles import ClosedState, loop_set
+from benchmarks.closed_states import ClosedState, loop_set
 from freeflyer.analysis.timing.results import Call
 from freeflyer.model.description import POINT
 

@@ -13,7 +13,7 @@ from typing import Any
 import numpy as np
 
 from benchmarks import NoPeerError
-from freeflyer.analysis.timing.control_cycles import ClosedState
+from benchmarks.closed_states import ClosedState
 from freeflyer.model.description import POINT, WELD, WORLD
 
 Answer = Callable[[], Any]

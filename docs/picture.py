@@ -17,7 +17,7 @@ from freeflyer.plots.camera import camera_around
 from freeflyer.plots.raster import render
 from freeflyer.plots.scene import overlay, robot_pieces
 from freeflyer.viewer.motions import motion
-from freeflyer.viewer.picture import png
+from freeflyer.plots.picture import png
 
 HEIGHT = 520  # pixels
 TIMES = (0.05, 1.1, 1.5)  # s, of the squat

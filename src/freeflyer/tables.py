@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import html
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 
 from freeflyer.text import visible
@@ -22,9 +22,8 @@ class Table:
 
     def _repr_html_(self) -> str:
         """As a notebook shows it."""
-        columns, rows = [esc(x) for x in self.columns], [[esc(x) for x in row] for row in self.rows]
         note = f"<p>{esc(self.note, 2000)}</p>" if self.note else ""
-        return _without_mathematics(f"<p><b>{esc(self.title)}</b></p>{html_table(columns, rows, self.numeric)}{note}")
+        return _without_mathematics(f"<p><b>{esc(self.title)}</b></p>{html_table(self)}{note}")
 
 
 def html_tables(heading: str, tables: Iterable[Table]) -> str:
@@ -37,11 +36,12 @@ def _without_mathematics(body: str) -> str:
     return f'<div class="tex2jax_ignore mathjax_ignore">{body}</div>'
 
 
-def html_table(columns: Sequence[str], rows: Iterable[Sequence[str]], numeric: Collection[int] = ()) -> str:
-    """HTML element <table>; headings and cells are HTML already: text must have passed `esc`. numeric: columns that align right."""
-    kinds = [' class="n" style="text-align:right"' if k in numeric else "" for k in range(len(columns))]
-    head = "".join(f"<th{kind}>{x}</th>" for kind, x in zip(kinds, columns, strict=True))
-    body = "".join("<tr>" + "".join(f"<td{kind}>{x}</td>" for kind, x in zip(kinds, row, strict=True)) + "</tr>\n" for row in rows)
+def html_table(t: Table, cells: Sequence[Callable[[str], str]] = ()) -> str:
+    """HTML element <table> of a table of text. cells: functions that make the cells of each column HTML, `esc` by default."""
+    kinds = [' class="n" style="text-align:right"' if k in t.numeric else "" for k in range(len(t.columns))]
+    head = "".join(f"<th{kind}>{esc(x)}</th>" for kind, x in zip(kinds, t.columns, strict=True))
+    shown = [[show(x) for show, x in zip(cells or [esc] * len(kinds), row, strict=True)] for row in t.rows]
+    body = "".join("<tr>" + "".join(f"<td{kind}>{x}</td>" for kind, x in zip(kinds, row)) + "</tr>\n" for row in shown)
     return f"<table><thead><tr>{head}</tr></thead><tbody>\n{body}</tbody></table>"
 
 

@@ -57,9 +57,8 @@ def _section(x: Outcome, images: Mapping[str, bytes]) -> str:
 
 
 def _table(t: Table) -> str:
-    columns, rows = [esc(c) for c in t.columns], [[esc(cell) for cell in row] for row in t.rows]
     note = f'<p class="about">{esc(t.note, LONGEST)}</p>' if t.note else ""
-    return f'<h3>{esc(t.title)}</h3><div class="scroll">{html_table(columns, rows, t.numeric)}</div>{note}'
+    return f'<h3>{esc(t.title)}</h3><div class="scroll">{html_table(t)}</div>{note}'
 
 
 def _figure(name: str, image: bytes, x: Outcome) -> str:

@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from importlib import import_module
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any
 
 from freeflyer.errors import unknown_name
@@ -78,6 +79,13 @@ class Reproduction:
     pictures: Callable[[Any], Mapping[str, Any]]
     options: tuple[str, ...] = ()
     captions: Mapping[str, str] = field(default_factory=dict)
+
+
+class Drawn(SimpleNamespace):
+    """Data of pictures by name, such as whole runs, which JSON leaves out."""
+
+    def __str__(self) -> str:
+        return ", ".join(vars(self))
 
 
 def model_file(*parts: str) -> Path | None:

@@ -8,8 +8,8 @@ from dataclasses import replace
 from freeflyer import linkages, robots
 from freeflyer.analysis import conditioning, free_fall, free_flight, middle_posture
 from freeflyer.analysis.checks.findings import loop_gaps
-from freeflyer.plots import linkage
-from freeflyer.plots.linkage import VIEWS, robot
+from freeflyer.report import linkage
+from freeflyer.report.linkage import VIEWS, robot
 from freeflyer_papers.dual_quaternion.validation import multiple_correlation
 from scipy.spatial.transform import Rotation
 
@@ -48,7 +48,7 @@ def test_a_body_falls_as_it_must():
 
 def test_ends_of_falls():
     from freeflyer.analysis.flight import Fall, FallStudy
-    from freeflyer.plots import figures
+    from freeflyer.report import figures
     time = np.linspace(0, 0.4, 5)
     diverged = Fall(0.1, time, np.array([0, 1e-3, 1e9, np.nan, np.nan]))
     fine = [Fall(h, time, h**4 * np.arange(5.0)) for h in (0.05, 0.025)]

@@ -7,7 +7,7 @@ from closeness import fresh, refused
 from control.problems import aerial, satellite
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import EulerRegulator, angle_map, body_rates, recovery, study
-from freeflyer.plots.poles import poles, radius_of, recovery as draw_recovery
+from freeflyer.report.poles import poles, radius_of, recovery as draw_recovery
 from freeflyer.spatial import quaternion
 from robots_on_disk import example, needs_examples
 

@@ -10,7 +10,7 @@ import subprocess
 from command import arm, printed, refusal, written
 from freeflyer.plots.scene import SHOWN
 from freeflyer.viewer.motions import floor_of, motion
-from freeflyer.viewer.picture import picture
+from freeflyer.plots.picture import picture
 from PIL import Image
 from processes import FREEFLYER
 from urllib.request import urlopen

@@ -12,7 +12,7 @@ pytest.importorskip("mujoco")
 
 from benchmarks.closed import SOFTNESSES, MujocoPeer, distance, mujoco_peer
 from benchmarks.closed_pinocchio import PinocchioPeer, pinocchio_peer
-from freeflyer.analysis.timing.control_cycles import ClosedState, closed_state
+from benchmarks.closed_states import ClosedState, closed_state
 
 pytestmark = pytest.mark.peers
 

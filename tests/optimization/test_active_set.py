@@ -8,7 +8,7 @@ from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.optimization.descent import lengthen, steepest
 from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
-from freeflyer.optimization.compiled import solve_levels
+from freeflyer.optimization.compiled import _sizes, solve_levels
 from qpsolvers import solve_qp as solve
 from scipy.optimize import nnls
 from threading import Thread
@@ -88,6 +88,22 @@ def test_no_level_is_worse_than_by_quadratic_programs(case):
             assert np.linalg.norm(ours) <= (1.0 + 1e-3) * np.linalg.norm(theirs) + 1e-5, k
     assert compared >= 90
     assert ended >= 95
+
+
+def test_the_plain_text_gives_the_same_and_reads_nothing_unwritten():
+    """Plain memory is None until it is written, and knows its bounds; rows of zeros, which no x meets, too."""
+    rng, kernel = fresh(), plain.function("solve_hierarchy", row_step=8)
+    for _ in range(6):
+        levels = random_levels(rng)
+        A, lower, upper, weights, ends = stacked(levels)
+        A[rng.integers(len(A))] = 0.0
+        (m, n), nowhere = A.shape, np.full(A.shape[1], np.inf)
+        found = solve_levels(A, lower, upper, weights, ends, np.eye(n))
+        x, held, multipliers, verdict = np.zeros(n), np.zeros(m), np.zeros(m), np.zeros(3)
+        given = np.zeros(n), np.eye(n).ravel(), A.ravel(), lower, upper, weights, np.zeros(m), nowhere
+        kernel(_sizes(n, m, ends, True).topology, np.zeros(8), *given, x, held, multipliers, verdict)
+        assert verdict.tolist() == found.verdict.tolist()
+        close(x, found.x, 1e-9)
 
 
 @pytest.mark.peers

@@ -12,7 +12,7 @@ from freeflyer.plots.film import film_strip
 from freeflyer.plots.film_scene import postures
 from freeflyer.plots.scene import robot_pieces
 from freeflyer.plots.style import round_below
-from freeflyer.plots.view import View
+from freeflyer.plots.camera import View
 from freeflyer.sim.run import Run, digest
 from itertools import pairwise
 from matplotlib.patches import FancyArrow

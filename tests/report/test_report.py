@@ -11,7 +11,7 @@ from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.model.description import WORLD, Joint, Link
-from freeflyer.plots import figures, linkage
+from freeflyer.report import figures, linkage
 from freeflyer.plots.files import inline_svg
 from freeflyer.report.page import page
 from outline import Outline

@@ -12,7 +12,7 @@ from freeflyer.plots.film_scene import postures
 from freeflyer.shown import notebook_html
 from freeflyer.viewer import display
 from freeflyer.viewer.motions import floor_of, motion
-from freeflyer.viewer.picture import picture
+from freeflyer.plots.picture import picture
 from runs import KINDS, batch, control_run, free_flight, hopping, quadruped
 
 

@@ -8,11 +8,11 @@ from freeflyer.linkages.rows import constraint_residual
 from freeflyer.model.visuals.triangles import Mesh, box
 from freeflyer.plots import raster, scene
 from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.picture import picture
 from freeflyer.plots.raster import Piece, Triangles, fragments, render
 from freeflyer.plots.scene import FORCE_SHARE
 from freeflyer.viewer.motions import motion
 from freeflyer.viewer.motors import move, sliders, value_of
-from freeflyer.viewer.picture import picture
 from linkage_samples import planar, shifted
 from runs import control_run, quadruped
 

@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from freeflyer.analysis.checks.inertias import coordinate_joints, links_in_tree_order
+from freeflyer.analysis.checks.inertias import links_in_tree_order
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
+from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import centroidal_momentum_matrix, equations
 from freeflyer.model import ORIGINS, Description, JointInfo, Model, base_kind, public, whole_number
 from freeflyer.tables import Table, html_tables
@@ -258,7 +259,7 @@ def matrices(model: Model, *, seed: int = 0) -> Matrices:
     """
     q = random_states(model, 1, seed, spread=0.3).q[0]
     A = centroidal_momentum_matrix(model, q)
-    return Matrices(q, equations.mass_matrix(model, q), A, tuple(coordinate_joints(model)))
+    return Matrices(q, equations.mass_matrix(model, q), A, coordinate_owners(model))
 
 
 @public

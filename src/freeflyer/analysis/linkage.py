@@ -8,9 +8,8 @@ import numpy as np
 
 from freeflyer.errors import InputError
 from freeflyer.linkages.closing import has_loops
-from freeflyer.linkages.partition import partition
+from freeflyer.linkages import partition, sweep
 from freeflyer.linkages.submechanisms import Mechanism, Mechanisms, mechanisms
-from freeflyer.linkages.sweeping import sweep
 from freeflyer.model import Model, public, whole_number
 from freeflyer.text import short_repr
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, LoopsOption, ViewOption, load_robot, make_folder, option
-from freeflyer.cli.output import console, draw_all, output, status, table, write_json
+from freeflyer.cli.output import Pictures, console, draw_all, output, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, format_value
 from freeflyer.text import listed, number, visible
@@ -89,8 +89,7 @@ def control(
         raise typer.BadParameter("--compare and --plant both are two comparisons: ask for one at a time")
     exact = delay == position_noise == velocity_noise == 0.0
     sensing = None if exact else Sensing(position_noise, velocity_noise, delay, seed)
-    if folder is not None:
-        make_folder(folder)
+    make_folder(folder)
     with status(f"{robot}: a posture on its feet"):
         standing = standing_robot(robot, feet, sole, loops, plant_file)
     on = [f"{visible(foot.name)} ({foot.kind})" for foot in standing.feet]
@@ -117,14 +116,12 @@ def control(
                         weighted=weighted, seed=seed, dt=dt, duration=duration, sensing=sensing, plant=where, progress=progress,
                         **extra))  # fmt: skip
                     progress(0.0, "drawing")
-                    drawn = [] if folder is None else draw(found[-1], folder)
+                    draw_all(out, folder, pictures(found[-1]))
             except InputError as error:
                 if scenario is not ScenarioName.all or not found:
                     raise
                 refused[name] = str(error)
                 break
-            for path in drawn:
-                out.print(f"wrote {path}", soft_wrap=True)
     out.print(where_it_stands, soft_wrap=True)
     out.print(_table(found[0]) if len(found) == 1 else _comparison(found, "formulation" if compare else "plant")
               if compare or len(plants) > 1 else _overview(found))
@@ -138,13 +135,12 @@ def control(
         play_run(out, found[-1])
 
 
-def draw(result: ControlRun, folder: Path) -> list[Path]:
-    """Writes both pictures of a run into a folder."""
+def pictures(result: ControlRun) -> Pictures:
+    """Film strip and figure of a run."""
     from freeflyer.plots.controlled import run_figure, run_strip
-    from freeflyer.plots.files import save
 
     name = f"{result.scenario}_{result.robot}_{result.formulation}" + "_ground" * (result.plant != "mujoco")
-    return [*save(folder, f"{name}_strip", lambda: run_strip(result)), *save(folder, name, lambda: run_figure(result))]
+    return {f"{name}_strip": lambda: run_strip(result), name: lambda: run_figure(result)}
 
 
 def summary(result: ControlRun) -> dict[str, Any]:

@@ -41,12 +41,12 @@ def linearize(
     from freeflyer.control.regulator import lqr
     from freeflyer.linkages.closing import close_loops
     from freeflyer.model import neutral, read_posture
-    from freeflyer.plots import poles as figures
+    from freeflyer.report import poles as figures
 
     model = close_loops(opt.load_robot(robot, base, loops))
     inputs = _inputs(model, thrusters or [], wrenches or [])
     q = neutral(model) if at is None else read_posture(at, model)
-    place = None if folder is None else opt.make_folder(folder)
+    opt.make_folder(folder)
     result = study(model, q, inputs, search=search, bandwidth=bandwidth)
     out, back, pictures = output(json), None, {"poles": lambda: figures.poles(result)}
     if recovery:
@@ -55,8 +55,7 @@ def linearize(
     _show(out, result)
     if back is not None:
         out.print(_recovery_table(back))
-    if place is not None:
-        draw_all(out, place, pictures)
+    draw_all(out, folder, pictures)
     write_json(json, "linearize", {"study": result, "recovery": back} if back is not None else result)
 
 

@@ -91,11 +91,11 @@ def _number(text: str) -> int | float | str:
     return text
 
 
-def make_folder(folder: Path) -> Path:
-    """Creates a folder where there is none, before any long work. Errors: FileError where that cannot be."""
+def make_folder(folder: Path | None) -> None:
+    """Creates a folder, if one is given, before any long work. Errors: FileError where that cannot be."""
     try:
-        folder.mkdir(parents=True, exist_ok=True)
+        if folder is not None:
+            folder.mkdir(parents=True, exist_ok=True)
     except OSError as error:
-        reason = "there is a file of that name" if folder.is_file() else error.strerror or str(error)
+        reason = "there is a file of that name" if Path(folder or "").is_file() else error.strerror or str(error)
         raise FileError(f"cannot write into the folder {str(folder)!r}: {reason}", path=str(folder)) from error
-    return folder

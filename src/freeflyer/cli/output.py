@@ -82,8 +82,10 @@ def print_table(out: Console, shown: TextTable) -> None:
         out.print(visible(shown.note, 2000) + "\n", soft_wrap=True)
 
 
-def draw_all(out: Console, folder: Path, pictures: Pictures) -> None:
-    """Writes pictures into a folder, PNG and SVG, and says so."""
+def draw_all(out: Console, folder: Path | None, pictures: Pictures) -> None:
+    """Writes pictures into a folder, if one is given, PNG and SVG, and says so."""
+    if folder is None:
+        return
     from freeflyer.plots.files import save
 
     for what, picture in pictures.items():

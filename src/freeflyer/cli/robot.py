@@ -126,21 +126,21 @@ def loops(
 ) -> None:  # fmt: skip
     """Take a closed linkage apart: sub-mechanisms, ranks, strokes, singularities, and how well its loops close."""
     from freeflyer.analysis.linkage import linkages
-    from freeflyer.plots import linkage
+    from freeflyer.report import linkage
 
     model = opt.load_robot(robot, base, loops)
     if not model.constraint_rows[0]:
         raise InputError(f"{model.name!r} has no loops and no couplings: it is a tree. Give its loops with --loops FILE")
-    place = None if folder is None else opt.make_folder(folder)
+    opt.make_folder(folder)
     result = loop_report(model)
     out = output(json)
     parts = result.mechanisms.table()
     out.print(printed(parts, _near_singular), f"{parts.note}\n", sep="", soft_wrap=True)
     out.print(_strokes(result.mechanisms))
     out.print(_closure(result))
-    if place is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
+    if folder is not None:  # the robot by its sub-mechanisms, what its motors move, how far it is from singular
         found = linkages(model)
-        draw_all(out, place, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
+        draw_all(out, folder, {"robot": lambda: linkage.robot(model.tree, found.mechanisms.q, found.links),
             "transmission": lambda: linkage.transmissions(found), "singularity": lambda: linkage.nearness(found)})  # fmt: skip
     write_json(json, "loops", result)
 

@@ -71,7 +71,7 @@ def run_bench(
     for shown in result.tables():
         print_table(out, shown)
     if plot is not None:
-        from freeflyer.plots.bench import draw
+        from freeflyer.report.bench import draw
         from freeflyer.plots.files import save_png
 
         save_png(draw(result), plot)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from typing import Any
@@ -29,22 +30,12 @@ from freeflyer.text import short_repr
 from freeflyer.tolerances import MIN_CONTACT_VIEW_RATIO, MIN_CUTOFF
 
 
-@dataclass(frozen=True, eq=False)
-class Standing:
+class Standing(namedtuple("Standing", "model feet handle spread resultant motors base unknowns rest")):
     """The constant data of a robot on its feet. feet; handle: that of the model with the table of the feet, for compiled code.
 
     spread (3c, k), resultant (6f, k): point forces and wrenches for each unknown, flat. motors (n,), base (m,): their entries of
     v. rest (nv,): zeros."""
 
-    model: Model
-    feet: tuple[Contact, ...]
-    handle: Any
-    spread: np.ndarray
-    resultant: np.ndarray
-    motors: np.ndarray
-    base: np.ndarray
-    unknowns: int
-    rest: np.ndarray
     __repr__ = short_repr
 
     def __reduce__(self) -> Any:

@@ -17,10 +17,9 @@ from freeflyer.kernels.entries import CLOSED_TORQUES, PASSIVE_STEP
 from freeflyer.kernels.entry import OK, STATE
 from freeflyer.kernels.model.layout import MEASURED
 from freeflyer.linkages import refusals
-from freeflyer.linkages.assembly import assemble
+from freeflyer.linkages import assemble, partition
 from freeflyer.linkages.closing import close_loops
 from freeflyer.linkages.closure import q_of_v
-from freeflyer.linkages.partition import partition
 from freeflyer.linkages.rows import constraint_residual, structure
 from freeflyer.linkages.sweeping import motion_map
 from freeflyer.model import (

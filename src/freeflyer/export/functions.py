@@ -3,8 +3,8 @@ one library: their parameters, sizes and scratch, as header, sources and example
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
-from dataclasses import dataclass
 from functools import cached_property
 from math import prod
 
@@ -28,20 +28,11 @@ MEANINGS = {  # of arguments, unless a function has its own
     "expressed": "body, mixed or world expression of the twist"}
 
 
-@dataclass(frozen=True)
-class Function:
+class Function(namedtuple("Function", "name entry summary arguments results shared zero", defaults=(None, ()))):
     """A function to export: the public one's name, the entry that computes it, and a line about its result.
 
     `arguments` and `results`: inputs and outputs as 'name' or 'name: meaning'. `shared`: the entry for models whose mimic joints
     share a velocity coordinate. `zero`: inputs that are always zero."""
-
-    name: str
-    entry: Entry
-    summary: str
-    arguments: tuple[str, ...]
-    results: tuple[str, ...]
-    shared: Entry | None = None
-    zero: tuple[str, ...] = ()
 
     def entry_of(self, model: Model) -> Entry:
         """The entry that computes it on a model."""
@@ -169,14 +160,8 @@ SYMBOLS = {"nq": "{0}_NQ", "nv": "{0}_NV", "2 nv": "2 * {0}_NV", "bodies": "{0}_
 CLOSED = SYMBOLS | {"nu": "{0}_NV", "nv": "{0}_WHOLE_NV"}  # of models whose loops are closed
 
 
-@dataclass(frozen=True)
-class Array:
+class Array(namedtuple("Array", "name dimensions size meaning")):
     """An array parameter: its C name, the C text of each of its dimensions, how many numbers one state has, and its meaning."""
-
-    name: str
-    dimensions: tuple[str, ...]
-    size: int
-    meaning: str
 
     @property
     def length(self) -> str:
@@ -185,18 +170,10 @@ class Array:
         return " * ".join(factors)
 
 
-@dataclass(frozen=True)
-class Call:
+class Call(namedtuple("Call", "prefix function entry lanes kernel model")):
     """One C function: of one state if lanes is 1, else of a batch, `lanes` states at a time.
 
     `kernel`: the symbol of its object code."""
-
-    prefix: str
-    function: Function
-    entry: Entry
-    lanes: int
-    kernel: str
-    model: Model
 
     @property
     def batch(self) -> bool:
@@ -248,14 +225,8 @@ class Call:
         return Array(name, texts, prod(self.entry.shapes(self.model.topology)[k]), meaning)
 
 
-@dataclass(frozen=True, eq=False)
-class Library:
+class Library(namedtuple("Library", "model prefix cpu calls")):
     """Contents of one folder: a robot's functions, compiled for one CPU."""
-
-    model: Model
-    prefix: str
-    cpu: str
-    calls: tuple[Call, ...]
 
     @property
     def upper(self) -> str:

@@ -1,8 +1,9 @@
-"""Perspective cameras, of pictures and of the browser."""
+"""Perspective cameras, of pictures and of the browser, and orthographic views."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
@@ -66,3 +67,31 @@ def camera_around(points: np.ndarray, azimuth: float = -60.0, elevation: float =
     slopes = np.tan(0.5 * FOV) * np.array([aspect, 1.0]) / MARGIN
     distance = max(float((np.abs(eye[:, :2]) / slopes - eye[:, 2:]).max()), 1e-3)
     return Camera(middle + distance * back, middle)
+
+
+class View(NamedTuple):
+    """Orthographic view from a direction.
+
+    Attributes:
+        azimuth: Azimuth of the eye, degrees from the world's x to its y: at -90 x goes to the right, at 0 y does.
+        elevation: Elevation of the eye above the horizon, degrees.
+
+    Examples:
+        >>> from freeflyer.plots.camera import View
+        >>> View(azimuth=-90.0, elevation=0.0).project(np.array([1.0, 2.0, 3.0])).round(9)
+        array([1., 3.])
+    """
+
+    azimuth: float = -65.0
+    elevation: float = 14.0
+
+    def axes(self) -> np.ndarray:
+        """Rows (3, 3): to the right, up and to the eye, in world axes."""
+        a, e = np.radians(self.azimuth), np.radians(self.elevation)
+        eye = np.array([np.cos(e) * np.cos(a), np.cos(e) * np.sin(a), np.sin(e)])
+        right = np.array([-np.sin(a), np.cos(a), 0.0])
+        return np.array([right, np.cross(eye, right), eye])
+
+    def project(self, points: np.ndarray) -> np.ndarray:
+        """Points (..., 3), m, on the page (..., 2), to the right and up, m."""
+        return points @ self.axes()[:2].T

@@ -31,7 +31,8 @@ def save(folder: Path, name: str, draw: Callable[[], Any]) -> tuple[Path, Path]:
 
     Examples:
         >>> from pathlib import Path
-        >>> from freeflyer.plots import figures, files
+        >>> from freeflyer.plots import files
+        >>> from freeflyer.report import figures
         >>> facts = ff.analysis.overview(ff.robots.chain(3))
         >>> [path.name for path in files.save(Path("."), "masses", lambda: figures.mass_distribution(facts))]
         ['masses.png', 'masses.svg']

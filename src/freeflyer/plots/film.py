@@ -10,11 +10,10 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.model import Model
-from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.camera import Camera, View, camera_around
 from freeflyer.plots.film_scene import Posture, postures
 from freeflyer.plots.raster import PALER, render
 from freeflyer.plots.style import ORANGE, PRINT_INK, new_figure, round_below, styled
-from freeflyer.plots.view import View
 from freeflyer.sim.run import Run
 from freeflyer.spatial.polygons import convex_polygon
 

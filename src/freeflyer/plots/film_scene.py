@@ -10,11 +10,9 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact, point
 from freeflyer.contacts.feet import complete_feet
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.errors import InputError, format_value
-from freeflyer.model.inputs import finite_array, whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, finite_array, whole_number
 from freeflyer.plots.raster import Piece
 from freeflyer.plots.scene import all_corners, contact_force, floor_under, robot_pieces, robot_size
 from freeflyer.sim.floor_contacts import foot_points

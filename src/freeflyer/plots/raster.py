@@ -4,12 +4,9 @@ from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
-from freeflyer.model.visuals.mesh_files import Colour
-from freeflyer.model.visuals.triangles import Mesh
 from freeflyer.plots.camera import Camera
 
 FINENESS = 2  # samples of a pixel in each direction
@@ -23,12 +20,8 @@ TILE, LINE = 0.25, 0.006  # m: of the floor; width of its lines
 CHUNK = 1_000_000  # samples at once
 
 
-class Piece(NamedTuple):
+class Piece(namedtuple("Piece", "mesh colour through", defaults=(False,))):
     """Triangles in the world in one colour; `through`: seen faintly behind others."""
-
-    mesh: Mesh
-    colour: Colour
-    through: bool = False
 
 
 class Triangles(namedtuple("Triangles", "x y w")):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 import numpy as np
 
 from freeflyer.contacts.description import Contact
-from freeflyer.dynamics.centroidal import center_of_mass
-from freeflyer.dynamics.frames import frame_pose
+from freeflyer.dynamics import center_of_mass, frame_pose
 from freeflyer.estimation.contact import pressure_center
 from freeflyer.linkages.assembly import independent_or_all
 from freeflyer.linkages.rows import constraint_loops, constraint_residual
@@ -119,15 +118,9 @@ def inertia_half_axes(model: Model) -> list[tuple[str, np.ndarray, np.ndarray]]:
     return found
 
 
-class Mark(NamedTuple):
+class Mark(namedtuple("Mark", "mesh colour poses stretch through", defaults=(False,))):
     """Copies of a mesh in one colour, at poses (k, 4, 4) in the world, each stretched along its own axes (k, 3), m; through: seen
     faintly behind others."""
-
-    mesh: Mesh
-    colour: Colour
-    poses: np.ndarray
-    stretch: np.ndarray
-    through: bool = False
 
 
 ORIGIN, UP = np.zeros(3), np.array([0.0, 0.0, 1.0])

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from base64 import b64encode
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from importlib import resources
 from pathlib import Path
@@ -14,9 +14,9 @@ from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.submechanisms import Mechanism
 from freeflyer.model import public
-from freeflyer.plots import figures
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import transmissions as draw_transmissions
+from freeflyer.report import figures
+from freeflyer.report.linkage import transmissions as draw_transmissions
 from freeflyer.report.reporting import Report
 from freeflyer.tables import Table, esc, html_table
 from freeflyer.text import count, microseconds, number
@@ -67,16 +67,9 @@ def _section(title: str, about: str, body: str) -> str:
     return f"<section>\n<h2>{title}</h2>\n{about}{body}\n</section>\n"
 
 
-def _table(heads: Sequence[tuple[str, bool]], rows: Iterable[Sequence[str]]) -> str:
-    """Cells are HTML already; heads are (title, is it a column of numbers)."""
-    numeric = [k for k, (_, is_numeric) in enumerate(heads) if is_numeric]
-    return f'<div class="scroll">{html_table([title for title, _ in heads], rows, numeric)}</div>'
-
-
-def _styled(t: Table, cells: Sequence[Callable[[str], str]]) -> str:
+def _table(t: Table, cells: Sequence[Callable[[str], str]]) -> str:
     """A table of text, the cells of each column made HTML by a function."""
-    rows = [[show(x) for show, x in zip(cells, row, strict=True)] for row in t.rows]
-    return _table([(esc(x), k in t.numeric) for k, x in enumerate(t.columns)], rows)
+    return f'<div class="scroll">{html_table(t, cells)}</div>'
 
 
 def _code(name: str) -> str:
@@ -117,7 +110,7 @@ def _mechanisms(r: Report) -> str:
     t = found.table()
     rows = [(*row, _strokes(m)) for row, m in zip(t.rows, found.parts, strict=True)]
     with_strokes = Table("", (*t.columns, "strokes of the motors, m or rad"), rows, t.numeric)
-    return _section("Sub-mechanisms", f"{esc(t.title)}. {t.note}", _styled(with_strokes, [*[esc] * len(t.columns), str]))
+    return _section("Sub-mechanisms", f"{esc(t.title)}. {t.note}", _table(with_strokes, [*[esc] * len(t.columns), str]))
 
 
 def _strokes(m: Mechanism) -> str:
@@ -155,7 +148,7 @@ def _findings(r: Report) -> str:
     if not r.check.findings:
         return _section("Findings", "", '<p class="ok">Nothing was found wrong.</p>')
     table = findings_table(r.check.findings, SHOWN_PER_CODE)
-    return _section("Findings", f"{counts}.", _styled(table, [_tag, _code, esc]))
+    return _section("Findings", f"{counts}.", _table(table, [_tag, _code, esc]))
 
 
 def _omitted_section(r: Report, part: str, title: str) -> str:
@@ -194,17 +187,17 @@ def _timings(r: Report) -> str:
     if t is None:
         return _omitted_section(r, "timings", "Timings")
     columns = 4 if any(x.batch_threads is not None for x in t.rows) else 3  # 3 on a single core
-    heads = [("function", False), ("µs a call", True), ("µs a state, 1 thread", True), (f"{t.threads} threads", True)][:columns]
-    rows = [(f"<code>{x.algorithm}</code>", *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows]
+    heads = ("function", "µs a call", "µs a state, 1 thread", f"{t.threads} threads")[:columns]
+    rows = [(x.algorithm, *map(microseconds, (x.call, x.batch, x.batch_threads)))[:columns] for x in t.rows]
     open_loops = " Of the tree, its loops open." if r.overview.loops else ""
     about = (f"From Python, arguments checked; batches of {t.batch_size} states. Medians of {t.blocks} blocks on "
         f"{esc(r.machine.cpu)}, {count(r.machine.cores, 'core')}.{open_loops}")  # fmt: skip
-    return _section("Timings", about, _table(heads, rows))
+    return _section("Timings", about, _table(Table("", heads, rows, range(1, columns)), [_code, *[esc] * (columns - 1)]))
 
 
 def _joints(r: Report) -> str:
     t = joints_table(r.overview.joints)
-    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _styled(t, [_code, *[esc] * 10]))
+    return _section("Joints", "Coordinates and limits, SI units and radians; ∞: none given.", _table(t, [_code, *[esc] * 10]))
 
 
 def _loops(r: Report) -> str:
@@ -213,14 +206,14 @@ def _loops(r: Report) -> str:
     about = "Closed in the matrices, the conditioning, the fall and the identities; timings are of the tree, its loops open."
     if any(f.code == "loops-not-closed" for f in r.check.findings):
         about = "They cannot be closed (see Findings): all sections are of the tree, its loops open."
-    return _section("Loops", about, _styled(loops_table(r.overview.loops), [_code] * 3 + [esc] * 2))
+    return _section("Loops", about, _table(loops_table(r.overview.loops), [_code] * 3 + [esc] * 2))
 
 
 def _identities(r: Report) -> str:
     if not r.check.identities:
         return ""
     about = "Evaluated at random states; residuals are relative to the largest entry."
-    return _section("Identities", about, _styled(identities_table(r.check.identities), [_code, esc, esc, esc, _tag]))
+    return _section("Identities", about, _table(identities_table(r.check.identities), [_code, esc, esc, esc, _tag]))
 
 
 def _footer(r: Report) -> str:

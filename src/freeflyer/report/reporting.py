@@ -25,10 +25,10 @@ from freeflyer.linkages.closing import has_loops
 from freeflyer.linkages.closure import position_limits
 from freeflyer.model import Model, neutral, public
 from freeflyer.plots.files import inline_svg
-from freeflyer.plots.linkage import robot as draw_robot
+from freeflyer.plots.picture import picture, png
 from freeflyer.progress import Progress, no_progress
+from freeflyer.report.linkage import robot as draw_robot
 from freeflyer.version import __version__
-from freeflyer.viewer.picture import picture, png
 
 T = TypeVar("T")
 MOST_DRAWN = 1000  # links

@@ -18,8 +18,7 @@ from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.contacts.wrenches import express_at, normal_forces
 from freeflyer.dynamics.frames import frame_acceleration, frame_pose, frame_velocity
 from freeflyer.errors import EventError, InputError, format_value
-from freeflyer.model.inputs import number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, number
 from freeflyer.sim.events import Change, Event
 from freeflyer.sim.state import EventState
 from freeflyer.tolerances import NEGLIGIBLE_CONTACT, TILT_HEIGHT, TOUCH_GAP

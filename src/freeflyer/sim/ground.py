@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -16,9 +17,7 @@ from freeflyer.errors import InputError, format_value
 from freeflyer.kernels.compiler.calls.running import handle, with_table
 from freeflyer.kernels.model.layout import FRAMES_AT, N_PATH, PATH_AT, SET_HEADER, TABLE_AT
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import LARGEST, SMALLEST, choice, finite_array
-from freeflyer.model.model import Model
+from freeflyer.model import LARGEST, SMALLEST, Model, choice, finite_array, frozen_array
 from freeflyer.sim.batches import each
 
 
@@ -104,17 +103,8 @@ SAME_PLACE = 1e-9  # m: points nearer than that are one
 OF_GROUND = -1.0  # friction or restitution of points that have none of their own
 
 
-class Point(NamedTuple):
+class Point(namedtuple("Point", "name frame kind place radius axis friction restitution")):
     """A point that may touch: its contact and frame, kind, place in the frame's axes, radius and axis, friction, restitution."""
-
-    name: str
-    frame: str
-    kind: int
-    place: np.ndarray
-    radius: float
-    axis: np.ndarray
-    friction: float
-    restitution: float
 
 
 def touching_points(model: Model, contacts: Sequence[Contact | Rolling]) -> list[Point]:
@@ -156,14 +146,8 @@ def refuse_held(held: ConstraintSet, contacts: Sequence[Contact | Rolling]) -> N
                                      "leave it out of contacts=, or out of the constraints", name=c.name, held=name)  # fmt: skip
 
 
-class Problem(NamedTuple):
+class Problem(namedtuple("Problem", "topology parameters handle settings kept")):
     """A tree with what holds it and what it may touch, for compiled code; sizes of its settings and of the forces in them."""
-
-    topology: np.ndarray
-    parameters: np.ndarray
-    handle: Any
-    settings: int
-    kept: int
 
     def of_steps(self, samples: int, between: int) -> Problem:
         """For calls of several steps: how many samples, and steps from one to the next."""

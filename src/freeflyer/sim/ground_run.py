@@ -2,28 +2,27 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
 from freeflyer.contacts.constrained_dynamics import project_state
 from freeflyer.contacts.description import Contact, Rolling
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.dynamics.closed import load_forces, velocity_map
+from freeflyer.dynamics import frame_pose, velocity_map
 from freeflyer.dynamics.evaluate import evaluate
-from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError, StepError
 from freeflyer.kernels.entries import GROUND_STEP
 from freeflyer.kernels.sim import layout as G
-from freeflyer.model.inputs import instance, instances
-from freeflyer.model.model import JointInfo, Model
+from freeflyer.model import JointInfo, Model, instance, instances
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast
 from freeflyer.sim.ground import Ground, Point, Problem, make_problem, refuse_held, touching_points
-from freeflyer.sim.state import Equations, EventState
+from freeflyer.sim.state import Equations, EventState, tree_forces
 
 DEEPEST = 1e-3  # m that points may be below the ground at the start
 ROUNDING = 1e-9  # of a step: times differ by that
@@ -32,15 +31,9 @@ SLOPE_STEP = 1e-6  # m on each side over which slopes of a function are taken
 FACTS = {"residual": G.MISSING, "penetration": G.PENETRATION, "touching": G.TOUCHING, "rounds": G.ROUNDS}
 
 
-class Step(NamedTuple):
+class Step(namedtuple("Step", "q v forces facts kept")):
     """States (..., nq), (..., nv) at the end of a step, mean wrenches (..., 6) by contact over it, facts (...) as in Run.ground,
     and the mean forces (..., k) of rows over it, with which the next step begins."""
-
-    q: np.ndarray
-    v: np.ndarray
-    forces: dict[str, np.ndarray]
-    facts: dict[str, np.ndarray]
-    kept: np.ndarray
 
 
 @dataclass(frozen=True, eq=False)
@@ -84,13 +77,9 @@ class GroundStepper:
     def advance(self, t: float, q: np.ndarray, v: np.ndarray, tau: np.ndarray, h: float, kept: np.ndarray) -> Step:
         """A step of length h from q (..., nq), v (..., nv); kept (..., k): mean forces of the step before."""
         equations, model = self.equations, self.equations.model
-        tree, whole, forces = model.tree, v, tau
-        if model.reduction:
-            whole, forces = (velocity_map(model, q) @ v[..., None])[..., 0], np.zeros((*tau.shape[:-1], tree.nv))
-            forces[..., model.reduction.split.independent] = tau
+        whole = (velocity_map(model, q) @ v[..., None])[..., 0] if model.reduction else v
         loads = equations.external(t, q, v) if callable(equations.external) else equations.external
-        if loads is not None:
-            forces = forces + load_forces(tree, q, loads, None, equations.expressed)
+        forces = tree_forces(model, q, tau, loads, equations.expressed)
         settings = self._step_settings(h, kept)
         if callable(self.ground.height):
             for place in np.ndindex(kept.shape[:-1]):
@@ -100,7 +89,7 @@ class GroundStepper:
             found = GROUND_STEP.call(self.problem.handle, *given, None)
             if found is None:
                 problem: Any = self.problem
-                found = evaluate(GROUND_STEP, tree, given, ("q", "v", "tau", "settings"), frames=problem)
+                found = evaluate(GROUND_STEP, model.tree, given, ("q", "v", "tau", "settings"), frames=problem)
         except InputError as error:
             raise StepError(f"no step of {h:g} s can be taken on the ground: {error}", t=t, cause=str(error)) from None
         step = self._steps(found, 1)[0]
@@ -182,12 +171,8 @@ class GroundStepper:
         return float(z)
 
 
-class OnGround(NamedTuple):
+class OnGround(namedtuple("OnGround", "stepper h kept")):
     """How a state moves on a ground: by steps of length h, if no event cuts them, that begin with the mean forces `kept`."""
-
-    stepper: GroundStepper
-    h: float
-    kept: np.ndarray
 
     def step(self, state: EventState, h: float) -> Step:
         return self.stepper.advance(state.t, state.q, state.v, state.tau, h, self.kept)

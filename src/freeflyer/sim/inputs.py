@@ -5,9 +5,9 @@ A controller is sampled once every dt, and its forces are held in between."""
 
 from __future__ import annotations
 
-from collections import deque
+from collections import deque, namedtuple
 from collections.abc import Callable
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any
 
 import numpy as np
@@ -15,21 +15,15 @@ import numpy as np
 from freeflyer.dynamics.manifold import integrate
 from freeflyer.errors import InputError, format_value
 from freeflyer.linkages.closure import closed_posture
-from freeflyer.model.inputs import LARGEST_SEED, finite_array, finite_row, instance, number, true_or_false, whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import LARGEST_SEED, Model, finite_array, finite_row, instance, number, true_or_false, whole_number
 from freeflyer.sim.batches import Place
 from freeflyer.tolerances import MAX_DELAY
 
 Forces = Callable[[float, np.ndarray, np.ndarray], np.ndarray]
 
 
-@dataclass(frozen=True)
-class InputLaw:
+class InputLaw(namedtuple("InputLaw", "tau held constant", defaults=(False,))):
     """tau(t, q, v) (..., nv); held: whether it is sampled once every dt and held in between; constant: whether it never changes."""
-
-    tau: Forces
-    held: bool
-    constant: bool = False
 
 
 def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
@@ -49,14 +43,14 @@ def make_input_law(model: Model, inputs: Any, hold: bool | None) -> InputLaw:
     if callable(inputs):
         return _check_function(model, inputs, "inputs(t, q, v)", False, hold)
     if is_table(inputs):
-        return replace(_check_function(model, _table(model, *inputs), "the table of inputs", True, hold), constant=False)
+        return _check_function(model, _table(model, *inputs), "the table of inputs", True, hold)
     try:
         fixed = finite_row(model, "inputs", inputs, "u")
     except InputError as error:
         raise InputError(
             f"inputs must be a function (t, q, v) -> tau, an object with tau(q, v) such as a Regulator, forces (nv,), or a table "
             f"(t (k,), tau (k, nv)); got {format_value(inputs)} ({error})") from None
-    return replace(_check_function(model, lambda t, q, v: fixed, "inputs", True, hold), held=True, constant=True)
+    return _check_function(model, lambda t, q, v: fixed, "inputs", True, hold)._replace(held=True, constant=True)
 
 
 def is_table(inputs: Any) -> bool:

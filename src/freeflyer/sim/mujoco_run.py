@@ -9,23 +9,17 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.dynamics.closed import load_forces, velocity_map
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.integrators import time_step
-from freeflyer.dynamics.loads import Expressed, expression
+from freeflyer.dynamics import Expressed, expression, frame_pose, time_step, velocity_map
 from freeflyer.errors import InputError, StepError
-from freeflyer.model.inputs import finite_array, finite_row, instance
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import configuration_to_mujoco, finite_array, finite_row, instance, public
 from freeflyer.model.readers.mjcf.gate import collected_warnings
 from freeflyer.model.states import velocities as V
-from freeflyer.model.states.mujoco import configuration_to_mujoco
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.inputs import Senses, Sensing, check_sensing, make_input_law
 from freeflyer.sim.mujoco_scene import Plant, Touches
 from freeflyer.sim.records import Recorder, sample_count
 from freeflyer.sim.run import Run, digest
-from freeflyer.sim.state import NO_FORCES, Loads
+from freeflyer.sim.state import NO_FORCES, Loads, tree_forces
 from freeflyer.spatial._series import cross
 
 Targets = np.ndarray | Callable[[float], np.ndarray]  # positions of servos, or a function of time (s)
@@ -136,19 +130,7 @@ def _state(plant: Plant) -> tuple[np.ndarray, np.ndarray]:
 
 def _applied_forces(plant: Plant, q: np.ndarray, tau: np.ndarray, loads: Any, expressed: Expressed) -> np.ndarray:
     """qfrc_applied (nv of MuJoCo,)."""
-    model, whole = plant.model, _expand_forces(plant.model, tau)
-    if loads is not None:
-        whole = whole + load_forces(model.tree, q, loads, None, expressed)
-    return V.forces_to_theirs(plant.places.velocities, q, whole)
-
-
-def _expand_forces(model: Model, tau: np.ndarray) -> np.ndarray:
-    """Forces (nv of the tree,): those of a closed model act on its independent joints."""
-    if not model.reduction:
-        return tau
-    whole = np.zeros(model.tree.nv)
-    whole[model.reduction.split.independent] = tau
-    return whole
+    return V.forces_to_theirs(plant.places.velocities, q, tree_forces(plant.model, q, tau, loads, expressed))
 
 
 def _targets(plant: Plant, targets: Any, q: np.ndarray) -> Targets:
@@ -192,7 +174,7 @@ def _add_servo_forces(plant: Plant, tau: np.ndarray) -> np.ndarray:
     """tau and the forces of the servos; of all joints of a closed model where it has servos."""
     if not len(plant.motors):
         return tau
-    whole = _expand_forces(plant.model, tau)
+    whole = tree_forces(plant.model, plant.q, tau)
     added = np.zeros_like(whole)
     added[plant.motor_coordinates] = plant.data.actuator_force[plant.motors]
     return whole + added

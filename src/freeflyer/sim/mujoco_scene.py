@@ -16,21 +16,15 @@ from typing import Any
 import numpy as np
 from numpy.typing import ArrayLike
 
-from freeflyer.contacts.description import Contact
-from freeflyer.contacts.feet import feet_by_name
+from freeflyer.contacts import Contact, feet_by_name
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
 from freeflyer.model.build import compile_description as compile_description
-from freeflyer.model.edits import merge_fixed
+from freeflyer.model import Model, Places, configuration_to_mujoco, merge_fixed, mujoco_places, public, remembered, rigid_groups
 from freeflyer.model.inputs import instance, number, one_row, refuse_repeated
 from freeflyer.model.load import with_base
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.placements import rigid_groups
-from freeflyer.model.public import public
 from freeflyer.model.readers.mjcf.gate import collected_warnings, compile_model, spec_with_shapes
-from freeflyer.model.states.matching import Places
-from freeflyer.model.states.mujoco import configuration_to_mujoco, mujoco_places
 from freeflyer.model.writers import to_mjcf
 from freeflyer.sim.mujoco_spec import Servos, add_floor, add_servos, add_shapes, add_spheres, for_simulator, only_feet_touch
 from freeflyer.spatial import se3

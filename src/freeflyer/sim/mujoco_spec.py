@@ -15,13 +15,9 @@ from freeflyer.contacts.description import Contact
 from freeflyer.contacts.sets.tables import surface_points
 from freeflyer.dynamics.frames import frame_pose
 from freeflyer.errors import InputError
-from freeflyer.linkages.partition import partition
-from freeflyer.linkages.rows import constraint_jacobian, constraint_residual
-from freeflyer.model.build import compile_description
+from freeflyer.linkages import constraint_jacobian, constraint_residual, partition
+from freeflyer.model import SMALLEST, Model, compile_description, number, placement, positive, rigid_groups, true_or_false
 from freeflyer.model.description import POINT, Loop
-from freeflyer.model.inputs import SMALLEST, number, positive, true_or_false
-from freeflyer.model.model import Model
-from freeflyer.model.placements import placement, rigid_groups
 from freeflyer.model.readers.mjcf.meshes import collides, delete
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.tolerances import IDLE_RATIO, PLANT_LOOP_GAP

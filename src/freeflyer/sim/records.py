@@ -14,8 +14,7 @@ import numpy as np
 
 from freeflyer.errors import FileError, FreeflyerError, InputError
 from freeflyer.files import check_path
-from freeflyer.model.inputs import positive
-from freeflyer.model.model import Model
+from freeflyer.model import Model, positive
 from freeflyer.sim.blow_up import Survivors
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run import Run, write_run

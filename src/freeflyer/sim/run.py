@@ -17,8 +17,7 @@ from freeflyer.contacts.sets.forces import wrenches_in
 from freeflyer.contacts.wrenches import ContactExpressed
 from freeflyer.errors import InputError, format_value
 from freeflyer.files import write_atomically
-from freeflyer.model.inputs import instance
-from freeflyer.model.model import Model
+from freeflyer.model import Model, instance
 from freeflyer.sim.events import Occurrence
 from freeflyer.sim.run_table import RecordedRun, state_columns
 

@@ -17,9 +17,7 @@ from freeflyer.contacts.steps import anchor
 from freeflyer.dynamics.integrators import States, time_step
 from freeflyer.dynamics.loads import Expressed, expression
 from freeflyer.errors import InputError, ReplayError
-from freeflyer.model.inputs import check_configuration, finite_row, gravity_rows, gravity_vector, instances, row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_configuration, finite_row, gravity_rows, gravity_vector, instances, public, row
 from freeflyer.progress import Progress, no_progress
 from freeflyer.sim.batches import check_each
 from freeflyer.sim.blow_up import too_fast

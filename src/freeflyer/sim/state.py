@@ -13,13 +13,20 @@ from numpy.typing import ArrayLike
 from freeflyer.contacts.constrained_dynamics import constrained_dynamics, project_state
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
 from freeflyer.contacts.steps import compiled_steps
-from freeflyer.dynamics.equations import forward_dynamics
-from freeflyer.dynamics.frames import frame_pose
-from freeflyer.dynamics.loads import Expressed, Wrenches
+from freeflyer.dynamics import Expressed, Wrenches, forward_dynamics, frame_pose, load_forces
 from freeflyer.model.model import Model
 
 Loads = Wrenches | Callable[[float, np.ndarray, np.ndarray], Wrenches]
 NO_FORCES: Mapping[str, np.ndarray] = {}
+
+
+def tree_forces(model: Model, q: np.ndarray, tau: np.ndarray, loads: Any = None, expressed: Expressed = "body") -> np.ndarray:
+    """Forces (..., nv of the tree): tau (..., nv), which act on independent joints, and those of wrenches."""
+    whole = tau
+    if model.reduction:
+        whole = np.zeros((*tau.shape[:-1], model.tree.nv))
+        whole[..., model.reduction.split.independent] = tau
+    return whole if loads is None else whole + load_forces(model.tree, q, loads, None, expressed)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,9 +12,10 @@ of q0 (+) x by x. So quaternions stay at unit length; after a quarter of a turn 
 from __future__ import annotations
 
 import warnings
+from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -22,9 +23,7 @@ from freeflyer.dynamics.integrators import SCHEMES, steps_of
 from freeflyer.dynamics.manifold import integrate, integrate_derivatives, quaternion_blocks
 from freeflyer.errors import EventError, FreeflyerError, StepError
 from freeflyer.linkages.closing import meets_singularity
-from freeflyer.model.frozen import frozen_array
-from freeflyer.model.inputs import choice, number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, choice, frozen_array, number
 from freeflyer.sim.blow_up import Survivors, too_fast
 from freeflyer.sim.events import Event, Occurrence, apply_event, locate, quiet_steps
 from freeflyer.sim.inputs import Forces
@@ -35,12 +34,8 @@ MOST_EVENTS = 100  # within one dt
 DOUBLINGS = 20  # after an event the rest of the step is split into parts that double, from 2^-20 of it
 
 
-class Result(NamedTuple):
+class Result(namedtuple("Result", "state values ended")):
     """The state at the end, values of the events there, and whether a terminal event ended the run."""
-
-    state: EventState
-    values: list[float]
-    ended: bool
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,6 +1,5 @@
 """Public names of the room and where they are defined; each is imported when it is first used."""
 
-from .page import show as show
-from .picture import Camera as Camera, picture as picture, save_picture as save_picture
+from .page import Camera as Camera, picture as picture, save_picture as save_picture, show as show
 from .player import play as play
 from .recording import record as record

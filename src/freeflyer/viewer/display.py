@@ -13,21 +13,19 @@ import numpy as np
 from freeflyer.contacts.constrained_dynamics import ConstrainedDynamics
 from freeflyer.contacts.feet import complete_feet
 from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.problem import ControlSolution
-from freeflyer.control.running import ControlRun
+from freeflyer.control import ControlRun, ControlSolution
 from freeflyer.errors import check_name
 from freeflyer.model.description import describe_base
-from freeflyer.model.inputs import whole_number
-from freeflyer.model.model import Model
+from freeflyer.model import Model, whole_number
 from freeflyer.plots.controlled import run_figure, run_strip
 from freeflyer.plots.film import film_strip
+from freeflyer.plots.picture import picture, png
 from freeflyer.plots.runs import motion_figure
 from freeflyer.sim.run import Run, digest
 from freeflyer.sim.run_table import RecordedRun
 from freeflyer.tables import Table, esc, html_tables
 from freeflyer.text import number
 from freeflyer.viewer.motions import model_of_run, motion
-from freeflyer.viewer.picture import picture, png
 
 SIZE = 300  # pixels of the picture of a robot in a notebook
 SHOTS = 4  # of a run

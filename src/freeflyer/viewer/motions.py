@@ -12,8 +12,7 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.control.running import ControlRun
 from freeflyer.errors import InputError
-from freeflyer.model.inputs import instance
-from freeflyer.model.model import Model
+from freeflyer.model import Model, instance
 from freeflyer.plots.film_scene import feet_of_run
 from freeflyer.plots.runs import signal_groups
 from freeflyer.plots.scene import floor_under, robot_pieces

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections import namedtuple
 
 import numpy as np
 
 from freeflyer.linkages.closing import step_closed
 from freeflyer.linkages.closure import position_limits
 from freeflyer.linkages.rows import structure
-from freeflyer.model.model import JointInfo, Model, remembered
+from freeflyer.model.model import Model, remembered
 from freeflyer.spatial import quaternion
 
 REACH = 1.0  # m: of sliders of lengths without limits
@@ -19,22 +19,13 @@ FINEST = 1e-4  # of a slider's range: where motions end that cannot go on
 OUTSIDE = 1e-9  # m or rad: rounding at a limit
 
 
-class Slider(NamedTuple):
+class Slider(namedtuple("Slider", "name joint part low high")):
     """A coordinate that is moved. name: what is shown; part: its place in the joint (x, y, z, roll, pitch, yaw of a base), or in
     q; low, high: m or rad."""
 
-    name: str
-    joint: JointInfo
-    part: int
-    low: float
-    high: float
 
-
-class Moved(NamedTuple):
+class Moved(namedtuple("Moved", "q reason")):
     """A posture (nq,), and why the motion ended before its end ("" if it did not)."""
-
-    q: np.ndarray
-    reason: str
 
 
 @remembered

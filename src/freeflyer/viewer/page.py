@@ -16,16 +16,13 @@ from numpy.typing import ArrayLike
 
 from freeflyer.contacts.description import Contact
 from freeflyer.files import check_target, write_atomically
-from freeflyer.model.description import WORLD
-from freeflyer.model.inputs import choice, number, one_row
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
-from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.model import WORLD, Model, choice, number, one_row, public
+from freeflyer.plots.camera import Camera as Camera, camera_around
+from freeflyer.plots.picture import default_posture, mesh_notes, picture as picture, png, save_picture as save_picture
 from freeflyer.plots.scene import LAYERS, SHOWN, all_corners, floor_under, robot_pieces
 from freeflyer.text import visible
 from freeflyer.viewer.motors import PARTS, Slider, move, sliders, value_of
 from freeflyer.viewer.nodes import Forces, RobotNodes, add_floor, set_camera
-from freeflyer.viewer.picture import default_posture, mesh_notes, picture, png
 from freeflyer.viewer.server import LOOPBACK, address_of, in_notebook, open_browser, open_server, stop_server
 
 NAMES = {"com": "centre of mass", "loops": "loops", "forces": "contact forces", "frames": "frames", "inertias": "inertias"}

@@ -11,9 +11,9 @@ import numpy as np
 
 from freeflyer.contacts.description import Contact
 from freeflyer.model.inputs import MANY, whole_number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, public
 from freeflyer.plots.scene import SHOWN, robot_size
+from freeflyer.plots.style import GREY, SERIES
 from freeflyer.viewer.motions import FRAMES, Motion, floor_of, motion
 from freeflyer.viewer.nodes import RobotNodes
 from freeflyer.viewer.page import Viewer, tell
@@ -24,7 +24,7 @@ BESIDE = 16  # robots at most
 TIMELINE = 15.0  # updates a second of the slider while it plays
 POINTS, CURVES = 600, 6  # of a plot
 NONE = "none"
-COLOURS = ("#3b82c4", "#dd7a33", "#3a9d6a", "#9b6fc4", "#c65b7c", "#8a8f98")
+COLOURS = (*SERIES, GREY)
 
 
 def grid_offsets(count: int, spacing: float) -> np.ndarray:

@@ -11,14 +11,12 @@ import numpy as np
 from freeflyer.contacts.description import Contact
 from freeflyer.errors import FileError
 from freeflyer.files import check_target, write_atomically
-from freeflyer.model.inputs import number
-from freeflyer.model.model import Model
-from freeflyer.model.public import public
+from freeflyer.model import Model, number, public
 from freeflyer.plots.camera import Camera, camera_around
+from freeflyer.plots.picture import warn_of_meshes
 from freeflyer.plots.raster import Piece, render
 from freeflyer.plots.scene import SHOWN, all_corners, overlay, robot_pieces, robot_size
 from freeflyer.viewer.motions import Motion, floor_of, motion
-from freeflyer.viewer.picture import warn_of_meshes
 from freeflyer.viewer.player import BESIDE, grid_offsets
 
 RATES = {".gif": 12.0, ".html": 30.0}

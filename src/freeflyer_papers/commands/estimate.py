@@ -64,8 +64,7 @@ def estimate(
     feet = _feet(s, file, needed=swing)
     for joint in encoders or ():
         s.model.joint(joint)
-    if folder is not None:
-        make_folder(folder)
+    make_folder(folder)
     out, numbers, pictures, moved = output(json), dict[str, Any](), dict[str, Callable[[], Any]](), None
     with status() as progress:
         kinds = {"ideal": Encoder(), "quantised": Encoder(0.0, quantum), "noisy, quantised": encoder}
@@ -95,9 +94,8 @@ def estimate(
             title = f"lateral swing of {moved.robot}: contact wrenches against MuJoCo's contacts"
             print_table(out, Table(title, COLUMNS, [x.cells for x in lines(moved)], range(1, len(COLUMNS))))
             out.print(name(settings_of(moved), "", 2000), soft_wrap=True)
-        if folder is not None:
-            progress(0.0, "drawing")
-            draw_all(out, folder, pictures)
+        progress(0.0, "drawing")
+        draw_all(out, folder, pictures)
     write_json(json, "estimate", numbers)
     if moved is not None and view:
         play_run(out, moved)

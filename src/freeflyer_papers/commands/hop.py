@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 import typer
 
 from freeflyer.cli.options import DebugOption, JsonOption, ViewOption, make_folder, option
-from freeflyer.cli.output import output, print_table, status, table, write_json
+from freeflyer.cli.output import draw_all, output, print_table, status, table, write_json
 from freeflyer.cli.view import play_run
 from freeflyer.errors import InputError, check_name, format_value
 
@@ -38,8 +38,7 @@ def hop(
         out.print(_list())
         return
     changes = parse_settings(settings or [])
-    if folder is not None:
-        make_folder(folder)
+    make_folder(folder)
     with status("hopping") as progress:
         run = hopping.hop(experiment, duration=duration, progress=progress, **changes)
     out.print(_table(run))
@@ -47,8 +46,7 @@ def hop(
     if run.failure:
         out.print(f"It {run.ended}: {run.failure}", soft_wrap=True)
     if folder is not None:
-        for path in draw(run, folder):
-            out.print(f"wrote {path}", soft_wrap=True)
+        draw(out, run, folder)
     write_json(json, "hop", summary(run))
     if view:
         play_run(out, run)
@@ -74,15 +72,14 @@ def parse_settings(given: list[str]) -> dict[str, Any]:
     return found
 
 
-def draw(run: HopRun, folder: Path) -> list[Path]:
-    """Writes figure, film strip and animation of a run into a folder."""
-    from freeflyer.plots.files import save
+def draw(out: Any, run: HopRun, folder: Path) -> None:
+    """Writes figure, film strip and animation of a run into a folder, and says so."""
     from freeflyer_papers.hopping.pictures import hop_animation, hop_figure, hop_strip
 
     end = float(run.t[-1])
-    paths = [*save(folder, run.experiment, lambda: hop_figure(run)),
-             *save(folder, f"{run.experiment}_strip", lambda: hop_strip(run, count=12, begin=max(0.0, end - 0.8)))]  # fmt: skip
-    return [*paths, hop_animation(run, folder / f"{run.experiment}.gif", begin=max(0.0, end - 2.0))]
+    draw_all(out, folder, {run.experiment: lambda: hop_figure(run),
+        f"{run.experiment}_strip": lambda: hop_strip(run, count=12, begin=max(0.0, end - 0.8))})  # fmt: skip
+    out.print(f"wrote {hop_animation(run, folder / f'{run.experiment}.gif', begin=max(0.0, end - 2.0))}", soft_wrap=True)
 
 
 def summary(run: HopRun) -> dict[str, Any]:

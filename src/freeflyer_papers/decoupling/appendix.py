@@ -13,7 +13,6 @@ import sympy as sp
 from scipy.integrate import quad
 
 import freeflyer as ff
-from freeflyer.dynamics import frame_jacobian, frame_pose, frame_velocity
 from freeflyer.progress import Progress
 from freeflyer.robots.legged import GRAVITY, HOPPER_SHANK, HOPPER_THIGH, LENGTH, THIGH_TRUNK, revolute_hopper
 from freeflyer.spatial import inertia, se2
@@ -122,8 +121,8 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
     T = rates(q)
     w, kernels = T @ v, {name: x[0] for name, x in kernel_numbers(model, q[None], v[None]).items()}
     X = se2.from_position_angle(ours["o"], q[2] + q[3])
-    V = frame_velocity(model, q, w, "shank")
-    J = frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
+    V = ff.frame_velocity(model, q, w, "shank")
+    J = ff.frame_jacobian(model, q, "shank")[[0, 2, 4]] @ T * [[1.0], [1.0], [-1.0]]
     spatial = sum(inertia.matrix(m, [x, 0.0, 0.0], np.zeros((3, 3))) for m, x in ((THIGH_TRUNK, 0.0), (HOPPER_THIGH, LENGTH / 2.0)))
     S = np.eye(6)[[0, 2, 4]] * [[1.0], [1.0], [-1.0]]
     rows: list[tuple[str, str, tuple[Any, Any] | None, str]] = [
@@ -138,7 +137,7 @@ def table_a1(program: SampleProgram, q: np.ndarray, v: np.ndarray) -> tuple[Func
         ("bodyvelocity2adjoint_a_xy(nu_xy)", "planar.twist_adjoint(twist)", (ours["a"], se2.ad([V[0], V[2], -V[4]])),
          "spatial.se2.ad"),
         ("Jacobian_Jodot_xy(O_xy, xq_ib)", "symbolic.jacobian(pose.origin, state)",
-         (ours["Jo"], frame_jacobian(model, q, "shank", expressed="mixed")[PLANE] @ T), "frame_jacobian"),
+         (ours["Jo"], ff.frame_jacobian(model, q, "shank", expressed="mixed")[PLANE] @ T), "frame_jacobian"),
         ("Jacobian_Jnu_xy(H_xy, xq_ib)", "planar.twist_jacobian(pose, state)", (ours["Jnu"], J), "frame_jacobian"),
         ("Jacobian_Jydot(H_xy, xq_ib)", "symbolic.jacobian(y, state)",
          (ours["Jy"], kernels["Jalphadot_c"]), "mass_matrix"),
@@ -242,8 +241,8 @@ def kernel_numbers(model: ff.Model, q: np.ndarray, v: np.ndarray) -> dict[str, n
     G = ff.gravity_forces(model, q)
     coriolis = ff.inverse_dynamics(model, q, w, spin) - G
     turned = np.swapaxes(T, -1, -2)
-    knee, foot = (frame_pose(model, q, name)[:, PLANE, 3] for name in ("shank", "foot_point"))
-    J_knee, J_foot = (frame_jacobian(model, q, name, expressed="mixed")[:, PLANE] @ T for name in ("shank", "foot_point"))
+    knee, foot = (ff.frame_pose(model, q, name)[:, PLANE, 3] for name in ("shank", "foot_point"))
+    J_knee, J_foot = (ff.frame_jacobian(model, q, name, expressed="mixed")[:, PLANE] @ T for name in ("shank", "foot_point"))
     com, J_com = ff.center_of_mass(model, q)[:, PLANE], ff.center_of_mass_jacobian(model, q)[:, PLANE] @ T
     locked = locked_turn(model, q)
     angle = np.array([com_angle(model, float(x)) for x in q[:, 3]])

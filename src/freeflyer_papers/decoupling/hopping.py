@@ -10,10 +10,11 @@ import numpy as np
 
 import freeflyer as ff
 from freeflyer.progress import Progress
-from freeflyer_papers.hopping.batch import HopBasins, hop_basins, hop_ends, hop_start
+from freeflyer_papers.hopping.batch import hop_basins, hop_ends, hop_start
 from freeflyer_papers.hopping.gaits import HopGait, hop_gait
 from freeflyer_papers.hopping.hopping import HopRun, hop
 from freeflyer_papers.hopping.settings import EXPERIMENTS, legs
+from freeflyer_papers.registry import Drawn
 
 TILTED = np.radians(10.0)
 KNEES = np.radians(np.arange(86.0, 127.0, 1.0))
@@ -26,16 +27,6 @@ COMMANDS = (-3.0, -2.0, -1.0, 1.0, 2.0, 3.0)  # deg
 COMMANDED = ("revolute-IV", "revolute-V", "revolute-VI")  # of the same gains; their starts differ
 HOPS = 5  # over which speeds are means
 UNACTUATED = 256  # starts and gains of the search for gaits by radial control alone
-
-
-class Drawn:
-    """Data of the pictures, which JSON leaves out: runs by experiment, and the map of gaits."""
-
-    def __init__(self, runs: dict[str, HopRun], basins: HopBasins) -> None:
-        self.runs, self.basins = runs, basins
-
-    def __str__(self) -> str:
-        return f"{len(self.runs)} runs, a map of {self.basins.gait.size} starts"
 
 
 class Statement(namedtuple("Statement", "experiment figure thesis seen reason", defaults=("",))):
@@ -54,7 +45,7 @@ class Tuning(namedtuple("Tuning", "knee momentum turn")):
 class HoppingResult(namedtuple("HoppingResult",
     "statements works tuning noise gaits locked alone commands basin_shares drawn")):  # fmt: skip
     """statements: beside the figures. noise: first tilt (rad) and hops of prismatic-I before 10 deg. commands: of the polar
-    controller (deg), and how each of COMMANDED ends."""
+    controller (deg), and how each of COMMANDED ends. drawn: runs by experiment, and the map of gaits."""
 
 
 def compute(progress: Progress) -> HoppingResult:
@@ -79,7 +70,7 @@ def compute(progress: Progress) -> HoppingResult:
     shares = [("falls", basins.share(-1)), ("neither in 20 s", basins.share(-2))]
     shares += [(f"gait {k}: {g[1, 0]:+.3f} m/s at the apex", basins.share(k)) for k, g in enumerate(basins.gaits)]
     return HoppingResult(statements(runs, tuning, noise, gaits), works(runs["revolute-VI"]), tuning, noise, gaits, locked,
-        alone, commands(), tuple(shares), Drawn(runs, basins))  # fmt: skip
+        alone, commands(), tuple(shares), Drawn(runs=runs, basins=basins))  # fmt: skip
 
 
 def tune() -> Tuning:

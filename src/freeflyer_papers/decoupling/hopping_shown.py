@@ -6,7 +6,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.style import BLUE, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
+from freeflyer.plots.style import BLUE, GREY, ORANGE, new_figure, styled
 from freeflyer.tables import Table
 from freeflyer_papers.decoupling.hopping import COMMANDED, HOPS, UNACTUATED, HoppingResult, spring_in_flight
 from freeflyer_papers.hopping.hopping import HopRun
@@ -100,20 +100,20 @@ FIGURES = {"prismatic-I": "fig4_3", "prismatic-II": "fig4_4", "prismatic-III": "
     "revolute-VI": "fig4_13_4_14"}  # fmt: skip
 
 
+@styled
 def pictures(r: HoppingResult) -> dict[str, Any]:
     """Figures by name."""
     runs, basins = r.drawn.runs, r.drawn.basins
-    with style(WHITE, PRINT_INK):
-        drawn = {f"{figure}_{name.replace('-', '_')}": hop_figure(runs[name]) for name, figure in FIGURES.items()}
-        six = runs["revolute-VI"]
-        begin, cycle = six.named("apex")[-2].t, r.gaits[0][1].period
-        return drawn | {
-            "fig4_15_4_16_revolute_VI_zoom": hop_figure(six, six.t[-1] - 1.5),
-            "fig4_17_cycle": hop_strip(six, count=10, begin=begin, period=cycle),
-            "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], count=9, period=0.6),
-            "fig4_6_revolute": hop_strip(runs["revolute-IV"], count=2, period=0.1),
-            "fig4_5_spring_energy": spring_energy(runs["prismatic-III"]), "fig4_7_tuning": tuning(r),
-            "basins": basin_figure(basins)}  # fmt: skip
+    drawn = {f"{figure}_{name.replace('-', '_')}": hop_figure(runs[name]) for name, figure in FIGURES.items()}
+    six = runs["revolute-VI"]
+    begin, cycle = six.named("apex")[-2].t, r.gaits[0][1].period
+    return drawn | {
+        "fig4_15_4_16_revolute_VI_zoom": hop_figure(six, six.t[-1] - 1.5),
+        "fig4_17_cycle": hop_strip(six, count=10, begin=begin, period=cycle),
+        "fig4_1_4_2_prismatic": hop_strip(runs["prismatic-III"], count=9, period=0.6),
+        "fig4_6_revolute": hop_strip(runs["revolute-IV"], count=2, period=0.1),
+        "fig4_5_spring_energy": spring_energy(runs["prismatic-III"]), "fig4_7_tuning": tuning(r),
+        "basins": basin_figure(basins)}  # fmt: skip
 
 
 def spring_energy(run: HopRun) -> Any:

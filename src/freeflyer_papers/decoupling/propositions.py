@@ -13,7 +13,6 @@ from freeflyer import decoupling, robots
 from freeflyer.analysis.timing.algorithms import default_robots
 from freeflyer.analysis.timing.results import time_interleaved
 from freeflyer.decoupling.base import FORMS, Form
-from freeflyer.dynamics import bias_forces, coriolis_matrix, gravity_forces, kinetic_energy, mass_matrix
 from freeflyer.robots import make
 from freeflyer.spatial import se3
 
@@ -46,7 +45,7 @@ def statements() -> tuple[Statement, ...]:
 def residuals(model: ff.Model, q: np.ndarray, v: np.ndarray, rng: np.random.Generator) -> Iterator[tuple[str, str, float]]:
     """(source, statement, residual) at one state."""
     yield from _lie(rng)
-    M, forces = mass_matrix(model, q), bias_forces(model, q, v) - gravity_forces(model, q)
+    M, forces = ff.mass_matrix(model, q), ff.bias_forces(model, q, v) - ff.gravity_forces(model, q)
     C: dict[Form, np.ndarray] = {form: decoupling.coriolis_matrix(model, q, v, form) for form in FORMS}
     size = np.abs(C["hamel"]) @ np.abs(v)
     names: dict[Form, str] = {"hamel": "Hamel (3.39)", "newton-euler": "Newton-Euler (3.41)",
@@ -119,7 +118,7 @@ def _external(model: ff.Model, q: np.ndarray, v: np.ndarray, M: np.ndarray) -> I
     yield "(3.93), (3.96)", "I M^-1 I^T = diag(M_e, M_i)^-1", _relative(size, expected, size)
     yield "(3.96)", "I I^# = 1", _relative(d.transform @ d.inverse, np.eye(9), d.transform)
     external = np.concatenate([decoupling.locked_velocity(model, q, v), np.zeros(model.nv - 6)])
-    whole, *parts = (float(kinetic_energy(model, q, x)) for x in (v, external, v - external))
+    whole, *parts = (float(ff.kinetic_energy(model, q, x)) for x in (v, external, v - external))
     yield "section 3.3.4", "energies of external and internal motion add up", abs(whole - sum(parts)) / whole
 
 
@@ -142,8 +141,8 @@ def times() -> tuple[Time, ...]:
     rng, made = np.random.default_rng(7), []
     for model in models:
         q, v = ff.integrate(model, model.neutral, rng.standard_normal(model.nv)), rng.standard_normal(model.nv)
-        calls: tuple[Callable[[], object], ...] = (partial(mass_matrix, model, q), partial(coriolis_matrix, model, q, v),
-            partial(coriolis_matrix, model, q, v, "hamel"), partial(decoupling.decouple, model, q, v),
+        calls: tuple[Callable[[], object], ...] = (partial(ff.mass_matrix, model, q), partial(ff.coriolis_matrix, model, q, v),
+            partial(ff.coriolis_matrix, model, q, v, "hamel"), partial(decoupling.decouple, model, q, v),
             partial(decoupling.decouple, model, q, v, form="passive"))  # fmt: skip
         made.append(Time(model.name, model.nv, *time_interleaved(calls, BLOCKS, BLOCK_SECONDS)))
     return tuple(made)

@@ -7,7 +7,6 @@ from collections import namedtuple
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.dynamics import center_of_mass
 from freeflyer.sim.simulating import simulate
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 
@@ -32,13 +31,13 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     """What is not moved in a case begins, and is to stay, at its reference."""
     n = model.nv - 6
     posture = ff.integrate(model, model.neutral, np.concatenate([np.zeros(6), np.tile([0.4, -0.3], n)[:n]]))
-    center, joints = center_of_mass(model, posture), posture[7:]
+    center, joints = ff.center_of_mass(model, posture), posture[7:]
     away = np.tile([SWING, -SWING], n)[:n]
     external, internal = case != "internal", case != "external"
     start, v = posture, np.zeros(model.nv)
     if internal:
         start = ff.integrate(model, start, np.concatenate([np.zeros(6), np.full(n, TURN)]))
-    shift = center - center_of_mass(model, start)  # the base moves so that the centre of mass begins at its place
+    shift = center - ff.center_of_mass(model, start)  # the base moves so that the centre of mass begins at its place
     start = start.copy()
     start[:3] += shift + (OFFSET if external else 0.0)
     if external:
@@ -52,7 +51,7 @@ def regulate(model: ff.Model, name: str, case: str) -> Regulated:
     spin = ff.decoupling.external_velocity(model, run.q, run.v)[:, 3:]
     base = run.q[:, :3] - run.q[0, :3]
     largest = np.abs(run.tau).max(0)
-    return Regulated(name, case, run.t, center_of_mass(model, run.q), spin, run.q[:, 7:], float(largest[:3].max()),
+    return Regulated(name, case, run.t, ff.center_of_mass(model, run.q), spin, run.q[:, 7:], float(largest[:3].max()),
         float(largest[3:6].max()), base)  # fmt: skip
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure, styled
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
@@ -102,11 +102,11 @@ CASES = {"external": (ORANGE, "-", 3.0), "internal": (GREEN, "-", 3.0), "both": 
 SMALLEST = 1e-17
 
 
+@styled
 def pictures(result: TheoryResult) -> dict[str, Any]:
     """Figures by name."""
-    with style(WHITE, PRINT_INK):
-        made = {"free_flight": flight(result), "com_frame_angle": angles(result)}
-        return made | {f"regulated_{name}": regulated(result, name) for name in MOVES}
+    made = {"free_flight": flight(result), "com_frame_angle": angles(result)}
+    return made | {f"regulated_{name}": regulated(result, name) for name in MOVES}
 
 
 def flight(r: TheoryResult) -> Any:

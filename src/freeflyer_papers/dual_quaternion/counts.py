@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Callable, Collection, Sequence
 from fractions import Fraction
-from itertools import pairwise
 from typing import Any
 
 import numpy as np
@@ -86,18 +85,10 @@ def _line(line: str, algorithm: str, joints: str, counter: Counter, degree: int,
 
 def polynomial(n: Collection[int], values: Collection[int], degree: int) -> tuple[float, ...]:
     """Coefficients of n^3, n^2, n, 1 of the polynomial through all values; ValueError if there is none of that degree."""
-    points = [(Fraction(x), Fraction(y)) for x, y in zip(n, values, strict=True)]
-    left, coefficients = [y for _, y in points], [Fraction(0)] * 4
-    for k in range(degree, -1, -1):  # the k-th difference of n^k is k!
-        change = left[: k + 1]
-        for _ in range(k):
-            change = [b - a for a, b in pairwise(change)]
-        factorial = int(np.prod(range(1, k + 1)))
-        coefficients[k] = change[0] / factorial
-        left = [y - coefficients[k] * x**k for (x, _), y in zip(points, left)]
-    if any(left):
+    found = [Fraction(c).limit_denominator(1000) for c in np.polyfit(list(n), list(values), degree)]
+    if [sum(c * x**k for k, c in enumerate(reversed(found))) for x in n] != list(values):
         raise ValueError(f"counts {list(values)} at {list(n)} are no polynomial of degree {degree}")
-    return tuple(float(c) for c in reversed(coefficients))
+    return (0.0,) * (3 - degree) + tuple(float(c) for c in found)
 
 
 def printed_newton_euler(n: int) -> Operations:

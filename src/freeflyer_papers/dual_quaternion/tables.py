@@ -8,7 +8,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure, styled
 from freeflyer.tables import Table
 from freeflyer.text import microseconds, number
 from freeflyer_papers.dual_quaternion.counts import PAPER_GAUSS, PAPER_NEWTON_EULER, PAPER_SIZE, Count
@@ -150,11 +150,11 @@ PAPER_COUNTS = {"dqNE": (0.0, 0.0, 882.0 + 724.0, -88.0), "dqGP": (4.0 + 16 / 3,
          "classic NE": (0.0, 0.0, 281.0, -96.0)}  # fmt: skip
 
 
+@styled
 def pictures(result: DualQuaternionResult) -> dict[str, Any]:
     """Figures by name."""
-    with style(WHITE, PRINT_INK):
-        drawn = {"table3_operations": operations(result), "section6_times": times(result)}
-        return drawn | validation_pictures(result.validation)
+    drawn = {"table3_operations": operations(result), "section6_times": times(result)}
+    return drawn | validation_pictures(result.validation)
 
 
 def operations(r: DualQuaternionResult) -> Any:

@@ -18,8 +18,7 @@ from freeflyer.estimation import CalibrationError, calibrate, closed_torques, co
 from freeflyer.estimation.passive import ALPHA, BETA, Sensors, constraint_error, passive_state, sensors_of, update_passive_state
 from freeflyer.estimation.stance import reach, strokes
 from freeflyer_papers.estimation.stance import random_postures
-from freeflyer.linkages.motion import keep_closed
-from freeflyer.linkages.rows import constraint_residual
+from freeflyer.linkages import constraint_residual, keep_closed
 from freeflyer.model import LARGEST_SEED, SMALLEST, Model, number, public, whole_number
 from freeflyer.progress import Progress, no_progress
 

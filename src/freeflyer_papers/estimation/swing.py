@@ -27,10 +27,8 @@ from freeflyer_papers.estimation.stance import shared_weight, shift_base, standi
 from freeflyer.model import SMALLEST, Model, number, public
 from freeflyer.progress import Progress, no_progress, part_of
 from freeflyer.sim.floor_contacts import foot_points
-from freeflyer.sim.mujoco_run import simulate_in_mujoco
+from freeflyer.sim import Run, Servos, simulate_in_mujoco
 from freeflyer.sim.mujoco_scene import Plant, plant
-from freeflyer.sim.mujoco_spec import Servos
-from freeflyer.sim.run import Run
 from freeflyer.spatial.polygons import convex_polygon, inner_height
 
 

@@ -87,25 +87,20 @@ def _run(experiment: str, model: ff.Model, settings: setup.HopSettings, record: 
     return HopRun(experiment, model, settings, rows[:, 0], q, v, rows[:, at + 2 * nv], stance, works, events, ended, failure)
 
 
+REASONS = {
+    L.CHATTERING: "a hundred events, each within 1e-8 s of the one before: the foot chatters; soften the floor or damp the leg",
+    L.STUCK: "no step of 1e-13 s or longer keeps the error allowed: the motion grows without bounds (unstable gains?)"}
+STANDSTILL = "steps are so short that the run does not end: loosen tolerance, or change gains that make the motion so fast"
+
+
 def explain_end(model: ff.Model, record: np.ndarray) -> tuple[str, str | None]:
     """(why a run ended, and what kept it from going on, if anything did)."""
     t, status, apexes = f"{record[L.TIME]:.6g} s", int(record[L.STATUS]), int(record[L.APEXES])
     reached = f"q = {format_value(record[L.STATE : L.STATE + model.nv].round(6).tolist())}"
-    if status == L.ENDED:
-        return f"to {t}", None
-    if status == L.FALLEN:
-        return f"fallen at {t}", None
-    if status == L.SETTLED:
-        return f"settled at {t}, after {apexes} apexes", None
-    if status == L.COUNTED:
-        return f"to apex {apexes} at {t}", None
-    if status == L.CHATTERING:
-        reason = "a hundred events, each within 1e-8 s of the one before: the foot chatters; soften the floor or damp the leg"
-    elif status == L.STUCK:
-        reason = "no step of 1e-13 s or longer keeps the error allowed: the motion grows without bounds (unstable gains?)"
-    else:
-        reason = "steps are so short that the run does not end: loosen tolerance, or change gains that make the motion so fast"
-    return f"failed at {t}", f"at {t}: {reason}. Reached: {reached}"
+    ends = {L.ENDED: f"to {t}", L.FALLEN: f"fallen at {t}", L.SETTLED: f"settled at {t}, after {apexes} apexes",
+        L.COUNTED: f"to apex {apexes} at {t}"}  # fmt: skip
+    failed = f"failed at {t}", f"at {t}: {REASONS.get(status, STANDSTILL)}. Reached: {reached}"
+    return (ends[status], None) if status in ends else failed
 
 
 STANCE = (L.LOADED, L.UNLOADED)

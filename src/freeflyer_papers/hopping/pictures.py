@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.errors import InputError
 from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, new_figure, styled
 from freeflyer_papers.hopping.batch import HopBasins
 from freeflyer_papers.hopping.hopping import HopRun
@@ -41,7 +40,7 @@ def hop_figure(run: HopRun, begin: float = 0.0) -> Any:
     """
     shown = run.t >= begin
     if shown.sum() < 2:
-        raise InputError(f"the part from {begin:g} s on holds less than two steps of a run to {run.t[-1]:g} s")
+        raise ff.InputError(f"the part from {begin:g} s on holds less than two steps of a run to {run.t[-1]:g} s")
     figure, panels = new_figure(9.6, 9.2, 4, 2, sharex=True)
     t, leg, energy = run.t[shown], run.leg, run.energy
     _curves(panels[0, 0], t, "height (m)", {"centre of mass": leg.center[shown, 1], "foot": leg.foot[shown, 1]})
@@ -112,7 +111,7 @@ def hop_strip(run: HopRun, *, count: int = 9, begin: float = 0.0, period: float 
         'a posture every 0.05 s'
     """
     if count < 2:
-        raise InputError(f"count must be at least 2, got {count}")
+        raise ff.InputError(f"count must be at least 2, got {count}")
     times = np.linspace(begin, min(begin + period, run.t[-1]), count)
     q, every = run.at(times), times[1] - times[0]
     points = leg_points(run, q)
@@ -166,7 +165,7 @@ def hop_animation(run: HopRun, path: Path, *, begin: float = 0.0) -> Path:
 
     last = run.t[-1]
     if Path(path).suffix != ".gif" or not last > begin:
-        raise InputError(f"an animation needs a .gif and a part of the run to {last:g} s: got {path}, from {begin} s on")
+        raise ff.InputError(f"an animation needs a .gif and a part of the run to {last:g} s: got {path}, from {begin} s on")
     count = max(2, round((last - begin) * FRAMES_A_SECOND))
     times = np.linspace(begin, last, count)
     q = run.at(times)

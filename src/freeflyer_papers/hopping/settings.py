@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from collections import namedtuple
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, fields, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 import numpy as np
 
@@ -83,16 +84,10 @@ class HopSettings:
             raise InputError("length and floor_stiffness must be above zero: a leg of length 0 has no direction")
 
 
-@dataclass(frozen=True)
-class Experiment:
-    """An experiment: robot, where it starts, settings, how long (s)."""
-
-    robot: str
-    settings: HopSettings
-    duration: float
-    q: tuple[float, ...] | None = None  # None: keyframe "start"
-    body_velocity: tuple[float, ...] = (0.0, 0.0, 0.0, 0.0)  # along the trunk's axes, rad/s, rate of the joint
-    purpose: str = ""
+class Experiment(namedtuple("Experiment",
+    "robot settings duration q body_velocity purpose", defaults=(None, (0.0, 0.0, 0.0, 0.0), ""))):  # fmt: skip
+    """An experiment: robot, settings, how long (s), and where it starts: q, by default keyframe "start"; body_velocity, along the
+    trunk's axes, rad/s, rate of the joint."""
 
 
 ROBOTS: Mapping[str, Callable[[], Model]] = MappingProxyType({"prismatic": prismatic_hopper, "revolute": revolute_hopper})
@@ -166,15 +161,9 @@ SHORTEST_LEG = 1e-3  # m: of the line from the centre of mass to the foot
 QUADRATURE = np.polynomial.legendre.leggauss(24)
 
 
-class Leg(NamedTuple):
-    """Length and angle of the line from the centre of mass to the foot; foot and centre (..., 2), and their Jacobians."""
-
-    length: np.ndarray
-    angle: np.ndarray
-    foot: np.ndarray
-    center: np.ndarray
-    foot_jacobian: np.ndarray  # (..., 2, nv)
-    center_jacobian: np.ndarray
+class Leg(namedtuple("Leg", "length angle foot center foot_jacobian center_jacobian")):
+    """Length and angle of the line from the centre of mass to the foot; foot and centre (..., 2), and their
+    Jacobians (..., 2, nv)."""
 
 
 def check_hopper(model: Model) -> None:

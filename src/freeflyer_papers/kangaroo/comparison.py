@@ -8,7 +8,6 @@ from pathlib import Path
 import numpy as np
 
 import freeflyer as ff
-from freeflyer.model import Model
 from freeflyer.progress import Progress
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import HOME_LENGTH, Kangaroo, home_posture, talos
@@ -93,13 +92,13 @@ def tables(r: Comparison) -> list[Table]:
 EPSILON = 1e-5  # of the Kangaroo paper, Table III
 
 
-def _norms(model: Model, frame: str, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
+def _norms(model: ff.Model, frame: str, q: np.ndarray) -> tuple[np.ndarray, np.ndarray]:
     """Norms of the columns of the inertia at a frame (6,), and of the base's angular columns of the angular momentum (3,)."""
     turning = _base_axes(model, q) @ angular_momentum(model, q)[:, 3:6]
     return np.linalg.norm(cartesian_inertia(model, frame, q), axis=0), np.linalg.norm(turning, axis=0)
 
 
-def cartesian_inertia(model: Model, frame: str, q: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
+def cartesian_inertia(model: ff.Model, frame: str, q: np.ndarray, epsilon: float = EPSILON) -> np.ndarray:
     """Equivalent inertia (31) at a frame, its base held: (6, 6) [linear; angular], along the base's axes at the frame's origin, kg,
     kg m, kg m^2. q (nq,): loops closed; trees work too."""
     limb = ff.linkages.extract_limb(model, frame, q)
@@ -108,12 +107,12 @@ def cartesian_inertia(model: Model, frame: str, q: np.ndarray, epsilon: float = 
     return np.linalg.inv(J @ np.linalg.solve(ff.mass_matrix(part, x), J.T) + epsilon * np.eye(6))
 
 
-def angular_momentum(model: Model, q: np.ndarray) -> np.ndarray:
+def angular_momentum(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """The angular part of the centroidal momentum matrix, world axes: (3, nu), of the independent velocities, kg m^2 (times 1/m for
     motors that slide), of a robot with a free base at q (nq,)."""
     return ff.centroidal_momentum_matrix(ff.close_loops(model), q)[3:]
 
 
-def _base_axes(model: Model, q: np.ndarray) -> np.ndarray:
+def _base_axes(model: ff.Model, q: np.ndarray) -> np.ndarray:
     """(3, 3): from the world's axes to those of the base."""
     return ff.frame_pose(model, q, model.joints[0].child)[:3, :3].T

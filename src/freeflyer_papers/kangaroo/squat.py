@@ -8,19 +8,18 @@ from typing import Any
 import numpy as np
 
 import freeflyer as ff
-from freeflyer_papers.estimation.swing import RATE, Route, follow_route, holding_forces
+from freeflyer_papers.estimation.swing import Route, follow_route, holding_forces
 from freeflyer.contacts.wrenches import express_at
-from freeflyer.dynamics import frame_pose
-from freeflyer.estimation.contact import pressure_center
 from freeflyer.estimation.passive import sensors_of
-from freeflyer_papers.estimation.pictures import bones, draw_bones
-from freeflyer.plots.film import draw_arrow
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure
+from freeflyer.plots.camera import View
+from freeflyer.plots.film import film_strip
+from freeflyer.plots.style import BLUE, GREEN, ORANGE, new_figure
 from freeflyer.progress import Progress, part_of
 from freeflyer.sim.floor_contacts import put_on_floor
 from freeflyer.sim.mujoco_scene import plant
 from freeflyer.tables import Table
 from freeflyer_papers.kangaroo.robots import Kangaroo, home_posture
+from freeflyer_papers.registry import Drawn
 
 
 def tables(r: Squat) -> list[Table]:
@@ -68,7 +67,7 @@ POSTURES = 7  # drawn
 
 class Squat(namedtuple("Squat", (
     "robot length tilt pitch stop last ahead force by_ratio weight low high t moved height soles others ankle "
-    "pushing feet slid shown bones ends pressure places"))):  # fmt: skip
+    "pushing feet slid film"))):  # fmt: skip
     """Squat of Kangaroo by both length motors, all others at rest: postures at rest, and a run in MuJoCo on f feet.
 
     robot: name of the model; weight: N. At rest, at the lengths `length` (n,) of both motors, m: tilt (n,) of the soles against the
@@ -79,8 +78,7 @@ class Squat(namedtuple("Squat", (
     In MuJoCo, between the lengths `low` and `high`, m: t (k,), s; moved (k,): length of the motors, m; height (k,) of the base, m;
     soles (k, f): tilt of each sole against the floor, rad; others (k,): largest motion of another motor, m; ankle (k,): pitch, rad;
     pushing (k,): force of the left length motor, N; feet (k, f): vertical forces, N; slid: largest way of a sole on the floor, m.
-    shown (p,): samples that are drawn. There: bones (p, n, 2, 3): ends of lines that show the robot, m; ends (p, f, 2, 3): rear and
-    front of the soles, m; pressure (p, f, 3): forces on the feet, N; places (p, f, 3): points where they act, m."""
+    film: the run that is drawn."""
 
 
 def compute(robot: Kangaroo, progress: Progress) -> Squat:
@@ -98,8 +96,8 @@ def compute(robot: Kangaroo, progress: Progress) -> Squat:
     forces = np.array([holding_forces(s.model, x, robot.feet) for x in q])
     leg = ff.linkages.extract_limb(model, n.sole)
     ratio = ff.linkages.force_curve(leg, ff.linkages.follow(leg, n.length_motor, length), n.sole, 1.0).ratio
-    soles = frame_pose(model, q, n.sole)
-    tilt = _angle(frame_pose(model, q, model.joints[0].child), soles)
+    soles = ff.frame_pose(model, q, n.sole)
+    tilt = _angle(ff.frame_pose(model, q, model.joints[0].child), soles)
     way = Route(length, q, forces)
     moved = _run(robot, way, HIGH, min(last, STROKE) - MARGIN, part_of(progress, text))
     return Squat(robot.source, length, tilt, pitch, stop, last, (ff.center_of_mass(model, q) - soles[:, :3, 3])[:, 0],
@@ -125,28 +123,16 @@ def _run(robot: Kangaroo, way: Route, low: float, high: float, progress: Progres
         raise ff.InputError(f"{model.name!r} falls in the simulator: {run.failure}")
     keep = slice(None, None, THIN)
     q, motor, ankle = run.q[keep], model.joint(n.length_motor), model.joint(n.ankle_pitch)
-    poses = np.stack([frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
-    wrenches = np.stack([express_at(frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
+    poses = np.stack([ff.frame_pose(model, q, foot.frame) for foot in robot.feet], axis=1)
+    wrenches = np.stack([express_at(ff.frame_pose(model, q, f.frame), run.forces[f.name][keep], "world") for f in feet], axis=1)
     still = [model.joint(name).iq for name in model.actuated if name not in (n.length_motor, robot.right.length_motor)]
-    down = round((REST + 0.5 * PERIOD) * RATE / THIN)
-    shown = tuple(int(k) for k in np.linspace(round(REST * RATE / THIN), down, POSTURES))
     level = np.eye(4)[None]
-    force = wrenches[..., :3]
     return {
         "low": low, "high": high, "t": run.t[keep], "moved": q[:, motor.iq], "height": q[:, 2],
         "soles": np.stack([_angle(level, poses[:, k]) for k in range(len(robot.feet))], axis=1),
         "others": np.abs(q[:, still] - begin[still]).max(axis=1), "ankle": q[:, ankle.iq], "pushing": run.tau[keep, motor.iv],
-        "feet": force[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
-        "shown": shown, "bones": np.array([bones(model, q[k]) for k in shown]), "pressure": force[list(shown)],
-        "ends": np.array([[_ends(poses[k, f], foot) for f, foot in enumerate(robot.feet)] for k in shown]),
-        "places": pressure_center(wrenches[list(shown)])}  # fmt: skip
-
-
-def _ends(X: np.ndarray, foot: ff.contacts.Contact) -> np.ndarray:
-    """Rear and front (2, 3) of a sole, in the middle of its width, in the world, m."""
-    points = np.asarray(foot.points)
-    ends = np.array([[x, points[:, 1].mean(), points[:, 2].mean()] for x in (points[:, 0].min(), points[:, 0].max())])
-    return np.asarray(ends @ X[:3, :3].T + X[:3, 3])
+        "feet": wrenches[..., 2], "slid": float(np.linalg.norm(poses[:, :, :2, 3] - poses[0, :, :2, 3], axis=-1).max()),
+        "film": Drawn(model=model, run=run, feet=feet)}  # fmt: skip
 
 
 def _lengths(t: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.ndarray]:
@@ -155,31 +141,10 @@ def _lengths(t: np.ndarray, low: float, high: float) -> tuple[np.ndarray, np.nda
     return low + 0.5 * (high - low) * (1.0 - np.cos(x)), 0.5 * (high - low) * np.sin(x) * 2.0 * np.pi / PERIOD
 
 
-APART = 0.42  # m between two postures on the page
-ARROW, THICKNESS = 0.35, 0.25  # m: length of an arrow of the whole weight; how thick it is
-
-
 def strip(r: Squat) -> Any:
-    """The robot on its way down, with the force on each foot."""
-    figure, axes = new_figure(9.6, 3.6, 1, 1)
-    for n, (k, lines) in enumerate(zip(r.shown, r.bones)):
-        shift = np.array([n * APART, 0.0])
-        draw_bones(axes, lines[..., [0, 2]] + shift)
-        for rear, front in r.ends[n][..., [0, 2]] + shift:
-            axes.plot((rear[0], front[0]), (rear[1], front[1]), color="#1d232b", lw=3.0, solid_capstyle="butt")
-        for force, at in zip(r.pressure[n], r.places[n]):
-            size = ARROW * float(np.linalg.norm(force)) / r.weight
-            draw_arrow(axes, at[[0, 2]] + shift, force[[0, 2]], size, THICKNESS, fc=ORANGE, zorder=4)
-        axes.annotate(f"{r.t[k]:.2f} s\n{1e3 * r.moved[k]:.0f} mm", shift, xytext=(8, -8), textcoords="offset points", ha="center",
-                      va="top", fontsize=8)  # fmt: skip
-    axes.axhline(0.0, color=GREY, lw=0.8, zorder=0)
-    axes.set(ylabel="height (m)", title="Fig 13 on two feet: time, and the length motors' positions; arrows: forces on the feet")
-    axes.title.set_fontsize(9)
-    axes.set_aspect("equal")
-    axes.set_ylim(-0.16, None)
-    axes.set_xticks([])
-    axes.spines["bottom"].set_visible(False)
-    return figure
+    """The robot on its way down, with the forces on its feet."""
+    times = np.linspace(REST, REST + 0.5 * PERIOD, POSTURES)
+    return film_strip(r.film.model, r.film.run, times=times, feet=r.film.feet, view=View(-90.0, 0.0))
 
 
 def course(r: Squat) -> Any:

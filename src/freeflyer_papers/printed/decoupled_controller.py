@@ -10,8 +10,7 @@ from numpy.typing import ArrayLike
 
 from freeflyer.control.checks import set_fields, set_numbers
 from freeflyer.control.references import Reference, TargetMotion
-from freeflyer.decoupling.decoupled_forms import decouple
-from freeflyer.decoupling.momenta import frame_map
+from freeflyer.decoupling import decouple, frame_map
 from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import center_of_mass, gravity_forces
 from freeflyer.errors import InputError

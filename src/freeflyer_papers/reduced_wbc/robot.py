@@ -11,7 +11,6 @@ import numpy as np
 import freeflyer as ff
 from freeflyer.control.limits import AccelerationLimits, TorqueLimits
 from freeflyer.control.support import middle_of
-from freeflyer.errors import InputError
 
 JOINTS = 33
 FRICTION = 0.7
@@ -64,7 +63,7 @@ def on_one_foot(r: Robot) -> np.ndarray:
     upright = ff.control.FrameOrientationTask(r.base, np.eye(3), level=0)
     found = ff.control.inverse_kinematics(r.model, [*tasks, balance, upright, ff.control.PostureTask(r.q, level=1)], r.q)
     if (off := found.levels[0].residual) > POSTURE_TOLERANCE:
-        raise InputError(f"{r.model.name!r} does not stand so: its feet, balance or pelvis are off by {off:.1e} m or rad")
+        raise ff.InputError(f"{r.model.name!r} does not stand so: its feet, balance or pelvis are off by {off:.1e} m or rad")
     return found.q
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, PRINT_INK, WHITE, new_figure, style
+from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, new_figure, styled
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us, number
 from freeflyer_papers.reduced_wbc.cycles import METHODS, REPEATS, SAME, TOLERANCES, WAYS, Timing, agree, saving
@@ -182,10 +182,10 @@ class ReducedResult(namedtuple("ReducedResult", "robot counts times sizes solver
 COLOURS = {"conventional": ORANGE, "reduced": BLUE}
 
 
+@styled
 def pictures(result: ReducedResult) -> dict[str, Any]:
     """Figures by name."""
-    with style(WHITE, PRINT_INK):
-        return {"table3_times": times(result), "fig4_tracking": tracking(result), "fig5_joints": sizes(result)}
+    return {"table3_times": times(result), "fig4_tracking": tracking(result), "fig5_joints": sizes(result)}
 
 
 def times(r: ReducedResult) -> Any:

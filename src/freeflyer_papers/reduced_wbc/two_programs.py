@@ -8,7 +8,6 @@ conventional program whose part over a_u is a row of A belongs to LQP 1, over (a
 from __future__ import annotations
 
 from collections import namedtuple
-from dataclasses import dataclass, replace
 
 import numpy as np
 from scipy.linalg import qr, solve_triangular
@@ -32,13 +31,8 @@ class Rows(namedtuple("Rows", "level name A lower upper weights equations torque
     """Rows lower <= A x <= upper of one thing: its level and name, weights of squares."""
 
 
-@dataclass(frozen=True)
-class Lqp:
+class Lqp(namedtuple("Lqp", "rows H g")):
     """Rows by levels over x, and least 1/2 x^T H x + g^T x below them all."""
-
-    rows: tuple[Rows, ...]
-    H: np.ndarray
-    g: np.ndarray
 
     def levels(self) -> list[Level]:
         """As solvers take them."""
@@ -128,7 +122,7 @@ def with_centroidal(problem: WholeBodyProblem, split: Split, s: np.ndarray) -> S
     J = np.eye(len(split.first.g))[at : at + len(s)]
     rows = Rows(CENTROIDAL, CENTROIDAL, J, s, s, np.ones(len(s)), equations=True)
     hard = sum(x.level in HARD for x in split.first.rows)
-    return split._replace(first=replace(split.first, rows=(*split.first.rows[:hard], rows, *split.first.rows[hard:])))
+    return split._replace(first=split.first._replace(rows=(*split.first.rows[:hard], rows, *split.first.rows[hard:])))
 
 
 def _chosen(rows: Rows, which: np.ndarray) -> Rows:

@@ -9,6 +9,7 @@ import numpy as np
 from freeflyer import tolerances as tol
 from freeflyer.analysis.checks.findings import Finding, Severity
 from freeflyer.analysis.checks.laws import random_states, scale_to_unit_diagonal
+from freeflyer.decoupling.orientation import coordinate_owners
 from freeflyer.dynamics import mass_matrix
 from freeflyer.model import WORLD, Description, Inertia, Joint, Link, Model, join, rigid_groups, transform
 
@@ -166,21 +167,12 @@ def reach(description: Description) -> float:
     return longest
 
 
-def coordinate_joints(model: Model) -> list[str]:
-    """The joint of each velocity coordinate (nv names)."""
-    names = [""] * model.nv
-    for joint in model.joints:
-        for i in range(joint.iv, joint.iv + joint.nv):
-            names[i] = names[i] or joint.name
-    return names
-
-
 def singular_findings(model: Model, seed: int = 0) -> Iterator[Finding]:
     """Joints without inertia at a random posture, where accidents of the neutral one don't show."""
     if model.nv == 0:
         return
     M = mass_matrix(model, random_states(model, 1, seed).q[0])
-    names = coordinate_joints(model)
+    names = coordinate_owners(model)
     if not np.all(np.isfinite(M)):
         yield Finding("error", "mass-matrix-not-finite", model.name,
             "its mass matrix has entries that are not finite numbers")  # fmt: skip

@@ -1,32 +1,22 @@
-"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles; and robots with their loops closed."""
+"""Control cycles: each contestant at every state of a slow motion, in turns of some cycles."""
 
 from __future__ import annotations
 
 from collections import namedtuple
 from collections.abc import Callable, Sequence
 from dataclasses import replace
-from functools import lru_cache, partial
 from time import perf_counter
 from typing import Any
 
 import numpy as np
 
-from freeflyer import contacts, linkages
-from freeflyer.analysis.timing.results import ClosedTiming, ClosedTimings, no_collection, time_interleaved
-from freeflyer.contacts.constrained_dynamics import constrained_dynamics
-from freeflyer.contacts.sets.constraint_set import ConstraintSet
-from freeflyer.control.body_tasks import CenterOfMassTask, FrameOrientationTask, FramePoseTask
-from freeflyer.control.limits import AccelerationLimits, TorqueLimits
+from freeflyer import contacts
+from freeflyer.analysis.timing.results import no_collection
+from freeflyer.control import AccelerationLimits, CenterOfMassTask, FrameOrientationTask, FramePoseTask, TorqueLimits
 from freeflyer.control.problem import ControlSolution, Formulation, WholeBodyProblem
-from freeflyer.dynamics import (
-    center_of_mass, forward_dynamics, forward_dynamics_derivatives, frame_pose, integrate, inverse_dynamics,
-    inverse_dynamics_derivatives,
-)
-from freeflyer.linkages.closing import close_loops
-from freeflyer.model import Model, neutral
+from freeflyer.dynamics import center_of_mass, frame_pose, integrate
 from freeflyer.progress import Progress
-from freeflyer.robots import humanoid
-from freeflyer.robots.legged import standing_posture
+from freeflyer.robots import humanoid, standing_posture
 from freeflyer.tables import Table
 from freeflyer.text import microseconds as us
 
@@ -142,58 +132,3 @@ def control_times(progress: Progress, count: int = 1000, rounds: int = 3) -> Con
     progress(0.0, "control cycles: humanoid")
     own = cycle_times(contestants_of(problem, states), rounds)
     return ControlTimings(own, cycle_times(limited_contestants(problem, q, count), rounds))
-
-
-def time_closed(model: Any, batch: int, blocks: int, block_seconds: float, progress: Progress) -> ClosedTimings:
-    """All quantities at one closed state."""
-    s, split = closed_state(model), linkages.partition(model)
-    many = ClosedState(s.closed, *(np.tile(x, (batch, 1)) for x in s[1:]))  # cost is not of the numbers
-    rows = []
-    for quantity, evaluate in QUANTITIES.items():
-        progress(0.0, f"{model.name}, loops closed: {quantity}")
-        one, all_states = (partial(evaluate, model, x) for x in (s, many))
-        (call,) = time_interleaved([one], blocks, block_seconds)
-        (state,) = time_interleaved([all_states], max(5, blocks // 2), block_seconds)
-        rows.append(ClosedTiming(quantity, call, state / batch))
-    residual = float(np.abs(linkages.constraint_residual(model, s.q)).max())
-    return ClosedTimings(len(split.independent), model.constraint_rows[0], split.rank, residual, batch, blocks, tuple(rows))
-
-
-class ClosedState(namedtuple("ClosedState", "closed q u u_dot v a tau tau_u")):
-    """q (nq,): a posture whose loops are closed. u, u_dot (nu,): independent rates and their rates; v, a (nv,): those of all
-    joints; the largest entry of v is `speed` rad/s or m/s. tau (nv,): forces in all joints; tau_u (nu,): their projection on the
-    independent ones, G^T tau. closed: the model in its independent velocities."""
-
-
-@lru_cache(maxsize=8)
-def loop_set(model: Model) -> ConstraintSet:
-    """The loops of a tree as constraints, and nothing else."""
-    return ConstraintSet(model)
-
-
-def closed_state(model: Any, seed: int = 0, amplitude: float = 0.0, speed: float = 1.0) -> ClosedState:
-    """A random closed state, the same for the same seed. Errors: LinkageError where the linkage has none.
-
-    Its posture is the assembled one, where a file with rounded digits closes best (Kangaroo opens redundant rows by 1e-7 two
-    millimetres off it), or up to `amplitude` rad or m off that at the independent joints."""
-    rng, closed = np.random.default_rng(seed), close_loops(model)
-    nu = closed.nv
-    q = integrate(closed, neutral(closed), amplitude * rng.uniform(-1.0, 1.0, nu))
-    u, u_dot = rng.standard_normal((2, nu))
-    largest = np.abs(linkages.expand_motion(model, q, u, u_dot)[0]).max()
-    u = u * (speed / largest)
-    v, a = linkages.expand_motion(model, q, u, u_dot)
-    tau = rng.standard_normal(model.tree.nv)
-    return ClosedState(closed, q, u, u_dot, v, a, tau, linkages.reduce_forces(model, q, tau))
-
-
-# of a model and a state, or states with a leading axis
-QUANTITIES: dict[str, Callable[[Any, Any], Any]] = {
-    "constraint_jacobian": lambda m, s: linkages.constraint_jacobian(m, s.q),
-    "constraint_bias": lambda m, s: linkages.constraint_bias(m, s.q, s.v),
-    "projected_equations": lambda m, s: linkages.projected_equations(m, s.q, s.u),
-    "inverse_dynamics": lambda m, s: inverse_dynamics(s.closed, s.q, s.u, s.u_dot),
-    "forward_dynamics": lambda m, s: forward_dynamics(s.closed, s.q, s.u, s.tau_u),
-    "constrained_dynamics": lambda m, s: constrained_dynamics(m, s.q, s.v, s.tau, constraints=loop_set(m)).a,
-    "inverse_dynamics_derivatives": lambda m, s: inverse_dynamics_derivatives(s.closed, s.q, s.u, s.u_dot),
-    "forward_dynamics_derivatives": lambda m, s: forward_dynamics_derivatives(s.closed, s.q, s.u, s.tau_u)}

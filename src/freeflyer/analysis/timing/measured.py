@@ -59,7 +59,7 @@ class Bench:
         for robot in self.robots:
             tables.append(robot_table(robot))
             if robot.closed is not None:
-                tables.append(closed_table(robot.robot, robot.closed))
+                tables.append(robot_table(robot.closed))
         tables += [batches_table(name, self.batches) for name in dict.fromkeys(p.robot for p in self.batches)]
         tables += [scaling_table(self.scaling)] if self.scaling else []
         tables += [steps_table(self.steps)] if self.steps else []
@@ -198,10 +198,3 @@ def start_table(s: R.Start) -> Table:
     rows = [("import freeflyer (cold: without bytecode)", f"{s.import_cold:.2f}", f"{s.import_warm:.2f}")]
     rows += [(f"first call of {c.algorithm}", f"{c.cold:.2f}", f"{c.cached:.2f}") for c in s.first_calls]
     return Table("start: seconds in a fresh process", ("what", "cold (compiling)", "cached"), rows, (1, 2))
-
-
-def closed_table(robot: str, c: R.ClosedTimings) -> Table:
-    rows = [(row.quantity, us(row.call), us(row.batch)) for row in c.rows]
-    size = f"nu {c.nu}, {c.constraints} rows of rank {c.rank}, open by {c.residual:.1e}"
-    return Table(f"{robot}, loops closed: {size}; batches of {c.batch_size}", ("loops closed", "us a call", "us a state"), rows,
-        (1, 2), f"medians of {c.blocks} blocks of calls")  # fmt: skip

@@ -45,17 +45,10 @@ class Timing(namedtuple("Timing", "algorithm call call_out batch batch_fresh bat
         return None if self.batch_threads is None else self.batch / self.batch_threads
 
 
-class ClosedTiming(namedtuple("ClosedTiming", "quantity call batch")):
-    """One quantity of a closed robot: us a call, us a state in a batch on one thread; medians over interleaved blocks."""
-
-
-class ClosedTimings(namedtuple("ClosedTimings", "nu constraints rank residual batch_size blocks rows")):
-    """A robot with its loops closed: nu independent rates, `constraints` rows of that rank, open by `residual` (m, rad)."""
-
-
 class RobotTimings(namedtuple("RobotTimings",
     "robot nq nv bodies batch_size threads blocks batch_blocks rows note closed", defaults=(None,))):  # fmt: skip
-    """All algorithms on one robot; medians over so many blocks. `note`: why its loops are open."""
+    """All algorithms on one robot; medians over so many blocks. `note`: why its loops are open; `closed`: the same with loops
+    closed."""
 
 
 class StepTiming(namedtuple("StepTiming", "robot integrator step")):

@@ -7,16 +7,16 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from freeflyer import robots
+from freeflyer.analysis.checks.findings import with_loops_closed
 from freeflyer.analysis.checks.laws import States, random_states
 from freeflyer.analysis.timing import algorithms as A, results as R
-from freeflyer.analysis.timing.control_cycles import time_closed
 from freeflyer.dynamics import specializable, specialize
-from freeflyer.linkages import LinkageError
 from freeflyer.progress import Progress, no_progress
 
 NAMES = tuple(algorithm.name for algorithm in A.ALGORITHMS)
 LARGEST_RESULT = 2**29  # bytes
 CLOSED_BATCH = 256  # states: a closed linkage costs tens of microseconds each
+CLOSED = (*A.USUAL, "inverse_dynamics_derivatives", "forward_dynamics_derivatives")  # what is timed with loops closed
 
 
 @dataclass(frozen=True)
@@ -47,26 +47,19 @@ def time_robot(model: Any, *, effort: Effort | None = None, algorithms: tuple[st
     effort = replace(effort, batch=min(effort.batch, largest_batch(model.nv)), threads=min(effort.threads, R.usable_cores()))
     x, frame = random_states(model, effort.batch), A.outermost_frame(model)
     fast = specialized(model, algorithms, progress) if effort.specialize else None
-    rows = []
+    rows, label = [], model.name + ", loops closed" * (model.reduction is not None)
     for algorithm in map(A.BY_NAME.__getitem__, algorithms):
         if A.has_enough_links(model, algorithm):  # for its wrenches or contacts
-            progress(0.0, f"{model.name}: {algorithm.name}")
+            progress(0.0, f"{label}: {algorithm.name}")
             rows.append(_time(model, fast, algorithm, x, frame, effort))
-    with_loops, note = _time_closed(model, effort, progress) if closed else (None, None)
-    return R.RobotTimings(model.name, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
+    with_loops, note = None, None
+    if closed and model.constraint_rows[0] and not model.reduction:
+        robot, why = with_loops_closed(model)
+        own = replace(effort, batch=min(effort.batch, CLOSED_BATCH), specialize=False)
+        note = f"loops left open: {why}" if why else None
+        with_loops = None if why else time_robot(robot, effort=own, algorithms=CLOSED, progress=progress)
+    return R.RobotTimings(label, model.nq, model.nv, len(model.joints), effort.batch, effort.threads, effort.blocks,
         effort.batch_blocks, tuple(rows), note, with_loops)  # fmt: skip
-
-
-def _time_closed(model: Any, effort: Effort, progress: Progress) -> tuple[R.ClosedTimings | None, str | None]:
-    """The rows with loops closed; or why there are none: no loops, or a linkage that cannot be split."""
-    if not model.constraint_rows[0]:
-        return None, None
-    batch = min(effort.batch, CLOSED_BATCH)
-    try:
-        with R.threads(1):
-            return time_closed(model, batch, effort.blocks, effort.block_seconds, progress), None
-    except LinkageError as error:
-        return None, f"loops left open: {error}"
 
 
 def specialized(model: Any, algorithms: tuple[str, ...], progress: Progress) -> Any:

@@ -75,10 +75,10 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
     P, Q, W = workspace(T, m * width + 8), workspace(T, (n + 1) * width + 8), workspace(T, n * width + 8)
     stride = row_width(T, 2 * n + 1)
     wide = width + stride
-    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
+    L, S, owners = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, stride + 8)
     balancing, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
     sizes, low, high, softness = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
-    previous = workspace(T, m + 8)
+    previous, listed = workspace(T, m + 8), workspace(T, m + 8)
     norms, signs, d, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(W, 0, n * width)
     for j in range(n):
@@ -87,7 +87,6 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
         side = load(sides, i)
         store(previous, i, load(held, i))
         store(held, i, side if side == EQUAL or load(residuals, i) != 0.0 else FREE)
-        store(places, i, -1.0)
         store(sizes, i, 0.0)
         store(low, i, 0.0 if side < 0.0 else -LARGEST)
         store(high, i, 0.0 if side > 0.0 else LARGEST)
@@ -117,18 +116,15 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
         clear(signs, 0, m)
         clear(multipliers, 0, m)
         clear(balancing, 0, stride)
-        clear(slots, 0, stride)
         least = tolerance * gradient
         if dot(direction, 0, direction, 0, width) > least * least:
             for i in range(begin):
                 if load(sides, i) != FREE and load(held, i) == FREE:
                     own, size = dot(P, width * i, P, width * i, width), load(sizes, i)
                     store(softness, i, HARD if own > RESTING * RESTING * size * size else 0.0)
-            for i in range(m):
-                store(places, i, -1.0)
             keep_limits(
-                0, width, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
-                multipliers, L, S, wide, places, balancing, slots, norms, step, d, parts)  # fmt: skip
+                0, 0, P, P, Q, rank, low, high, softness, sizes, FLOOR * gradient, begin, m, n, width, W, direction, signs,
+                multipliers, L, S, wide, owners, balancing, slots, norms, listed, step, d, parts)  # fmt: skip
             if dot(direction, 0, direction, 0, width) > least * least:
                 found = k
         for i in range(end):

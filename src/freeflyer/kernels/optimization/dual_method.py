@@ -7,7 +7,7 @@ its multipliers are corrected by the same factors: first from zero, or from limi
 singular, as proximal steps, with R of a slightly larger matrix.
 """
 
-from freeflyer.kernels.backend import from_entry, kernel, load, row_width, sqrt, store, workspace
+from freeflyer.kernels.backend import from_entry, integer, kernel, load, row_width, sqrt, store, workspace
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.model.layout import N_A_ROWS, N_LIMITS, N_VARIABLES
@@ -63,13 +63,14 @@ def limit_of(lower, upper, i, side):
     return load(upper, i) if side > 0.0 else load(lower, i)
 
 
-def drop(place, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places):
+def drop(place, count, L, stride, Q, K, width, targets, sides, multipliers, owners, held):
     """The limit that is held at `place` is released."""
-    for buffer in (targets, sides, multipliers):
+    store(held, integer(load(owners, place)), 0.0)
+    for buffer in (targets, sides, multipliers, owners):
         move_up(buffer, place, count)
     for i in range(place, count - 1):
         set_row(K, width * i, K, width * i + width, width)
-    release_row(place, count, limits, L, stride, Q, width, width, places)
+    release_row(place, count, L, stride, Q, width, width)
 
 
 @kernel
@@ -109,11 +110,11 @@ def wrong_multiplier(count, L, stride, sides, multipliers):
     return place if worst < -WRONG * largest else -1
 
 
-def most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, length, reach):
+def most_exceeded(limits, held, base, values, lower, upper, sizes, lengths, length, reach):
     """(row, side) of the limit that is exceeded most, over the row's size in the metric; (-1, 1.0) if there is none."""
     most, p, side = 0.0, -1, 1.0
     for i in range(limits):
-        if load(places, i) < 0.0:
+        if load(held, i) == 0.0:
             value, size = load(base, i) + load(values, i), load(sizes, i)
             over, under = value - load(upper, i), load(lower, i) - value
             at, outside = 1.0 if over > under else -1.0, max(over, under)
@@ -134,7 +135,8 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     C, T, Q = workspace(linear, limits * width + 8), workspace(linear, limits * width + 8), workspace(linear, (n + 1) * width + 8)
     K, L, targets = workspace(linear, (n + 1) * width + 8), workspace(linear, (n + 1) * stride + 8), workspace(linear, stride + 8)
     sides, multipliers, z = workspace(linear, stride + 8), workspace(linear, stride + 8), workspace(linear, stride + 8)
-    places, sizes, lengths = workspace(linear, limits + 8), workspace(linear, limits + 8), workspace(linear, limits + 8)
+    owners = workspace(linear, stride + 8)
+    held, sizes, lengths = workspace(linear, limits + 8), workspace(linear, limits + 8), workspace(linear, limits + 8)
     base, values, parts = workspace(linear, limits + 8), workspace(linear, limits + 8), workspace(linear, max(n, limits) + 8)
     point, moved, missing = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, width + 8)
     rho, d, w = workspace(linear, width + 8), workspace(linear, width + 8), workspace(linear, stride + 8)
@@ -153,7 +155,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
     if kind < 0:
         outcome = NOT_CONVEX
     for i in range(limits):
-        store(places, i, -1.0)
+        store(held, i, 0.0)
         store(y, i, 0.0)
         if i < bounded:
             store(C, width * i + i, 1.0)
@@ -174,7 +176,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
             side = load(guess, i)
             if turn == 0:
                 side = 1.0 if load(lower, i) == load(upper, i) else 0.0
-            known = side != 0.0 and load(places, i) < 0.0 and load(sizes, i) > 0.0
+            known = side != 0.0 and load(held, i) == 0.0 and load(sizes, i) > 0.0
             if known and abs(limit_of(lower, upper, i, side)) < LARGEST:
                 set_row(Q, width * count, T, width * i, width)
                 if add_orthogonal(Q, count, width, width, L, stride * count, stride, parts):
@@ -182,7 +184,8 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
                     store(targets, count, limit_of(lower, upper, i, side))
                     store(sides, count, side if turn == 1 else 0.0)
                     store(multipliers, count, 0.0)
-                    store(places, i, 1.0 * count)
+                    store(owners, count, 1.0 * i)
+                    store(held, i, 1.0)
                     count += 1
     steps, last, still = 0, LARGEST, False
     while outcome == SOLVED and not still:
@@ -194,13 +197,13 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
         place = wrong_multiplier(count, L, stride, sides, multipliers)
         if place >= 0:
             changes += 1
-            drop(place, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places)
+            drop(place, count, L, stride, Q, K, width, targets, sides, multipliers, owners, held)
             count -= 1
         while place < 0 and outcome == SOLVED:
             if p < 0:
                 put_products(T, limits, width, width, moved, 0, values)
                 reach, own = sqrt(dot(moved, 0, moved, 0, width)), 0.0
-                p, side = most_exceeded(limits, places, base, values, lower, upper, sizes, lengths, length, reach)
+                p, side = most_exceeded(limits, held, base, values, lower, upper, sizes, lengths, length, reach)
             if p < 0:
                 break
             new, at, t = stride * count, count, LARGEST
@@ -234,10 +237,11 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
                     store(targets, count, limit)
                     store(sides, count, side)
                     store(multipliers, count, own)
-                    store(places, p, 1.0 * count)
+                    store(owners, count, 1.0 * p)
+                    store(held, p, 1.0)
                     count, p = count + 1, -1
                 else:
-                    drop(at, count, limits, L, stride, Q, K, width, targets, sides, multipliers, places)
+                    drop(at, count, L, stride, Q, K, width, targets, sides, multipliers, owners, held)
                     count -= 1
         put_direction(True, W, moved, n, width, d)
         add_scaled_row(point, 0, 1.0, d, 0, 0, width)
@@ -249,9 +253,7 @@ def solve_program(topology, parameters, linear, H, A, lower, upper, guess, most,
         last = way
     for j in range(n):
         store(x, j, load(point, j))
-    for i in range(limits):
-        for k in range(count):
-            if load(places, i) == 1.0 * k:
-                store(y, i, load(multipliers, k))
+    for k in range(count):
+        store(y, integer(load(owners, k)), load(multipliers, k))
     store(verdict, 0, 1.0 * changes)
     store(verdict, 1, outcome)

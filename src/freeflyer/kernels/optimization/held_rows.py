@@ -22,13 +22,13 @@ def bound_of(held, lower, upper, i):
 
 def put_row(metric, W, A, weights, i, n, width, T, parts):
     """Row i of T: sqrt(weight) W^T a, without a metric sqrt(weight) a; columns before the first entry of a stay zero."""
-    scale, first, last = sqrt(load(weights, i)), n, 0
+    scale, first, last = sqrt(load(weights, i)), 0, 0
     if metric:
         for j in range(n):
             x = load(A, width * i + j)
             store(parts, j, -scale * x)
             if x != 0.0:
-                first, last = min(first, j), j + 1
+                first, last = j if last == 0 else first, j + 1
         clear(T, width * i, width * i + width)
         subtract_products(T, width * i, first, width, parts, first, last, W, width)
     else:

@@ -13,7 +13,7 @@ In y = R (x - c), with the metric H = R^T R and c = -H^-1 g, least 1/2 x^T H x +
 """
 
 from freeflyer.kernels.backend import (
-    copy_entries, from_entry, kernel, load, load_int, load_row, release, rint, row_step, row_width, sqrt, store, store_row, taken,
+    copy_entries, from_entry, kernel, load, load_int, load_row, release, row_step, row_width, sqrt, store, store_row, taken,
     workspace)
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.contacts.solve import add_scaled_row
@@ -25,16 +25,17 @@ from freeflyer.kernels.optimization.layout import LEVEL_ENDS, METRIC_NUMBERS, N_
 from freeflyer.kernels.optimization.metric import put_center, put_coordinates, put_direction, set_row
 from freeflyer.kernels.optimization.orthogonal_rows import (
     clear, dot, exchange_row, factor_rows, far_row, put_combination, put_products, solve_levels)
-from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages
+from freeflyer.kernels.optimization.penalties import SHARE, SMALLER_SHARE, put_stages, spread
 
 STOPPED = 1e-13  # of a direction and a row: a smaller rate is none
 STILL = 1e-11  # of the size of x: a shorter way is rounding, which no limit stops, and a shorter step is none
 TOLERANCE, TOLERANT = 1e-9, 1e-6  # of a level's slope: what may be left at an optimum, and the most if rounds go on
 MORE_TOLERANT, WIDER, MOST_TOLERANT = 2.0, 8.0, 1e-4  # by how much more each time; after a step that is none, and the most then
 WRONG_SHARE = 0.1  # of the tolerance: the share that one multiplier of the wrong sign may have
-PATIENCE, REPEATED = 2, 2.0  # rounds without a step, and releases of one row, after which the steepest direction is sought
+SHORT = 1e-9  # of the size of x: a shorter step counts as none, if rounds without a step are counted
+PATIENCE, BLOCKED, REPEATED = 2, 5, 2.0  # such rounds, if a row is released or a limit stops them, and releases of one row, after
+# which the steepest direction is sought
 INFINITE, EVERY = float("inf"), 1e100
-GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
 LATE, STARTS = 100, 3  # rounds after which the method begins anew, and how often: from near the solution, few are needed
 LONGEST = 1e9  # of the largest limit by its row: a longer x has run away, along a way that hardly changes levels
 FEW = 2  # rounds that hold all limits that are violated, before a start is sought
@@ -47,16 +48,14 @@ def turn_rows(rows, m, n, width, size):
     """Entries of rows (m, width) change by different shares of up to `size` of their own."""
     for i in range(m):
         for j in range(n):
-            phase = GOLDEN * (n * i + j)
-            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * (phase - rint(phase))))
+            store(rows, width * i + j, load(rows, width * i + j) * (1.0 + size * spread(n * i + j)))
 
 
 def relax_limits(lower, upper, lengths, length, m, slack, low, high):
     """low, high (m,): limits of inequalities moved outwards by different shares of up to `slack` of the rows' terms."""
     for i in range(m):
         least, most = load(lower, i), load(upper, i)
-        phase = GOLDEN * i
-        room = slack * (1.0 + phase - rint(phase)) * load(lengths, i) * length if least != most else 0.0
+        room = slack * (1.0 + spread(i)) * load(lengths, i) * length if least != most else 0.0
         store(low, i, least - room)
         store(high, i, most + room)
 
@@ -191,7 +190,7 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             if way > STILL * reach:
                 put_direction(metric, W, direction, n, width, point)
                 stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
-            if share * way > STILL * reach:
+            if share * way > SHORT * reach:
                 stalls = 0
             else:
                 stalls += 1
@@ -206,9 +205,10 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
             relax_limits(least, most, lengths, length, m, SLACK, lower, upper)
             relaxed = True
         put_products(rows, m, width, width, point, 0, values)
+        worst, seeking = -1, False
         if stop >= 0:
             hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-            single = stop
+            single, seeking = stop, stalls >= BLOCKED
         else:
             first, inside = m, ending and kept(lower, upper, held, values, lengths, length, m)
             proven, ending = proven and not ending, False
@@ -225,31 +225,10 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                 started = True
                 if worst >= 0:
                     store(releases, worst, load(releases, worst) + 1.0)
-                if worst >= 0 and (stalls >= PATIENCE or load(releases, worst) >= REPEATED):
-                    put_sides(
-                        lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
-                        parts)  # fmt: skip
-                    level = steepest(
-                        levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
-                    clear(releases, 0, m)
-                    change, single, stalls, tolerance = 0, -1, 0, max(min(MORE_TOLERANT * tolerance, TOLERANT), tolerance)
-                    proven = level > levels
-                    if not proven:
-                        lengthen(levels, ends, level, held, sides, T, m, width, direction)
-                        way = sqrt(dot(direction, 0, direction, 0, width))
-                        if way <= STILL * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
-                            tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
-                        put_direction(metric, W, direction, n, width, point)
-                        stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
-                        add_scaled_row(y, 0, share, direction, 0, 0, width)
-                        put_direction(metric, W, y, n, width, point)
-                        add_scaled_row(point, 0, 1.0, center, 0, 0, width)
-                        put_products(rows, m, width, width, point, 0, values)
-                        if stop >= 0:
-                            hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
-                elif worst >= 0:
-                    store(held, worst, FREE)
-                    single = worst if change == m else -1
+                    seeking = stalls >= PATIENCE or load(releases, worst) >= REPEATED
+                    if not seeking:
+                        store(held, worst, FREE)
+                        single = worst if change == m else -1
                 elif exchanged and not proven:  # factors that were exchanged row by row lose digits, and may show another rank
                     change, exchanged, fresh = 0, False, True
                 elif relaxed:
@@ -259,6 +238,28 @@ def put_rounds(topology, parameters, linear, H, A, least, most, weights, guess, 
                     going = 0.0
                 else:
                     rounds = last
+        if seeking:
+            put_sides(
+                lower, upper, weights, values, lengths, length, m, metric, W, rows, n, width, T, made, sides, residuals,
+                parts)  # fmt: skip
+            level = steepest(
+                levels, ends, held, sides, T, residuals, y, tolerance, m, n, width, multipliers, direction, parts)
+            clear(releases, 0, m)
+            change, single, stalls, tolerance = 0, -1, 0, max(min(MORE_TOLERANT * tolerance, TOLERANT), tolerance)
+            proven = level > levels
+            if not proven:
+                lengthen(levels, ends, level, held, sides, T, m, width, direction)
+                way = sqrt(dot(direction, 0, direction, 0, width))
+                if way <= STILL * sqrt(dot(y, 0, y, 0, width)):  # the level cannot be improved
+                    tolerance = max(tolerance, min(WIDER * tolerance, MOST_TOLERANT))
+                put_direction(metric, W, direction, n, width, point)
+                stop, at, share = first_limit(rows, m, width, held, lower, upper, values, lengths, point)
+                add_scaled_row(y, 0, share, direction, 0, 0, width)
+                put_direction(metric, W, y, n, width, point)
+                add_scaled_row(point, 0, 1.0, center, 0, 0, width)
+                put_products(rows, m, width, width, point, 0, values)
+                if stop >= 0:
+                    hold(held, stop, at, metric, W, rows, weights, n, width, T, made, parts)
         if starting or (rounds == late and going != 0.0 and not proven and begun < STARTS):
             late, started = rounds + LATE, True
             change, single, exchanged, stalls = 0, -1, False, 0

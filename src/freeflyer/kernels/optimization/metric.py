@@ -83,14 +83,9 @@ def move_up(x, place, count):
 
 
 @kernel
-def release_row(place, count, m, L, stride, Q, wide, used, places):
+def release_row(place, count, L, stride, Q, wide, used):
     """Row `place` of `count` is taken out of L Q: L (., stride) lower triangular, Q (., wide) orthonormal, of which `used` columns
-    are not zero. places (m,): the rows' places, -1 for rows that have none. Columns turn so that L stays triangular (Givens)."""
-    for i in range(m):
-        if load(places, i) == 1.0 * place:
-            store(places, i, -1.0)
-        elif load(places, i) > place:
-            store(places, i, load(places, i) - 1.0)
+    are not zero. Columns turn so that L stays triangular (Givens)."""
     for i in range(place, count - 1):
         set_row(L, stride * i, L, stride * i + stride, stride)
     for j in range(place, count - 1):

@@ -5,7 +5,8 @@ Equations of levels above, and limits that they need, are eliminated by orthonor
 of Goldfarb and Idnani ("A numerically stable dual method for solving strictly convex quadratic programs", Mathematical Programming
 27, 1983): from the minimum without them, the limit that is exceeded most is held, and limits whose multipliers vanish on the way
 are released. Limits of levels above are hard. A limit of the level has a variable of its own, by which it is missed. Each pass goes
-on from where the last one has ended (the proximal point method); slow passes are lengthened along their line.
+on from where the last one has ended (the proximal point method), and begins with the limits that the last one has held; slow passes
+are lengthened along their line.
 
 If a level seems to be met in the end, its rows become of one size, as weights do not matter then. If more limits are exceeded than
 there are unknowns, these are squares of the level's matrix, as equations are, and the others wait: Newton's method, damped by a
@@ -13,7 +14,7 @@ larger share of the metric at first, with the least violations on each line.
 """
 
 from freeflyer.kernels.backend import (
-    from_entry, kernel, load, load_int, load_row, row_step, row_width, sqrt, store, store_row, workspace)
+    from_entry, integer, kernel, load, load_int, load_row, rint, row_step, row_width, sqrt, store, store_row, workspace)
 from freeflyer.kernels.contacts.solve import add_scaled_row
 from freeflyer.kernels.optimization.condensation import subtract_products
 from freeflyer.kernels.optimization.metric import move_up, put_direction, put_inverse_factor, release_row, set_row, solve_transposed
@@ -21,12 +22,14 @@ from freeflyer.kernels.optimization.orthogonal_rows import add_orthogonal, clear
 
 FREE, EQUAL = 0.0, 2.0  # as in hierarchy.py
 SHARE, SMALLER_SHARE = 1e-10, 1e-12  # of the metric, beside a level: where one leads astray, the other may not
+GOLDEN = 0.6180339887498949  # its multiples spread evenly: no two entries change alike
+EASED = 1e-7  # of a row's terms: by how much limits are relaxed for the levels below, so that rounding leaves room among them
 HARD = 1e-300  # softness of limits of levels above: none, though not zero, which marks rows that are no limits
 OUTSIDE = 1e-10  # of the size of a row's terms: violations below are none
 RESTING, LEFT = 1e-5, 1e-4  # of a row: one of which less is left does not change, nor is it a limit
 MISSED = 1e-5  # of a row's size: a level whose rows miss their limits by less is met
 MOVED, ROOM = 1e-3, 1e-300  # of the length of y: passes that move it by less are the last
-DECIDED = 1e-6  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
+DECIDED = 1e-8  # of the gradient of a level that is not met: it needs limits whose multipliers are larger
 LARGEST, LATER = 1e300, -1.0  # LATER: softness of limits that damped steps leave out
 STOPPED, LEVEL = 1e-9, 1e-13  # of a direction and a row, of the terms of a slope: a smaller rate or slope is none
 SEARCHES, FARTHEST = 10, 1e4  # rounds on a line; how often a pass may be repeated along its line
@@ -34,6 +37,11 @@ DAMPED, BACK, SHORT = 1e-2, 0.5, 0.8  # of the damping before, if less than BACK
 STEPS, FIRST_STEPS = 9, 3  # damped steps of a level, at most, and those that may be short
 FALLING, PASSES = 0.5, 12  # of the slope before: passes go on if it falls below, as if a level can be met; the most
 CHANGES = 5  # for each row: the largest number of rows held, which is reached if rows depend on each other
+
+
+def spread(i):
+    """A number from -1/2 to 1/2 for each i; those of many i are spread evenly."""
+    return GOLDEN * i - rint(GOLDEN * i)
 
 
 def put_level_metric(T, from_row, end, squares, share, n, width, W, M, packed, R, parts):
@@ -64,14 +72,23 @@ def put_free_minimum(T, side, from_row, end, squares, share, n, width, y, rest, 
     add_scaled_row(y, 0, 1.0, g, 0, 0, width)
 
 
-def release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held):
-    """The limit that is held at `place` is released."""
-    for i in range(m):
-        if load(places, i) == 1.0 * place:
-            store(held, i, FREE)
-    move_up(multipliers, place, count)
-    move_up(slots, place, count)
-    release_row(place, count, m, L, stride, Q, wide, used, places)
+def release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held):
+    """The limit that is held at `place` is released; how many have variables of their own. The last of these takes the place of
+    its own, if it has one."""
+    slot, last = load(slots, place), slacks - 1
+    store(held, integer(load(owners, place)), FREE)
+    for buffer in (multipliers, slots, owners):
+        move_up(buffer, place, count)
+    release_row(place, count, L, stride, Q, wide, row_width(Q, width + slacks))
+    if slot < 0.0:
+        return slacks
+    for j in range(count - 1):
+        to, at = wide * j + width + integer(slot), wide * j + width + last
+        store(Q, to, load(Q, at))
+        store(Q, at, 0.0)
+        if load(slots, j) == 1.0 * last:
+            store(slots, j, slot)
+    return last
 
 
 @kernel
@@ -84,22 +101,39 @@ def move(share, W, u, fixed, rank, n, width, y, d, parts):
 
 
 @kernel
-def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
-                wide, places, multipliers, slots, norms, step, d, parts):  # fmt: skip
+def put_limit(p, side, count, slacks, P, n, W, width, soft, slots, owners, Q, wide, L, stride, parts):
+    """Row `count` of L Q becomes limit p in the metric, beside the variable by which it is missed if it is soft. Whether it is
+    independent of the rows before, and how many have variables of their own."""
+    at = wide * count
+    for j in range(n):
+        store(parts, j, -side * load(P, width * p + j))
+    clear(Q, at, at + wide)
+    subtract_products(Q, at, 0, width, parts, 0, n, W, width)
+    store(owners, count, 1.0 * p)
+    store(slots, count, -1.0)
+    if soft > HARD:
+        store(Q, at + width + slacks, sqrt(soft))
+        store(slots, count, 1.0 * slacks)
+        slacks += 1
+    return add_orthogonal(Q, count, wide, row_width(Q, width + slacks), L, stride * count, stride, parts), slacks
+
+
+@kernel
+def keep_limits(count, slacks, T, P, fixed, rank, low, high, softness, sizes, floor, end, m, n, width, W, y, held, strengths, L, Q,
+                wide, owners, multipliers, slots, norms, listed, step, d, parts):  # fmt: skip
     """y moves until limits of the first rows, before `end`, are kept, by d = W u with u of least norm. P (m, width): how rows may
     still change, orthogonal to the rows that are fixed (rank, width). held (m,): -1 and 1 for limits that hold y, of which `count`
     are known at first; strengths (m,): their multipliers times the size of their rows. norms (m,): sizes of rows in the metric,
-    zero if unknown. floor: the least length of y that counts for rounding. The last three: room. Returns how many hold y, and how
-    many numbers of Q's rows are used."""
+    zero if unknown. floor: the least length of y that counts for rounding. The last four: room. Returns how many hold y, and how
+    many of them have variables of their own."""
     stride = row_width(T, 2 * n + 1)
     clear(d, 0, width)
-    rounds, going = 0, True
+    rounds, going, candidates = 0, True, 0
     while count > 0:
-        for i in range(m):
-            for j in range(count):
-                if load(places, i) == 1.0 * j:
-                    value, side = dot(T, width * i, y, 0, width), load(held, i)
-                    store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
+        for j in range(count):
+            i = integer(load(owners, j))
+            value, side = dot(T, width * i, y, 0, width), load(held, i)
+            store(multipliers, j, value - load(high, i) if side > 0.0 else load(low, i) - value)
         for j in range(count):
             x = load(multipliers, j) / load(L, stride * j + j)
             store(parts, j, x)
@@ -118,38 +152,32 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
                 add_scaled_row(step, 0, load(parts, j), Q, wide * j, 0, width)
             move(-1.0, W, step, fixed, rank, n, width, y, d, parts)
             break
-        release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+        slacks = release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held)
         count -= 1
     while going and rounds < CHANGES * m and count < 2 * n:
         worst, p, side, least = 0.0, -1, 1.0, OUTSIDE * max(floor, sqrt(dot(y, 0, y, 0, width)))
-        put_products(T, end, width, width, y, 0, strengths)
-        for i in range(end):
+        every, exceeded = candidates == 0, 0
+        if every:
+            put_products(T, end, width, width, y, 0, strengths)
+        for k in range(end if every else candidates):
+            i = k if every else integer(load(listed, k))
             if load(held, i) == FREE and load(softness, i) > 0.0:
-                value = load(strengths, i)
+                value = load(strengths, i) if every else dot(T, width * i, y, 0, width)
                 over, under = value - load(high, i), load(low, i) - value
                 if max(over, under) > least * load(sizes, i):
                     if load(norms, i) == 0.0:
                         put_combination(from_entry(P, width * i), n, W, width, parts)
                         store(norms, i, sqrt(dot(parts, 0, parts, 0, width)))
+                    store(listed, exceeded, 1.0 * i)
+                    exceeded += 1
                     if max(over, under) > worst * load(norms, i):
                         worst, p, side = max(over, under) / load(norms, i), i, 1.0 if over > under else -1.0
-        going, own, adding = p >= 0, 0.0, p >= 0
+        candidates = exceeded
+        going, own, adding = p >= 0 or not every, 0.0, p >= 0
         while adding:
             rounds += 1
-            soft, at, slot, taken = load(softness, p), wide * count, 0, True
-            while taken:
-                taken = False
-                for j in range(count):
-                    taken = taken or load(slots, j) == 1.0 * slot
-                slot += 1 if taken else 0
-            used = max(used, row_width(T, width + slot + 1))
-            for j in range(n):
-                store(parts, j, -side * load(P, width * p + j))
-            clear(Q, at, at + wide)
-            subtract_products(Q, at, 0, width, parts, 0, n, W, width)
-            store(Q, at + width + slot, sqrt(soft))
-            store(slots, count, 1.0 * slot)
-            free = add_orthogonal(Q, count, wide, used, L, stride * count, stride, parts)
+            soft, at = load(softness, p), wide * count
+            free, more = put_limit(p, side, count, slacks, P, n, W, width, soft, slots, owners, Q, wide, L, stride, parts)
             clear(step, 0, stride)
             for j in range(count):
                 store(step, j, -1.0 * load(L, stride * count + j))
@@ -171,19 +199,17 @@ def keep_limits(count, used, T, P, fixed, rank, low, high, softness, sizes, floo
             own = load(multipliers, count)
             if place == count:
                 store(held, p, side)
-                store(places, p, 1.0 * count)
-                count += 1
+                count, slacks = count + 1, more
                 adding = False
             else:
-                release(place, count, m, L, stride, Q, wide, used, multipliers, slots, places, held)
+                slacks = release(place, count, slacks, L, stride, Q, wide, width, multipliers, slots, owners, held)
                 count -= 1
                 adding = rounds < CHANGES * m
-    for i in range(m):
-        store(strengths, i, 0.0)
-        for j in range(count):
-            if load(places, i) == 1.0 * j:
-                store(strengths, i, load(multipliers, j) * load(sizes, i))
-    return count, used
+    clear(strengths, 0, m)
+    for j in range(count):
+        i = integer(load(owners, j))
+        store(strengths, i, load(multipliers, j) * load(sizes, i))
+    return count, slacks
 
 
 @kernel
@@ -224,15 +250,15 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
     squares, locked, rest, sums = workspace(T, m + 8), workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8)
     stride = row_width(T, 2 * n + 1)
     wide = width + stride
-    L, S, places = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, m + 8)
+    L, S, owners = workspace(T, (2 * n + 1) * stride + 8), workspace(T, (2 * n + 1) * wide + 8), workspace(T, stride + 8)
     multipliers, slots, step = workspace(T, stride + 8), workspace(T, stride + 8), workspace(T, stride + 8)
-    values, rates = workspace(T, m + 8), workspace(T, m + 8)
+    values, rates, listed = workspace(T, m + 8), workspace(T, m + 8), workspace(T, m + 8)
     norms, d, u, before = workspace(T, m + 8), workspace(T, width + 8), workspace(T, width + 8), workspace(T, width + 8)
     clear(y, 0, width)
     clear(locked, 0, m)
     for k in range(m * width // row_step(T)):
         store_row(P, row_step(T) * k, load_row(T, row_step(T) * k))
-    rank, begin, enough = 0, 0, LARGEST
+    rank, begin, above, enough, length = 0, 0, 0, LARGEST, 0.0
     for stage in range(last):
         known = rank
         for i in range(begin):  # what levels above have reached
@@ -246,8 +272,9 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                             rank += 1
                 else:
                     store(held, i, FREE)
-                    store(low, i, min(load(low, i), value))
-                    store(high, i, max(load(high, i), value))
+                    room = EASED * (1.0 + spread(i)) * load(sizes, i) * length if i >= above else 0.0
+                    store(low, i, min(load(low, i), value) - room)
+                    store(high, i, max(load(high, i), value) + room)
         end, share, longest = m, 1.0, 1.0
         if stage < levels:
             end, longest = load_int(ends, stage), 0.0
@@ -269,7 +296,7 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
             put_products(Q, rank, width, width, y, 0, parts)
             set_row(rest, 0, y, 0, width)
             subtract_products(rest, 0, 0, width, parts, 0, rank, Q, width)
-        passes, enough, moved, gradient, count, used = 0, 0.0, 1.0, LARGEST, 0, width
+        passes, enough, moved, gradient, count, slacks = 0, 0.0, 1.0, LARGEST, 0, 0
         falling = True
         clear(multipliers, 0, stride)
         many, even, again, damped, damping, steps, eased = True, False, True, False, DAMPED, STEPS, share
@@ -300,18 +327,24 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                         square = not limit or (many and load(strengths, i) != 0.0)
                         store(squares, i, weight if square else 0.0)
                         store(softness, i, 0.0 if square else LATER if damped else 1.0 / weight)
-                    if limit:
+                    if limit and not load(softness, i) > 0.0:
                         store(held, i, FREE)
-                    store(places, i, -1.0)
-                count, used = 0, width
-                clear(slots, 0, stride)
+                count, slacks = 0, 0
                 clear(norms, 0, m)
                 eased = max(share, damping * longest) if damped else share
                 put_level_metric(P, begin, end, squares, eased, n, width, W, S, L, R, parts)
+                for i in range(m):  # limits that the pass before has held
+                    side = load(held, i)
+                    if side * side == 1.0 and load(softness, i) > 0.0:
+                        free, more = put_limit(
+                            i, side, count, slacks, P, n, W, width, load(softness, i), slots, owners, S, wide, L, stride, parts)
+                        slacks = more if free else slacks
+                        store(held, i, side if free else FREE)
+                        count += 1 if free else 0
             put_free_minimum(P, strengths, begin, end, squares, eased, n, width, y, rest, W, d, u)
-            count, used = keep_limits(
-                count, used, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
-                places, multipliers, slots, norms, step, d, parts)  # fmt: skip
+            count, slacks = keep_limits(
+                count, slacks, T, P, Q, rank, low, high, softness, sizes, 0.0, end, m, n, width, W, y, held, strengths, L, S, wide,
+                owners, multipliers, slots, norms, listed, step, d, parts)  # fmt: skip
             add_scaled_row(before, 0, -1.0, y, 0, 0, width)
             back, far = 0.0, dot(before, 0, before, 0, width) > MOVED * MOVED * dot(y, 0, y, 0, width)
             if damped:
@@ -331,4 +364,4 @@ def put_stages(levels, last, relative, ends, T, low, high, sizes, m, n, width, y
                         enough = 0.0
             enough, falling = max(enough, DECIDED * gradient), gradient < FALLING * last_gradient
             moved = (1.0 - back) * sqrt(dot(before, 0, before, 0, width)) / max(length, ROOM)
-        begin = end
+        above, begin = begin, end

@@ -10,12 +10,11 @@ import numpy as np
 from freeflyer.analysis.linkage import Linkages, Transmission
 from freeflyer.model.model import Model
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.plots.camera import Camera
+from freeflyer.plots.camera import Camera, View
 from freeflyer.plots.film import DPI
 from freeflyer.plots.raster import render
 from freeflyer.plots.scene import all_corners, robot_pieces
-from freeflyer.plots.style import BLUE, GREEN, GREY, ORANGE, SERIES, blank_figure, label, new_figure, round_below, styled
-from freeflyer.plots.view import View
+from freeflyer.plots.style import BLUE, GREY, ORANGE, SERIES, blank_figure, label, new_figure, round_below, styled
 
 COLUMNS = 3
 NEAR_SINGULAR = 1e-2  # of 1 / condition
@@ -73,7 +72,7 @@ def nearness(result: Linkages) -> Any:
 
 VIEWS = (("from the front", View(0.0, 0.0)), ("from its right", View(-90.0, 0.0)), ("from above", View(-90.0, 90.0)),
          ("from the front right", View()))  # fmt: skip
-PALETTE = (BLUE, ORANGE, GREEN, "#9b6fc4", "#c65b7c", "#b98a2e", "#3aa6a0", "#6b7f3a", "#a05a3c", "#4f5fae")
+PALETTE = (*SERIES, "#b98a2e", "#3aa6a0", "#6b7f3a", "#a05a3c", "#4f5fae")
 PLAIN = "#aeb6c0"  # links of no group
 WIDTH, MOST_HEIGHT = 6.4, 4.6  # inches, of the figure; of its views
 LEAST_SHARE = 0.06  # of the largest extent: a view is at least as wide

@@ -4,7 +4,8 @@ Angles of poles are as they are, so that damping shows, distances linear or loga
 
 from __future__ import annotations
 
-from typing import Any, NamedTuple
+from collections import namedtuple
+from typing import Any
 
 import numpy as np
 
@@ -21,11 +22,8 @@ HEIGHT = 4.8  # inches, of the plane
 RIGHT = 0.35  # of the outer ring: least reach to the right
 
 
-class Radius(NamedTuple):
+class Radius(namedtuple("Radius", "inner outer")):
     """Distance from zero on the page, 1 at the outer ring, of a pole of size s in rad/s: linear, or log(s / inner)."""
-
-    inner: float
-    outer: float
 
     def __call__(self, size: np.ndarray) -> np.ndarray:
         """(n,) of sizes (n,)."""

@@ -15,11 +15,9 @@ from freeflyer.contacts.feet import complete_feet
 from freeflyer.errors import check_name
 from freeflyer.files import check_target, write_atomically
 from freeflyer.linkages.closure import file_posture
-from freeflyer.model.inputs import check_shape, choice, instance, number, one_row, real_array, whole_number
-from freeflyer.model.model import Model, remembered
-from freeflyer.model.public import public
+from freeflyer.model import Model, check_shape, choice, instance, number, one_row, public, real_array, remembered, whole_number
 from freeflyer.model.visuals.reading import visuals
-from freeflyer.plots.camera import Camera as Camera, camera_around
+from freeflyer.plots.camera import Camera, camera_around
 from freeflyer.plots.raster import render
 from freeflyer.plots.scene import LAYERS, SHOWN, floor_under, overlay, robot_pieces
 
