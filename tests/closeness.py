@@ -1,12 +1,14 @@
 """How far two arrays are apart; derivatives by differences and by complex steps; the errors that rounding and steps leave; calls
-that are refused in words."""
+that are refused in words; random numbers, which FREEFLYER_TEST_SEED, printed at the end of a run, repeats."""
 
 import numpy as np
+import os
 import pytest
 from collections.abc import Callable
-from seeds import fresh  # noqa: F401  random numbers of what is compared
 from typing import Any
 
+# kept in the environment, so that processes of this run (workers, scripts that tests start) have the same
+SEED = int(os.environ.setdefault("FREEFLYER_TEST_SEED", str(np.random.SeedSequence().entropy % 2**31)))
 EPS = float(np.finfo(float).eps)
 STEP = 1e-3  # of a difference along motions of order 1: its truncation and its rounding are both small there
 TINY = 1e-30  # of a complex step, which loses nothing to rounding, however small
@@ -15,6 +17,12 @@ WEIGHTS = {  # of f(k h) - f(-k h), k = 1, 2, ...; the error is a constant times
 }  # fmt: skip
 UNKNOWN = 1e-5  # difference quotients of two steps that are so far apart know no derivative
 Function = Callable[[np.ndarray], np.ndarray]
+
+
+def fresh(*place: int | str) -> np.random.Generator:
+    """A generator for this run; another for each `place`, words or numbers that tell samples apart."""
+    words = (x.encode() if isinstance(x, str) else (x,) for x in place)
+    return np.random.default_rng([SEED, *(k for word in words for k in word)])
 
 
 def rounding(terms: float, condition: float = 1.0) -> float:

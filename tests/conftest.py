@@ -3,11 +3,11 @@
 import ctypes
 import numpy as np
 import pytest
+from closeness import SEED
 from collections.abc import Iterator
 from hypothesis import settings
 from pathlib import Path
 from robots_on_disk import MODELS, needs_examples
-from seeds import SEED
 
 settings.register_profile("changing", deadline=None)  # compiling on the first example is no fault of it
 settings.load_profile("changing")
@@ -49,6 +49,12 @@ def models_folder() -> Path:
     if not MODELS.is_dir():
         pytest.skip(f"no robot models at {MODELS}: set FREEFLYER_MODELS")
     return MODELS
+
+
+@pytest.fixture
+def short_blocks(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Times are those of single calls, for tests of what stands beside them."""
+    monkeypatch.setattr("freeflyer.analysis.timing.results._count", lambda call, seconds: 1)
 
 
 class Poison:

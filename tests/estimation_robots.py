@@ -2,11 +2,10 @@
 
 import freeflyer as ff
 import numpy as np
-from freeflyer import robots
+from closeness import fresh
 from functools import cache
 from linkage_samples import driven_linkage
 from pathlib import Path
-from seeds import fresh
 from typing import Any
 
 NAMES = ("kangaroo_like", "kangaroo", "cassie", "battobot", "five_bar")
@@ -21,7 +20,7 @@ SPRINGS = ("left-shin", "left-heel-spring", "right-shin", "right-heel-spring")
 def sensed(name: str, folder: Path | None = None) -> Any:
     """The sensors of a robot."""
     if name == "kangaroo_like":
-        return ff.estimation.sensors(robots.kangaroo_like())
+        return ff.estimation.sensors(ff.robots.kangaroo_like())
     assert folder is not None
     if name in ("kangaroo", "cassie"):
         return ff.estimation.sensors(ff.load(folder / name / f"{name}.xml"), rigid=SPRINGS if name == "cassie" else ())

@@ -4,7 +4,6 @@ import freeflyer as ff
 import numpy as np
 from closeness import EXACT
 from dataclasses import replace
-from freeflyer import linkages
 from functools import cache
 from scipy.linalg import qr
 
@@ -145,25 +144,25 @@ def driven_linkage(rng: np.random.Generator, loops: int, base: str = "free", kin
     while True:
         masks = tuple(MASKS[str(name)] for name in rng.choice(list(MASKS), loops))
         tree, q = random_linkage(rng, masks, int(rng.integers(*joints)), kinds, base, at_zero=True, to_world=to_world)
-        assert np.abs(linkages.constraint_residual(tree, q)).max() < EXACT
+        assert np.abs(ff.linkages.constraint_residual(tree, q)).max() < EXACT
         tree = driven(with_coupling(tree, rng) if coupled else tree)
         if not tree.description.actuated:
             continue
-        if len(linkages.partition(tree).dependent) and (condition := condition_of(tree)) < 100.0:
+        if len(ff.linkages.partition(tree).dependent) and (condition := condition_of(tree)) < 100.0:
             return tree, condition
 
 
 def condition_of(tree: ff.Model) -> float:
     """Condition number of the equations of the passive joints, times what independent ones move them by."""
-    split = linkages.partition(tree)
-    J = linkages.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
+    split = ff.linkages.partition(tree)
+    J = ff.linkages.constraint_jacobian(tree, split.q)[np.ix_(split.rows, split.dependent)]
     gain = float(np.abs(ff.velocity_map(ff.close_loops(tree), split.q)).max())
     return max(1.0, gain) * float(np.linalg.cond(J))
 
 
 def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
     """A joint that no loop passes follows a cubic of another, both at zero; the same model where loops pass all."""
-    J = linkages.constraint_jacobian(model, model.neutral)
+    J = ff.linkages.constraint_jacobian(model, model.neutral)
     single = [j for j in model.joints if j.nv == 1]
     able = [j.name for j in single if not np.abs(J[:, j.iv]).any()]
     if not able or len(single) < 2:
@@ -176,7 +175,7 @@ def with_coupling(model: ff.Model, rng: np.random.Generator) -> ff.Model:
 
 def driven(tree: ff.Model) -> ff.Model:
     """Motors at the joints that others follow: those that follow have the columns farthest from depending on each other."""
-    J = linkages.constraint_jacobian(tree, tree.neutral)
+    J = ff.linkages.constraint_jacobian(tree, tree.neutral)
     rank, order = np.linalg.matrix_rank(J, 1e-9), qr(J, mode="r", pivoting=True)[1]
     motors = tuple(j.name for j in tree.joints if j.nv == 1 and j.iv in order[rank:])
     return ff.build(replace(tree.description, actuated=motors))

@@ -4,9 +4,9 @@ import freeflyer as ff
 import freeflyer_papers
 import numpy as np
 import sympy as sp
+from closeness import fresh
 from dataclasses import dataclass
 from freeflyer_papers.planar.chain import PlanarRobot
-from seeds import fresh
 
 planar = freeflyer_papers.planar
 NORMAL = np.array([0.0, -1.0, 0.0])  # of the plane (x, z) of a model, whose angles turn x towards z

@@ -3,16 +3,11 @@
 import numpy as np
 from dataclasses import replace
 from freeflyer.model.description import Description, Inertia, Joint, Link
+from linkage_samples import shifted
 
 
 def solid(mass: float = 2.0, com=(0.0, 0.0, 0.1), moments=(0.02, 0.02, 0.01)) -> Inertia:
     return Inertia(mass, np.array(com), np.diag(moments))
-
-
-def shifted(x: float, y: float, z: float) -> np.ndarray:
-    X = np.eye(4)
-    X[:3, 3] = x, y, z
-    return X
 
 
 def arm() -> Description:

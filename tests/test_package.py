@@ -1,4 +1,4 @@
-"""The package as a whole: its public names, imports without side effects, models that can be copied and saved."""
+"""The package as a whole: public names, imports without side effects, models that are copied and saved; its README runs."""
 
 import copy
 import freeflyer as ff
@@ -8,6 +8,7 @@ import numpy as np
 import os
 import pickle
 import pytest
+import re
 import subprocess
 import sys
 from closeness import fresh, refused
@@ -175,3 +176,24 @@ def test_what_a_model_hands_out_is_not_its_own(model):
         before = x.copy()
         x[:] = 99.0
         np.testing.assert_array_equal(hand(model), before)
+
+
+ROOT = Path(__file__).parents[1]
+README = (ROOT / "README.md").read_text()
+BLOCKS = re.findall(r"```python\n(.*?)```", README, re.DOTALL)
+
+
+def test_python_blocks_run() -> None:
+    for block in BLOCKS:
+        exec(compile(block, "README.md", "exec"), {})
+    assert len([line for line in BLOCKS[0].splitlines() if line.strip()]) <= 14
+
+
+def test_links_and_commands_exist() -> None:
+    for target in re.findall(r"\]\(([^)#:]+)\)", README):
+        assert (ROOT / target).is_file(), target
+    from freeflyer.cli.app import app
+    from typer.main import get_command
+    known = set(get_command(app).commands)  # type: ignore[attr-defined]
+    named = set(re.findall(r"^    freeflyer (\w+)", README, re.MULTILINE))
+    assert named <= known

@@ -4,7 +4,6 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from dataclasses import replace
-from freeflyer import robots
 from freeflyer.analysis import check, identities
 from freeflyer.analysis.checks import checking, inertias, laws
 from freeflyer.model.description import POINT, WORLD, Coupling, Inertia, Joint, Link, Loop, Mimic, Site
@@ -39,21 +38,21 @@ def test_a_sound_robot_obeys_every_law():
     assert len(result.identities) >= 10
     assert all(law.holds for law in result.identities)
     kinds = ("spherical", "revolute", "helical", "cylindrical", "planar", "universal", "prismatic", "continuous")
-    model = robots.chain(8, kinds, base="free")
+    model = ff.robots.chain(8, kinds, base="free")
     assert [law.law for law in identities(model) if not law.holds] == []
     assert [x.law for x in identities(with_heavy_base()) if not x.holds] == []
     d = arm()
     result = check(ff.build(replace(d, links=d.links[:1], joints=())))
     assert result.identities == ()
     assert not result.has_errors
-    model = robots.chain(3)
+    model = ff.robots.chain(3)
     first, again, other = (tuple(law.residual for law in identities(model, seed=seed)) for seed in (1, 1, 2))
     assert first == again != other
 
 
-@pytest.mark.parametrize("name", robots.names())
+@pytest.mark.parametrize("name", ff.robots.names())
 def test_built_in_robots_have_no_errors(name):
-    result = check(robots.make(name))
+    result = check(ff.robots.make(name))
     assert result.count("error") == 0
     assert all(law.holds for law in result.identities), [law for law in result.identities if not law.holds]
 
@@ -222,6 +221,6 @@ def test_a_planted_defect_is_found_on_its_joint(changes, expected):
 def test_a_law_that_fails_is_an_error_with_its_numbers(monkeypatch):
     failed = laws.Identity("A = B", "both sides agree", 0.25, 1e-9)
     monkeypatch.setattr(checking, "identities", lambda model, seed: (failed, laws.Identity("C = C", "one side", 0.0, 1e-9)))
-    (found,) = [f for f in check(robots.chain(2)).findings if f.code == "identity"]
+    (found,) = [f for f in check(ff.robots.chain(2)).findings if f.code == "identity"]
     assert (found.severity, found.values) == ("error", {"residual": 0.25, "tolerance": 1e-9})
     assert "residual 0.25, tolerance 1e-09" in found.sentence

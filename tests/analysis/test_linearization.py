@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh, refused
+from control.problems import aerial, satellite
 from freeflyer import control, robots
 from freeflyer.analysis.linearization import EulerRegulator, angle_map, body_rates, recovery, study
 from freeflyer.report.poles import poles, radius_of, recovery as draw_recovery
@@ -15,21 +16,6 @@ def angle_linearization(model: ff.Model, q: np.ndarray, A: np.ndarray, B: np.nda
     """(A, B) at rest, in the angles' coordinates: T A T^-1 and T B."""
     T = np.kron(np.eye(2), np.linalg.inv(angle_map(model, q)))
     return T @ A @ np.linalg.inv(T), T @ B
-
-
-def aerial():
-    model = robots.aerial_manipulator()
-    q = ff.neutral(model)
-    q[model.joint("arm_joint_2").iq] = 0.6
-    return model, control.joint_inputs(model) + control.rotor_inputs(model), q
-
-
-def satellite(pitch: float = 0.0):
-    model = robots.space_manipulator()
-    q = ff.neutral(model)
-    q[3:7] = quaternion.from_rpy([0.0, pitch, 0.0])
-    q[7:] = 0.3
-    return model, control.joint_inputs(model) + control.wrench_inputs(model, "satellite"), q
 
 
 def test_goals_of_any_attitude() -> None:

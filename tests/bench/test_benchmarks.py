@@ -12,7 +12,7 @@ from freeflyer.optimization import solvers
 from pathlib import Path
 from typer.testing import CliRunner
 
-pytestmark = [pytest.mark.slow, pytest.mark.peers]
+pytestmark = [pytest.mark.slow, pytest.mark.peers, pytest.mark.usefixtures("short_blocks")]
 ROOT = Path(__file__).parents[2]
 QUICK = ("--batch", 16, "--blocks", 3)
 

@@ -5,7 +5,6 @@ import json
 import numpy as np
 import pytest
 from command import INERTIA, LIMIT, arm, json_of, printed, refusal, run, run_json, written
-from freeflyer import robots
 
 def findings(folder, text):
     result, data = run_json("check", written(folder, text), "--base", "fixed")
@@ -77,10 +76,10 @@ def test_pictures_go_into_a_folder(models_folder, tmp_path):
     assert "there is a file of that name" in said
 
 
-@pytest.mark.parametrize("name", robots.names())
+@pytest.mark.parametrize("name", ff.robots.names())
 def test_every_built_in_robot_is_shown(name):
     shown = printed("info", name)
-    model = robots.make(name)
+    model = ff.robots.make(name)
     assert f"nv {model.nv}" in shown
     assert all(link in shown for link in model.link_names)
 
@@ -128,7 +127,7 @@ def test_json_of_a_robot(tmp_path):
 
 def test_a_hovering_robot_is_held_and_steered(tmp_path):
     data = json_of("linearize", "aerial_manipulator")
-    model = robots.aerial_manipulator()
+    model = ff.robots.aerial_manipulator()
     assert data["held"] == "held by the inputs alone"
     assert (data["states"], data["rank"], data["uncontrollable"]) == (20, 20, [])
     thrust = sum(u for name, u in zip(data["inputs"], data["u"], strict=True) if name.startswith("rotor_"))
@@ -153,7 +152,7 @@ def test_what_a_study_leaves_out_is_said(tmp_path):
 def test_robots_in_the_air():
     shown = printed("linearize", "humanoid:dof=20")
     words = " ".join(shown.split())
-    weight = 9.81 * robots.humanoid(dof=20).mass
+    weight = 9.81 * ff.robots.humanoid(dof=20).mass
     assert f"held from outside, as by a hoist or the ground: base z translation {weight:.4g} N" in words
     assert "out of reach: base z translation, base rotation about z" in words
     assert "no regulator: no choice of the 20 inputs holds this posture" in words

@@ -10,7 +10,7 @@ from command import arm, refusal, run, written
 from freeflyer.cli.app import app, with_options
 from freeflyer.errors import FreeflyerError
 from pathlib import Path
-from processes import python
+from processes import FREEFLYER, RUN, python
 
 REFUSED = {  # command: words of what it says
     "info humanoidd": ("humanoidd", "humanoid"), "info no/such.urdf": ("no/such.urdf", "humanoid"), "info .": ("folder",),
@@ -117,10 +117,8 @@ def test_sentences_name_options_in_place_of_arguments(command, python, shown):
     assert with_options(python, COMMANDS[command].params) == shown
 
 
-RUN = "from freeflyer_command import main; main()"
 STOPPED = """
 import os, signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, and its children inherit that
 class Finder:
     def find_spec(self, name, path=None, target=None):
         if name == {name!r}:
@@ -180,8 +178,7 @@ def test_an_interrupt_during_the_imports_is_one_word(module):
 
 @pytest.mark.slow
 def test_a_closed_pipe_is_no_error():
-    command = [sys.executable, "-c", RUN, "info", "humanoid"]
-    with subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+    with subprocess.Popen([*FREEFLYER, "info", "humanoid"], stdout=subprocess.PIPE, stderr=subprocess.PIPE) as process:
         process.stdout.close()
         assert b"Traceback" not in process.stderr.read()
 

@@ -5,18 +5,17 @@ import json
 import pytest
 from command import arm, json_of, printed, refusal, run, run_json, written
 from dataclasses import replace
-from freeflyer import robots
 from freeflyer.analysis.timing.algorithms import ALGORITHMS
 from freeflyer.analysis.timing.runner import Effort
 from freeflyer.cli.control import verdict
 from freeflyer.report.page import MARK
 from robots_on_disk import example, needs_examples
 
-pytestmark = pytest.mark.slow
+pytestmark = [pytest.mark.slow, pytest.mark.usefixtures("short_blocks")]
 
 
 def quick(monkeypatch):
-    monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3, block_seconds=1e-4))
+    monkeypatch.setattr("freeflyer.report.reporting.EFFORT", Effort(batch=16, blocks=3))
 
 
 def test_the_report_is_written_and_named(tmp_path, monkeypatch):
@@ -27,7 +26,6 @@ def test_the_report_is_written_and_named(tmp_path, monkeypatch):
     assert MARK in page.read_text(encoding="utf-8")
     data = json.loads((tmp_path / "arm.json").read_text())["data"]
     assert (data["overview"]["nv"], len(data["matrices"]["mass_matrix"])) == (8, 8)
-    quick(monkeypatch)
     other = tmp_path / "thesis.html"
     other.write_text("mine")
     assert "--overwrite" in refusal("report", "chain", "-o", other)
@@ -41,7 +39,7 @@ def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, 
     shown = printed("demo", "-o", page, "--json", tmp_path / "demo.json")
     assert str(page) in shown
     rows = json.loads((tmp_path / "demo.json").read_text())["data"]
-    assert len(rows) == len(robots.names())
+    assert len(rows) == len(ff.robots.names())
     for row in rows:
         assert row["round_trip"] < 1e-8
         assert row["momentum"] < 1e-10

@@ -7,12 +7,12 @@ import pytest
 import re
 import signal
 import subprocess
-import sys
 from command import arm, printed, refusal, written
 from freeflyer.plots.scene import SHOWN
 from freeflyer.viewer.motions import floor_of, motion
 from freeflyer.plots.picture import picture
 from PIL import Image
+from processes import FREEFLYER
 from urllib.request import urlopen
 
 
@@ -96,13 +96,7 @@ def test_pages_are_served_until_they_are_interrupted(arguments, models_folder):
     pytest.importorskip("viser")
     arguments = [str(models_folder / "five_bar" / "robot.urdf") if x == "five_bar" else x for x in arguments]
     environment = {k: x for k, x in os.environ.items() if k not in ("DISPLAY", "WAYLAND_DISPLAY")} | {"PYTHONUNBUFFERED": "1"}
-    code = """import signal, sys
-signal.signal(signal.SIGINT, signal.default_int_handler)  # a run in the background ignores it, and its children inherit that
-from freeflyer_command import main
-sys.argv[0] = 'freeflyer'
-main()
-"""
-    process = subprocess.Popen([sys.executable, "-c", code, *arguments], text=True, env=environment, stdout=subprocess.PIPE,
+    process = subprocess.Popen([*FREEFLYER, *arguments], text=True, env=environment, stdout=subprocess.PIPE,
                                stderr=subprocess.STDOUT)  # fmt: skip
     try:
         lines = []

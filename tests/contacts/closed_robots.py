@@ -8,6 +8,7 @@ from functools import cache
 from pathlib import Path
 
 POINT, HINGE, WELD = (1, 1, 1, 0, 0, 0), (1, 1, 1, 1, 1, 0), (1, 1, 1, 1, 1, 1)
+SHARED = ("kangaroo", "cassie", "five_bar", "battobot")  # of the folder of models
 R, P, H, S, C, U = "revolute", "prismatic", "helical", "spherical", "cylindrical", "universal"
 
 # name: (base, kinds of the joints of each branch, (branch and link, branch and link, mask) of each loop, motors)

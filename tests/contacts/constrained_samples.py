@@ -3,7 +3,6 @@
 import freeflyer as ff
 import numpy as np
 from closeness import close, rounding
-from freeflyer import contacts
 from random_robots import BASES, random_robot
 from typing import Any
 
@@ -26,11 +25,11 @@ def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: i
         frame, kind = str(rng.choice(frames)), int(rng.integers(6 if rolling else 4))
         normal = rng.standard_normal(3)
         if kind == 0:
-            more = found + contacts.point(frame, rng.standard_normal(3), name=f"c{k}", normal=normal)
+            more = found + ff.contacts.point(frame, rng.standard_normal(3), name=f"c{k}", normal=normal)
         elif kind == 1:
-            more = found + contacts.line(frame, rng.standard_normal((2, 3)), name=f"c{k}", normal=normal)
+            more = found + ff.contacts.line(frame, rng.standard_normal((2, 3)), name=f"c{k}", normal=normal)
         elif kind == 2:
-            more = found + contacts.surface(frame, rng.standard_normal((4, 3)), name=f"c{k}", normal=normal)
+            more = found + ff.contacts.surface(frame, rng.standard_normal((4, 3)), name=f"c{k}", normal=normal)
         elif kind == 3 and joints:
             joint = str(rng.choice(joints))
             if joint in found.names:
@@ -38,7 +37,7 @@ def random_set(rng: np.random.Generator, model: ff.Model, q: np.ndarray, rows: i
             more = found + ff.ConstraintSet(model, locks=[joint], loops=found.loops)
         else:
             axis = None if kind == 4 else rng.standard_normal(3)
-            more = found + contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, normal, f"c{k}")
+            more = found + ff.contacts.rolling(frame, rng.uniform(0.1, 0.5), axis, normal, f"c{k}")
         J = more.jacobian(q)
         if len(J) <= rows and len(J) < model.nv and np.linalg.svd(J, compute_uv=False)[-1] > 0.1:
             found = more

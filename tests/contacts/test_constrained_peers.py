@@ -5,7 +5,6 @@ import numpy as np
 import pytest
 from closed_robots import shared
 from closeness import fresh
-from freeflyer import linkages
 from pathlib import Path
 
 pytest.importorskip("pinocchio")
@@ -48,15 +47,15 @@ def accelerations(model: ff.Model, s: ClosedState) -> np.ndarray:
 def test_rows_drift_and_projected_equations_by_pinocchio(name, models_folder, tmp_path):
     """Its Jacobian leaves out how the gap turns with frame a, so it is ours at closure only; its drift is ours anywhere."""
     model, p = pinocchio(models_folder, name, tmp_path)
-    split = linkages.partition(model)
+    split = ff.linkages.partition(model)
     for amplitude in (0.0, 2e-3):
         s = closed_state(model, 1, amplitude)
-        opened = np.abs(linkages.constraint_residual(model, s.q)).max()
+        opened = np.abs(ff.linkages.constraint_residual(model, s.q)).max()
         tolerance = 1e-12 + 30.0 * opened
-        assert distance(linkages.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
-        assert distance(linkages.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
+        assert distance(ff.linkages.constraint_jacobian(model, s.q), -p.in_our_order(np.array(p.jacobian_call(s)()))) < tolerance
+        assert distance(ff.linkages.constraint_bias(model, s.q, s.v), -p.drifts(s)) < 5e-12
         inconsistent = s._replace(v=fresh(9).standard_normal(model.nv))  # violates the loops
-        assert distance(linkages.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
+        assert distance(ff.linkages.constraint_bias(model, s.q, inconsistent.v), -p.drifts(inconsistent)) < 5e-12
         M, h = p.equations(s, split.rows, split.dependent, split.independent)
         assert distance(ff.mass_matrix(ff.close_loops(model), s.q), M) < tolerance
         assert distance(ff.bias_forces(ff.close_loops(model), s.q, s.u), h) < tolerance
@@ -70,7 +69,7 @@ def test_constrained_accelerations_by_pinocchio(name, tolerance, models_folder, 
     s = closed_state(model, 2)
     a = p.in_our_order(p.dynamics_call(s)())
     assert distance(accelerations(model, s), a) < tolerance
-    kept = linkages.partition(model).independent
+    kept = ff.linkages.partition(model).independent
     assert distance(ff.forward_dynamics(ff.close_loops(model), s.q, s.u, s.tau_u), a[kept]) < 3.0 * tolerance
 
 

@@ -6,7 +6,6 @@ import pytest
 from closeness import EXACT, close, fresh, refused
 from freeflyer import contacts
 from freeflyer.contacts.wrenches import NORMAL, cone_of_generators, point_wrenches, pyramid_edges
-from freeflyer.spatial import quaternion
 from robots_on_disk import example, needs_examples
 from scipy.spatial import ConvexHull
 
@@ -118,7 +117,7 @@ def test_facets_that_digits_of_a_file_tell_apart_are_one():
     rng = fresh()
     corners = np.array([[x, y, 0.0] for x in (-0.1, 0.1) for y in (-0.05, 0.05)])
     for _ in range(20):
-        tilted = corners @ quaternion.to_matrix(quaternion.exp(3e-5 * rng.standard_normal(3))).T
+        tilted = corners @ ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.exp(3e-5 * rng.standard_normal(3))).T
         G = generators(np.round(tilted, 9))
         cone, own = cone_of_generators(G), ConvexHull(np.delete(G, NORMAL, axis=1)).equations
         assert len(cone.C) < len(np.unique(np.round(own, 9), axis=0))

@@ -42,11 +42,11 @@ def aerial() -> tuple[ff.Model, control.Inputs, np.ndarray]:
 
 
 @cache
-def satellite() -> tuple[ff.Model, control.Inputs, np.ndarray]:
+def satellite(pitch: float = 0.0) -> tuple[ff.Model, control.Inputs, np.ndarray]:
     """The space arm with motors, thrusters and reaction wheels on its satellite, and a posture with the arm bent."""
     model = robots.space_manipulator()
     q = ff.neutral(model)
-    q[7:] = 0.3
+    q[3:7], q[7:] = ff.spatial.quaternion.from_rpy([0.0, pitch, 0.0]), 0.3
     return model, control.joint_inputs(model) + control.wrench_inputs(model, "satellite"), q
 
 

@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import contacts, control
 from freeflyer.kernels.control.joint_limits import viable_acceleration
 from problems import POINT_FEET, humanoid, kangaroo, program_of, quadruped
-from seeds import fresh
 
 viable_accelerations = np.vectorize(viable_acceleration, otypes=(float, float))
 

@@ -4,12 +4,11 @@ import freeflyer as ff
 import numpy as np
 import pytest
 import threading
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import control, decoupling
 from freeflyer.control import MinimumJerkReference
 from freeflyer_papers.printed.decoupled_controller import DecoupledController
 from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing_state
-from seeds import fresh
 from time import perf_counter
 
 

@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, close, refused
+from closeness import EXACT, close, fresh, refused
 from freeflyer import control
 from freeflyer.control.running import stance_of
 from freeflyer.control.scenarios import SCENARIOS, yaw_reference
@@ -15,7 +15,6 @@ from functools import cache
 from itertools import pairwise
 from problems import POINT_FEET, cassie, humanoid, played
 from scipy.linalg import expm
-from seeds import fresh
 
 RNG = fresh("gaits")
 FORWARD = [1.0, 0.0, 0.0]
@@ -109,6 +108,15 @@ def test_footholds_go_with_the_speeds_asked_for(name: str) -> None:
     ends = [np.asarray(foot.at) @ np.linalg.inv(first[foot.name]) for foot in plan.phases[-1].feet]
     for X in ends:
         close(X, ends[0], 1e-12)
+
+
+@pytest.mark.parametrize("name", GAITS)
+def test_the_last_steps_are_the_first_ones_backwards(name: str) -> None:
+    """Feet land half a stance ahead, as after a motion that is the same when time runs back."""
+    swings = [(phase, swing) for phase in planned(name, speed=0.2).phases for swing in phase.swings.values()]
+    steps = [np.linalg.norm(swing(phase.end).target - swing(phase.begin).target) for phase, swing in swings]
+    close(steps, steps[::-1], 1e-12)
+    assert max(steps) > 1.1 * min(steps) > 0.0
 
 
 def test_the_zmp_of_a_crawl_stays_within_its_feet() -> None:

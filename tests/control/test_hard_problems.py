@@ -3,14 +3,13 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import control
 from freeflyer.control import problem as solving
 from freeflyer.errors import NotConvergedError
 from freeflyer.kernels.entries import CONTROL_CYCLE
 from freeflyer.optimization.compiled import call
 from problems import FEET, check_physics, humanoid, kangaroo, standing_problem, standing_state
-from seeds import fresh
 
 
 def finite(solution):

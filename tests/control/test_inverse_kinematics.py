@@ -1,9 +1,13 @@
-"""Inverse kinematics: poses are found, levels are strict and end at an optimum, limits hold, closed robots stay closed."""
+"""Inverse kinematics: poses are found, levels are strict and end at an optimum, limits hold, closed robots stay closed; pink and
+mink reach the same targets for TALOS, by the same first step."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused, slopes
+from benchmarks.peers import SOLVERS
+from benchmarks.pinocchio_peer import peer_for
+from benchmarks.standing import TOLERANCE as REACHED, Reach, own_solver, reach, reach_error
+from closeness import close, fresh, refused, slopes
 from dataclasses import fields
 from freeflyer import control
 from freeflyer.control.kinematic_levels import CONTRACTION, LinearizedTasks
@@ -12,7 +16,6 @@ from freeflyer.optimization import Level, solve_hierarchy
 from problems import humanoid, kangaroo
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import least_squares, lsq_linear, minimize
-from seeds import fresh
 
 TOLERANCE = 1e-9
 
@@ -306,3 +309,59 @@ def test_a_level_below_one_out_of_reach_is_tried_and_optimal():
         best = minimize(below, found.q, method="SLSQP", constraints=kept, options={"ftol": 1e-14, "maxiter": 300})
         assert np.abs(kept["fun"](best.x)).max() <= 1e-12
         assert below(found.q) <= best.fun + 1e-6  # the root of what it may leave of errors held, as the stretched arm is singular
+
+
+@pytest.fixture(scope="module")
+def pink():
+    return pytest.importorskip("pink")
+
+
+@needs_examples
+@pytest.mark.peers
+@pytest.mark.parametrize("target", [(0.02, 0.5, False), (0.1, 0.5, True), (0.4, 1.5, True)])
+@pytest.mark.parametrize("peer", SOLVERS)
+def test_all_reach_the_targets(peer, target):
+    pytest.importorskip(peer.split(",")[0])
+    r = reach(*target)
+    for run in (own_solver(r), SOLVERS[peer](r)):
+        q, steps = run()
+        assert reach_error(r, q) <= 2.0 * REACHED  # their errors are in the frame's axes, and their linear part is log6's
+        assert steps < 10
+        assert not r.limits or PositionBounds.of(r.problem.model, True).gap(q).max(initial=0.0) <= REACHED
+
+
+def away(rng: np.random.Generator) -> tuple[Reach, np.ndarray]:
+    """The problem, and a configuration near its start."""
+    r = reach()
+    return r, ff.integrate(r.problem.model, r.q, 0.05 * rng.standard_normal(r.problem.model.nv))
+
+
+@needs_examples
+@pytest.mark.peers
+def test_our_first_step_is_pinks_where_the_errors_are_the_same(pink):
+    """Centre of mass and posture are far, feet and pelvis where they shall stay: there log6 and its derivative are 0 and 1."""
+    rng = fresh()
+    for _ in range(5):
+        r, q = away(rng)
+        model, p = r.problem.model, r.problem
+        peer = peer_for(model, p.urdf, p.hand)
+        com = ff.center_of_mass(model, q) + 0.03 * rng.standard_normal(3)
+        posture = ff.integrate(model, q, 0.1 * rng.standard_normal(model.nv))
+        costs = dict(zip((*p.feet, p.pelvis, "com", "posture"), rng.uniform(0.5, 2.0, 5)))
+        ours: list[ff.control.Task] = []
+        theirs = []
+        for frame in (*p.feet, p.pelvis):
+            X = ff.frame_pose(model, q, frame)
+            ours.append(ff.control.FramePoseTask(frame, X, weight=costs[frame] ** 2))
+            theirs.append(pink.tasks.FrameTask(frame, position_cost=costs[frame], orientation_cost=costs[frame]))
+            theirs[-1].set_target(peer.pin.SE3(X[:3, :3], X[:3, 3]))
+        ours.append(ff.control.CenterOfMassTask(com, weight=costs["com"] ** 2))
+        ours.append(ff.control.PostureTask(posture, weight=costs["posture"] ** 2))
+        theirs += [pink.tasks.ComTask(cost=float(costs["com"])), pink.tasks.PostureTask(cost=float(costs["posture"]))]
+        theirs[-2].set_target(com)
+        theirs[-1].set_target(ff.to_pinocchio(model, peer.model, posture).q)
+        at = pink.Configuration(peer.model, peer.data, ff.to_pinocchio(model, peer.model, q).q)
+        at.integrate_inplace(pink.solve_ik(at, theirs, 1.0, "daqp", limits=[], safety_break=False), 1.0)
+        found = ff.control.inverse_kinematics(model, ours, q, limits=False, iterations=1)
+        assert np.abs(ff.difference(model, q, found.q)).max() > 1e-3
+        close(found.q, ff.from_pinocchio(model, peer.model, at.q).q, 1e-9)  # pink squares its rows, whose condition is some 1e3

@@ -3,14 +3,12 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused, slopes
+from closeness import close, fresh, refused, slopes
 from freeflyer import control, robots
 from freeflyer.control.equilibria import complement
 from freeflyer.control.regulator import input_linearization
-from freeflyer.spatial import quaternion
 from hypothesis import given, settings, strategies as st
 from problems import aerial, cassie, satellite
-from seeds import fresh
 
 
 def test_the_gain_solves_the_riccati_equation() -> None:
@@ -123,10 +121,10 @@ def test_drones_carry_their_weight_and_level_themselves() -> None:
     np.testing.assert_allclose(found.u[4:].sum(), 9.81 * model.mass, rtol=1e-12)
     np.testing.assert_allclose(ff.forward_dynamics(model, q, np.zeros(model.nv), found.tau), 0.0, atol=1e-10)
     tilted = q.copy()
-    tilted[3:7] = quaternion.from_rpy([0.3, -0.5, 1.0])
+    tilted[3:7] = ff.spatial.quaternion.from_rpy([0.3, -0.5, 1.0])
     found = control.equilibrium(model, tilted, inputs)
     assert found.balanced
-    roll, pitch, _ = quaternion.to_rpy(found.q[3:7])
+    roll, pitch, _ = ff.spatial.quaternion.to_rpy(found.q[3:7])
     assert abs(roll) < 1e-8
     assert abs(pitch) < 1e-8
     assert 0.3 < found.moved < 0.8

@@ -7,7 +7,7 @@ import numpy as np
 import pickle
 import pytest
 import qpsolvers
-from closeness import close
+from closeness import close, fresh
 from dataclasses import replace
 from freeflyer import control
 from freeflyer.analysis.timing.control_cycles import LIMITED, humanoid_problem, limited_contestants
@@ -20,7 +20,6 @@ from problems import (FEET, POINT_FEET, STANCES, check_physics, humanoid, kangar
     standing_state)  # fmt: skip
 from robots_on_disk import MODELS, example, needs_examples, needs_models
 from scipy.optimize import linprog, nnls
-from seeds import fresh
 
 FORMULATIONS = ["full", "three-step", "reduced"]
 

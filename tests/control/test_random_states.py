@@ -1,6 +1,7 @@
 """Whole-body control at random states, gentle to absurd (more: python tests/control/test_random_states.py 10000)."""
 
 import sys
+from closeness import fresh
 from collections import Counter
 from functools import cache
 from pathlib import Path
@@ -18,7 +19,6 @@ from problems import on_disk, program_of
 from robots_on_disk import example, needs_examples
 from scipy.linalg import solve_triangular
 from scipy.optimize import nnls
-from seeds import fresh
 
 ROBOTS = {"humanoid": None, "talos": "talos_reduced.urdf", "go2": "go2.urdf", "icub": "icub.urdf"}
 ROBOT_FILES = ["humanoid", *(pytest.param(name, marks=needs_examples) for name in ("talos", "go2", "icub"))]

@@ -3,12 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import control, robots
 from freeflyer_papers.printed.reduced_dynamics import centroidal_jacobians, reduced_dynamics
 from problems import Own, FEET, STANCES, check_physics, humanoid, kangaroo, standing_problem, standing_state
-from seeds import fresh
 
 STEP = 1e-5
 

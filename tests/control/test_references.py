@@ -3,13 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import EXACT, central, close, refused, rounding, slope_error
+from closeness import EXACT, central, close, fresh, refused, rounding, slope_error
 from freeflyer import control
 from freeflyer.control.references import AHEAD, SampledReference
-from freeflyer.spatial import se3
 from itertools import pairwise
 from scipy.spatial.transform import Rotation, Slerp
-from seeds import fresh
 
 RNG = fresh("references")
 KNOTS = np.cumsum(RNG.uniform(0.5, 1.5, 6))
@@ -22,7 +20,7 @@ def random_rotation() -> np.ndarray:
 
 
 def random_pose() -> np.ndarray:
-    return se3.from_position_rotation(RNG.standard_normal(3), random_rotation())
+    return ff.spatial.se3.from_position_rotation(RNG.standard_normal(3), random_rotation())
 
 
 POSITIONS = {
@@ -64,7 +62,7 @@ def test_rates_of_rotations(name: str) -> None:
     found = reference(t)
     R, w = found.target[..., :3, :3], found.velocity[..., -3:]
     slope = central(lambda h: reference(t + h).target[..., :3, :3], STEP)
-    close(slope @ np.swapaxes(R, -1, -2), se3.skew(w), RATE * slope_error(STEP, RATE))
+    close(slope @ np.swapaxes(R, -1, -2), ff.spatial.se3.skew(w), RATE * slope_error(STEP, RATE))
     close(found.acceleration, central(lambda h: reference(t + h).velocity, STEP), RATE**2 * slope_error(STEP, RATE))
 
 

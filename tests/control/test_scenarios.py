@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import control
 from freeflyer.control.running import stance_of
@@ -11,7 +11,6 @@ from freeflyer.dynamics.passive import SLOW_JOINT, joint_losses
 from freeflyer.control.scenarios import SCENARIOS
 from problems import Own, POINT_FEET, humanoid, on_disk, played
 from robots_on_disk import EXAMPLES, needs_examples
-from seeds import fresh
 
 pytestmark = pytest.mark.slow
 

@@ -3,14 +3,13 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import control
 from freeflyer.cli.control import standing_robot
 from freeflyer.model.placements import possible
 from problems import cassie, humanoid, on_disk, played
 from robots_on_disk import example, needs_examples
-from seeds import fresh
 
 pytestmark = pytest.mark.slow
 
@@ -156,12 +155,15 @@ def test_anymal_runs_though_a_fixed_link_has_moments_of_no_body():
 
 
 def test_inertias_that_mujoco_refuses_are_made_possible():
-    flat = ff.Inertia(2.0, np.zeros(3), np.diag([0.01, 0.02, 0.04]))
-    close(np.linalg.eigvalsh(possible(flat).rotational), [0.01, 0.02, 0.03])
+    R = np.linalg.qr(fresh().standard_normal((3, 3)))[0]
+    for largest in (0.04, 0.3):
+        flat = ff.Inertia(2.0, np.zeros(3), R @ np.diag([0.01, 0.02, largest]) @ R.T)
+        close(possible(flat).rotational, R @ np.diag([0.01, 0.02, 0.03]) @ R.T)
     point = ff.Inertia(2.0, np.zeros(3), np.diag([-6e-21, 8e-22, 1e-18]))
     close(np.linalg.eigvalsh(possible(point).rotational) / 2e-6, np.ones(3))
-    rod = ff.Inertia(2.0, np.zeros(3), np.diag([0.0, 0.02, 0.02]))
+    rod, ball = (ff.Inertia(2.0, np.zeros(3), np.diag([x, 0.02, 0.02])) for x in (0.0, 0.02))
     assert possible(rod) is rod
+    assert possible(ball) is ball
 
 
 @needs_examples

@@ -3,11 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import central, close, refused, slope_error, slopes
+from closeness import central, close, fresh, refused, slope_error, slopes
 from dataclasses import replace
 from freeflyer import control
 from problems import Own, program_of
-from seeds import fresh
 
 RATE = slope_error(1e-3, rate=20.0)
 

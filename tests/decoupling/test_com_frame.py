@@ -4,14 +4,13 @@ import closed_robots
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, cases, few
 from closeness import EXACT, close, close_to_rate, close_to_slopes, fresh, refused, rounding, slope_error
 from freeflyer import decoupling
 from freeflyer.decoupling.orientation import _steps
 from freeflyer.spatial import se3
 from hypothesis import given
 from linkage_samples import shifted
-from random_robots import random_inertia, random_robot
+from random_robots import Case, cases, few, random_inertia, random_robot
 
 ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal", "cylindrical", "planar")
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")

@@ -4,13 +4,12 @@ import closed_robots
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, cases, few
 from closeness import EXACT, central, close, close_to_rate, fresh, refused, rounding, slope_error
 from dataclasses import replace
 from freeflyer import decoupling
 from freeflyer.decoupling.base import FORMS
 from hypothesis import given
-from random_robots import random_robot
+from random_robots import Case, cases, few, random_robot
 
 PASSIVE = ("passive", "newton-euler")
 floating = cases(bases=("free",))

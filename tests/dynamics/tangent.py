@@ -2,13 +2,25 @@
 
 import freeflyer as ff
 import numpy as np
-from closeness import central, fresh, slope_error
+from closeness import central, fresh, rounding, slope_error
 from collections.abc import Callable, Iterator
 from random_robots import BASES, KINDS, random_robot
 
 DIFFERENCE = slope_error()  # relative
 MOVING = tuple(k for k in KINDS if k != "fixed")
 State = tuple[np.ndarray, np.ndarray, np.ndarray]
+CASES = [(base, mimics, seed) for base in BASES for mimics in (0.0, 0.4) for seed in (1, 2)]
+
+
+def solved(model: ff.Model, q: np.ndarray) -> float:
+    """Bound of the relative error of what is solved with the mass matrix."""
+    return max(1e-10, rounding(10_000, float(np.linalg.cond(ff.mass_matrix(model, q)))))
+
+
+def robot_and_state(base: str, mimics: float, seed: int, joints: int = 8) -> tuple[ff.Model, *State]:
+    rng = fresh(seed)
+    model = random_robot(rng, joints, base=base, mimics=mimics)
+    return model, *state(model, rng)
 
 
 def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with_: str) -> np.ndarray:
@@ -20,9 +32,9 @@ def derivative(f: Callable[..., np.ndarray], model: ff.Model, state: State, with
     return np.moveaxis(central(move), 0, -1)
 
 
-def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = ()) -> State:
-    v, a = rng.standard_normal((2, *lead, model.nv))
-    return ff.random_configuration(model, rng, lead), v, a
+def state(model: ff.Model, rng: np.random.Generator, lead: tuple[int, ...] = (), rows: int = 2) -> tuple[np.ndarray, ...]:
+    """Random q (..., nq), and so many rows (..., nv) of order 1: v, a, tau."""
+    return ff.random_configuration(model, rng, lead), *rng.standard_normal((rows, *lead, model.nv))
 
 
 def bracket(model: ff.Model, x: np.ndarray, y: np.ndarray) -> np.ndarray:

@@ -9,6 +9,7 @@ from closeness import close, fresh, refused, rounding
 from dataclasses import replace
 from processes import python
 from random_robots import KINDS, random_robot
+from tangent import state
 
 SITE = "site_0"
 
@@ -129,3 +130,21 @@ def test_no_kernel_reads_memory_that_it_did_not_write() -> None:
     for byte in ("128", "85"):
         digests.add(python(code, MALLOC_PERTURB_=byte).stdout.strip())
     assert len(digests) == 1
+
+
+def test_all_terms_into_given_memory_and_without_frames():
+    model = ff.robots.humanoid()
+    feet = ff.frame_set(model, "left_sole", "right_sole")
+    for lead in ((), (9,)):
+        q, v, _ = state(model, fresh(), lead)
+        alone = ff.all_terms(model, q, v, frames=feet)
+        out = ff.all_terms(model, 0.0 * v[..., :1] + model.neutral, 0.0 * v, frames=feet)
+        assert ff.all_terms(model, q, v, frames=feet, out=out) is out
+        for field in ff.AllTerms._fields:
+            assert np.array_equal(getattr(out, field), getattr(alone, field))
+    q, v, _ = state(model, fresh())
+    terms = ff.all_terms(model, q, v)
+    assert terms.poses.shape == (0, 4, 4)
+    assert terms.velocities.shape == terms.bias_accelerations.shape == (0, 6)
+    assert terms.jacobians.shape == (0, 6, model.nv)
+    close(terms.mass_matrix, ff.mass_matrix(model, q), rounding(4500, 10.0))

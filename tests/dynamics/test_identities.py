@@ -4,10 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from answers import EXPRESSED, times
-from cases import Case, cases, few
 from closeness import EXACT, central, close, rounding, slope_error
 from hypothesis import given
-from random_robots import KINDS
+from random_robots import KINDS, Case, cases, few
 from tangent import bracket
 
 DIFFERENCED = slope_error(rate=19.0)  # joints of up to nine velocities of order 1 turn one behind another

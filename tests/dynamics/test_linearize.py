@@ -3,10 +3,10 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import case
 from closeness import close, fresh, refused, slopes_at_once
 from collections.abc import Callable
 from hypothesis import given, settings, strategies as st
+from random_robots import case
 
 INTEGRATORS = ("semi-implicit", "explicit", "rk4")
 STEP = 0.01  # s

@@ -1,13 +1,13 @@
-"""integrate and difference: a group's exponential and logarithm, across every switch; momenta of robots far away."""
+"""Configuration space: exponential and logarithm across every switch, robots far away; random and named configurations."""
 
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, cases, few
-from closeness import EPS, central, close, fresh, rounding
+from closeness import EPS, central, close, fresh, refused, rounding
 from dataclasses import replace
+from freeflyer.model.description import WORLD, Description, Inertia, Joint, Link
 from hypothesis import given
-from random_robots import KINDS, ONE_DOF, random_robot, random_rotation
+from random_robots import KINDS, ONE_DOF, Case, cases, few, random_robot, random_rotation
 from scipy.linalg import expm
 from tangent import rates
 
@@ -141,3 +141,97 @@ def test_momentum_of_robots_far_out(base: str, name: str) -> None:
             away[at : at + 2 + (base != "planar")] = np.add(place, FAR)
         here, there = (QUANTITIES[name](model, x, v, a) for x in (q, away))
         close(there, here, TOLERANCE, here.ndim)
+
+
+UNIT = Inertia(1.0, np.zeros(3), np.eye(3))
+
+
+def drawn(kind: str, low: float, high: float) -> np.ndarray:
+    joint = Joint("joint", kind, WORLD, "link", lower=(low,), upper=(high,))
+    model = ff.build(Description("one", (Link("link", UNIT),), (joint,)))
+    return ff.random_configuration(model, fresh(0), 1000)[:, 0]
+
+
+@pytest.mark.parametrize("wide", [np.inf, 1e16, 1e10, 1e5])
+@pytest.mark.parametrize(("kind", "span"), [("revolute", np.pi), ("prismatic", 1.0)])
+def test_wide_limits_count_as_none(kind: str, span: float, wide: float) -> None:
+    q = drawn(kind, -wide, wide)
+    assert -span <= q.min() < -0.9 * span
+    assert 0.9 * span < q.max() <= span
+    assert (q + 1e-3 != q).all()
+    one_side = drawn(kind, -0.5, wide)
+    assert -0.5 <= one_side.min() < 0.5 * span < one_side.max() <= span
+
+
+@pytest.mark.parametrize(("low", "high", "reached"), [(5.0, np.inf, (5.0, 5.0 + np.pi)), (-1e16, -5.0, (-5.0 - np.pi, -5.0))])
+def test_one_limit_beyond_half_a_turn_is_kept(low: float, high: float, reached: tuple[float, float]) -> None:
+    q = drawn("revolute", low, high)
+    assert reached[0] <= q.min() < q.max() <= reached[1]
+
+
+def test_limits_of_many_turns_are_limits() -> None:
+    q = drawn("revolute", 0.0, 1000.0)
+    assert q.min() >= 0.0
+    assert 900.0 < q.max() <= 1000.0
+
+
+@pytest.mark.parametrize("base", ["free", "planar"])
+def test_every_coordinate_is_drawn_within_its_limits(base: str) -> None:
+    """Of joints of every kind, those of several coordinates among them."""
+    kinds = ("universal", "cylindrical", "spherical", "helical", "planar")
+    model = ff.robots.chain(10, kinds) if base == "planar" else ff.robots.chain(5, kinds, base=base)
+    q = ff.random_configuration(model, fresh(base), 200)
+    assert (np.ptp(q, axis=0) > 0.2).all()
+    for joint in (j for j in model.joints if j.nq == j.nv):
+        low, high = model.position_lower[joint.iv : joint.iv + joint.nv], model.position_upper[joint.iv : joint.iv + joint.nv]
+        assert ((low <= q[:, joint.iq : joint.iq + joint.nq]) & (q[:, joint.iq : joint.iq + joint.nq] <= high)).all()
+
+
+TURN = [0.6, 0.0, 0.0, 0.8]
+
+
+def test_named_joints_and_all_others() -> None:
+    model = ff.robots.chain(4, ["revolute", "spherical", "universal", "prismatic"], base="free")
+    start = ff.random_configuration(model, fresh(1))
+    names = [j.name for j in model.joints]
+    q = ff.configuration(model, {names[1]: 0.3, names[2]: TURN}, start=start, **{names[3]: [0.1, 0.2]})
+    ours = {j.name: q[j.iq : j.iq + j.nq].tolist() for j in model.joints}
+    assert (ours[names[1]], ours[names[2]], ours[names[3]]) == ([0.3], TURN, [0.1, 0.2])
+    for name in (names[0], names[4]):
+        joint = model.joint(name)
+        assert np.array_equal(q[joint.iq : joint.iq + joint.nq], start[joint.iq : joint.iq + joint.nq])
+    assert np.array_equal(ff.configuration(model), ff.neutral(model))
+    pose = [1.0, 2.0, 3.0, *TURN]
+    assert np.array_equal(ff.configuration(model, {names[0]: pose})[:7], pose)
+    one, ball = model.joints[1].name, model.joints[2].name
+    fixed = ff.lock_joints(model, [one])
+    links = tuple(ff.Link(n, ff.Inertia(1.0, np.zeros(3), np.eye(3))) for n in "ab")
+    joints = (ff.Joint("a", "revolute", "world", "a"), ff.Joint("b", "revolute", "a", "b", mimic=ff.Mimic("a")))
+    pair = ff.build(ff.Description("pair", links, joints))
+    for bad, kind, words in (
+        (lambda: ff.configuration(model, {one[:-1]: 0.1}), ff.UnknownNameError, "Did you mean 'joint_4'"),
+        (lambda: ff.configuration(fixed, {one: 0.1}), ff.UnknownNameError, "That joint is fixed"),
+        (lambda: ff.configuration(model, {one: 0.1}, **{one: 0.2}), ff.InputError, "given twice"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0]}), ff.InputError, r"has shape \(3,\), expected \(\.\.\., 4\)"),
+        (lambda: ff.configuration(model, {ball: [0.0, 0.0, 0.0, 2.0]}), ff.InputError, "norm 2, expected 1"),
+        (lambda: ff.configuration(model, {one: np.nan}), ff.InputError, "every entry must be finite"),
+        (lambda: ff.configuration(model, [one]), ff.InputError, "positions map names of joints"),
+        (lambda: ff.configuration(model, start=np.zeros(3)), ff.InputError, r"start has shape \(3,\)"),
+        (lambda: ff.configuration(pair, b=0.1), ff.InputError, "mimics 'a': give the position of that one"),
+    ):
+        refused(kind, words, bad)
+
+
+def test_closed_robots_close(models_folder) -> None:
+    closed = ff.close_loops(ff.load(models_folder / "kangaroo" / "kangaroo.xml"))
+    motor = "leg_left_length_motor"
+    wanted = np.array([0.01, 0.02])
+    q = ff.configuration(closed, {motor: wanted})
+    assert np.allclose(q[:, closed.joint(motor).iq], wanted, atol=1e-15)
+    ff.mass_matrix(closed, q)  # refuses postures that are open
+    gap = np.abs(ff.linkages.constraint_residual(closed.tree, q)).max()
+    assert gap < 1e-6
+    assert np.abs(q - closed.neutral).max() > 0.05
+    passive = next(j.name for j in closed.joints if j.nv < closed.tree.joint(j.name).nv)
+    refused(ff.InputError, "follows from its loops: name independent joints", ff.configuration, closed, {passive: 0.1})
+    refused(ff.FreeflyerError, "", ff.configuration, closed, {motor: 5.0})

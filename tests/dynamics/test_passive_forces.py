@@ -7,6 +7,7 @@ import pytest
 from closeness import central, fresh, slope_error
 from dataclasses import replace
 from pathlib import Path
+from tangent import state
 from test_mujoco_states import dynamics_of
 
 INERTIAL = '<inertial pos="0.1 0 0.2" mass="1.3" diaginertia="1 1.2 1.1"/>'
@@ -19,11 +20,6 @@ SPRINGS = f"""<mujoco><compiler angle="radian"/><worldbody>
       </body></body></body></worldbody></mujoco>"""
 
 
-def random_state(model: ff.Model, lead: tuple[int, ...] = (5,)) -> tuple[np.ndarray, np.ndarray]:
-    rng = fresh()
-    return ff.random_configuration(model, rng, lead), rng.standard_normal((*lead, model.nv))
-
-
 @pytest.mark.peers
 @pytest.mark.parametrize("source", ["springs", "springs written again", "cassie", "kangaroo"])
 def test_mujoco_itself(source: str, models_folder: Path) -> None:
@@ -31,7 +27,7 @@ def test_mujoco_itself(source: str, models_folder: Path) -> None:
     path = models_folder / source / f"{source}.xml"
     model = ff.load(text or path)
     mj = mujoco.MjModel.from_xml_string(text) if text else mujoco.MjModel.from_xml_path(str(path))
-    q, v = random_state(model)
+    q, v = state(model, fresh(), (5,), 1)
     there = ff.to_mujoco(model, q, v)
     theirs = np.array([dynamics_of(mj, *x)[0].qfrc_passive for x in zip(there.qpos, there.qvel)])
     ours = ff.passive_forces(model, q, v) + model.friction * np.sign(v)
@@ -80,7 +76,7 @@ def test_springs_of_several_coordinates_store_energy(kind: str) -> None:
     link = ff.Link("a", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     rng = fresh()
     bare = ff.build(ff.Description("one", (link,), (ff.Joint("j", kind, "world", "a"),)))
-    q, v = random_state(bare, ())
+    q, v = state(bare, rng, (), 1)
     rest = ff.integrate(bare, q, 0.5 * rng.standard_normal(bare.nv))
     joint = ff.Joint("j", kind, "world", "a", stiffness=(3.0,) * bare.nv, spring_reference=tuple(rest))
     model = ff.build(ff.Description("one", (link,), (joint,)))

@@ -8,6 +8,7 @@ from closeness import EXACT, central, close, distance, fresh, refused, slope_err
 from dataclasses import replace
 from pathlib import Path
 from robots_on_disk import example, example_urdfs, needs_examples
+from tangent import state
 from types import SimpleNamespace
 
 pytestmark = pytest.mark.peers
@@ -17,14 +18,9 @@ NOT_ROBOTS = ("alex_psyonic_hands.urdf", "ur3.urdf")  # refused: model/test_read
 AS_IS = "romeo_laas_small.urdf"  # three of its inertias have a negative eigenvalue
 
 
-def state(model: ff.Model, lead: tuple[int, ...] = (STATES,)) -> tuple[np.ndarray, ...]:
-    rng = fresh()
-    return ff.random_configuration(model, rng, lead), *rng.standard_normal((3, *lead, model.nv))
-
-
 def check(pin_model: pin.Model, model: ff.Model) -> None:
     """Bias, inverse dynamics and the state itself, there and back."""
-    q, v, a, tau = state(model)
+    q, v, a, tau = state(model, fresh(), (STATES,), 3)
     there = ff.to_pinocchio(model, pin_model, q, v, a, tau)
     here = ff.from_pinocchio(model, pin_model, *there[:4])
     assert np.abs(ff.difference(model, q, here.q)).max() < 1e-14 + EXACT * any(j.kind == "free" for j in model.joints)
@@ -101,7 +97,7 @@ def test_planar_and_unbounded_joints() -> None:
     pin_model = built([("p", pin.JointModelPlanar())])
     link = ff.Link("l", ff.Inertia(1.0, np.zeros(3), np.eye(3)))
     model = ff.build(ff.Description("plate", (link,), (ff.Joint("p", "planar", "world", "l"),)))
-    q, v, a, _ = state(model, ())
+    q, v, a = state(model, fresh())
     theirs = ff.to_pinocchio(model, pin_model, q, v, a).a
     close(central(lambda t: ff.to_pinocchio(model, pin_model, q + t * v, v + t * a).v), theirs, slope_error(), most=1.0)
     assert np.abs(ff.from_pinocchio(model, pin_model, ff.to_pinocchio(model, pin_model, q).q, theirs).v).max() > 0.0

@@ -3,19 +3,17 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from estimation_robots import SPRINGS, encoders_of, sensed, sensed_linkage
-from freeflyer import estimation, robots
 from freeflyer.estimation import (CalibrationError, calibrate, select_encoders)  # fmt: skip
 from freeflyer_papers.estimation.estimators import calibrations
 from freeflyer_papers.estimation.stance import random_postures
-from seeds import fresh
 
 
 each = pytest.mark.parametrize("k", range(8))
 
 
-def observed_motors(s: estimation.Sensors, truth: np.ndarray) -> tuple[list[str], list[str], dict[str, int]]:
+def observed_motors(s: ff.estimation.Sensors, truth: np.ndarray) -> tuple[list[str], list[str], dict[str, int]]:
     """Motors that encoders on the passive joints tell apart, these joints, and each motor's independent velocity."""
     G = ff.velocity_map(ff.close_loops(s.model), truth)
     passive = [j.name for j in s.model.joints if j.nv == 1 and j.iv in s.partition.dependent]
@@ -43,7 +41,7 @@ def test_planted_offsets_are_found(k: int) -> None:
     begin[[at[n] for n in motors]] = 0.0  # other motors stand where they are
     shown = {n: float(truth[s.model.joint(n).iq]) for n in passive}
     q = ff.integrate(closed, s.partition.q, begin)
-    c = estimation.calibrate(s.model, shown, readings, q, motors=motors, tolerance=1e-9, limit=10)
+    c = ff.estimation.calibrate(s.model, shown, readings, q, motors=motors, tolerance=1e-9, limit=10)
     close(readings + c.offsets, truth[[s.model.joint(n).iq for n in motors]], 1e-7 * condition)
 
 
@@ -78,7 +76,7 @@ def test_what_cannot_be_calibrated_is_named():
     refused(CalibrationError, "on no joint", calibrate, s.model, {})
     e = shown(s, s.partition.q) | {"left_knee": 9.0}
     refused(CalibrationError, "no posture near the start", calibrate, s.model, e)
-    refused(ff.InputError, "no loops", lambda: calibrate(robots.humanoid(), {}))
+    refused(ff.InputError, "no loops", lambda: calibrate(ff.robots.humanoid(), {}))
 
 
 def test_springs_are_held_or_unseen(models_folder):

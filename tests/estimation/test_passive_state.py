@@ -3,15 +3,13 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused, slopes
+from closeness import close, fresh, refused, slopes
 from estimation_robots import NAMES, SPRINGS, moving, sensed, sensed_linkage
-from freeflyer import estimation, robots
 from freeflyer.estimation import (closed_torques, passive_state, sensors, update_passive_state)  # fmt: skip
 from freeflyer.estimation.passive import PassiveState
 from freeflyer.linkages import LinkageError
 from freeflyer.linkages.rows import constraint_bias, constraint_jacobian, constraint_residual
 from freeflyer_papers.estimation.estimators import Encoder, sinusoids, track
-from seeds import fresh
 
 
 @pytest.fixture(params=NAMES)
@@ -116,7 +114,7 @@ def test_a_singular_sub_mechanism_is_named(models_folder):
 
 
 def test_robots_that_cannot_be_estimated_say_why(models_folder):
-    refused(ff.InputError, "has no loops", lambda: sensors(robots.humanoid()))
+    refused(ff.InputError, "has no loops", lambda: sensors(ff.robots.humanoid()))
     cassie = sensed("cassie", models_folder).model
     with pytest.raises(LinkageError, match="'left-heel-spring'") as caught:
         sensors(cassie)
@@ -135,8 +133,8 @@ each = pytest.mark.parametrize("k", range(8))
 def test_encoders_give_the_passive_joints(k: int) -> None:
     """Steps of length one with both gains one are Newton's."""
     s, truth, condition = sensed_linkage(k)
-    state = estimation.passive_state(s)
+    state = ff.estimation.passive_state(s)
     for _ in range(5):
-        state = estimation.update_passive_state(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
-    assert estimation.constraint_error(s, state.q) < 1e-12
+        state = ff.estimation.update_passive_state(s, state, truth[s.positions], np.zeros(len(s.names)), 1.0, alpha=1.0, beta=1.0)
+    assert ff.estimation.constraint_error(s, state.q) < 1e-12
     close(ff.difference(s.model, truth, state.q), np.zeros(s.model.nv), 1e-9 * condition)

@@ -3,7 +3,6 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from cases import Case, cases, few
 from closed_robots import robot, state as closed_state
 from closeness import EXACT, TINY, close, close_to_rate, fresh, rounding
 from dataclasses import replace
@@ -11,8 +10,9 @@ from freeflyer import formulations
 from freeflyer.formulations.methods import gauss_terms
 from freeflyer.kernels import plain
 from freeflyer_papers.printed import geometric
-from geometric_cases import robot_and_state, state
+from tangent import robot_and_state, state
 from hypothesis import given
+from random_robots import Case, cases, few
 
 ALL = ("dual_quaternion", "gauss", "gibbs_appell", "kane", "geometric")
 MATRICES = ("dual_quaternion", "gauss")

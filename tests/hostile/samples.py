@@ -3,6 +3,7 @@
 import freeflyer as ff
 import inspect
 import numpy as np
+from closeness import fresh
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, fields, is_dataclass, replace
 from freeflyer import contacts, control, estimation, linkages, optimization, sim
@@ -11,7 +12,6 @@ from freeflyer_papers import constrained
 from freeflyer_papers.estimation import estimators
 from linkage_samples import four_bar
 from public_names import public_functions
-from seeds import fresh
 from typing import Any
 
 

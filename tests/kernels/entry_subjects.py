@@ -5,18 +5,17 @@ import freeflyer as ff
 import linkage_samples
 import numpy as np
 from closed_robots import robot, state
+from closeness import fresh
 from collections.abc import Sequence
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.contacts import contact_from_points as sole
 from freeflyer.contacts.sets.systems import system_handle
 from freeflyer.contacts.steps import set_samples
 from freeflyer.estimation.contact import make_standing
-from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.compiler.calls.running import FUNCTION, table_handle
 from freeflyer.kernels.entries import ENTRIES as LIBRARY
-from freeflyer.kernels.entry import SCRATCH, STATES, WHERE, Entry
+from freeflyer.kernels.entry import SCRATCH, STATES, WHERE
 from freeflyer.kernels.model.layout import FRAMES, MEASURED, PLAN, SETS, STANDING
 from freeflyer.kernels.sim.layout import SAMPLES
 from freeflyer.linkages.closure import plan_for
@@ -26,7 +25,6 @@ from freeflyer_papers.kernels.entries import HOP_STEPS
 from freeflyer_papers.kernels.layout import HOPPERS
 from kernel_samples import Subject, subject, takes, tree
 from random_robots import BASES, random_robot
-from seeds import fresh
 from typing import Any
 
 CLOSED = ("point", "hinge", "nested", "coupled", "cylinder")
@@ -45,7 +43,7 @@ def subjects(random_robots: int = 2) -> list[Subject]:
     for name in CLOSED:
         models.append((ff.close_loops(robot(name)), state(robot(name), rng, 0.02).q))
     stewart = linkage_samples.stewart(rng)[0]
-    models.append((ff.close_loops(stewart), np.array(linkages.partition(stewart).q)))
+    models.append((ff.close_loops(stewart), np.array(ff.linkages.partition(stewart).q)))
     labels = {id(models[1][0]): "zoo with mimics"}
     found = [subject(entry, model, rng, q=q, label=labels.get(id(model), "")) for model,
              q in models for entry in ENTRIES.values() if takes(entry, model)]  # fmt: skip
@@ -80,7 +78,7 @@ def tables(rng: np.random.Generator) -> list[Subject]:
             found.append(subject(entry, model, rng, standing.handle, q, shared=more, label=f"standing {name}"))
         bounds = np.full(nv, -4.0), np.full(nv, 4.0), np.array([30.0, 0.2])
         for rows in (None, np.arange(2)):
-            handle = plan_for(model, np.asarray(linkages.partition(model).dependent), rows)
+            handle = plan_for(model, np.asarray(ff.linkages.partition(model).dependent), rows)
             found += [subject(e, model, rng, handle, q, shared=bounds,
                 label=f"planned {name}") for e in ENTRIES.values() if e.table == PLAN]  # fmt: skip
     for model in (tree(), tree(mimic=True)):
@@ -143,10 +141,6 @@ def tables(rng: np.random.Generator) -> list[Subject]:
         made.inputs[1][:] = q[measured.positions] + 0.001
         found.append(made)
     return found
-
-
-def address(entry: Entry, lanes: int) -> int:
-    return build.address(entry, lanes)
 
 
 def raw_call(function: int, handle: Any, inputs: Sequence[int], options: Sequence[int], outputs: Sequence[int],

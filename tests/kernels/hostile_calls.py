@@ -8,6 +8,7 @@ import freeflyer as ff
 import json
 import numpy as np
 import sys
+from closeness import fresh
 from collections import Counter
 from collections.abc import Callable
 from entry_subjects import subjects
@@ -15,7 +16,6 @@ from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entry import OK, REFUSED, Entry
 from kernel_samples import Subject, tree
-from seeds import fresh
 from typing import Any
 
 EXTREMES = (np.nan, np.inf, -np.inf, 1e308, -1e308, 1e154, 1e-320, -0.0, 1e10, 2.0**53)

@@ -3,6 +3,7 @@
 import ctypes
 import freeflyer as ff
 import numpy as np
+from closeness import fresh
 from dataclasses import dataclass
 from freeflyer.kernels.compiler.calls import python_calls, running
 from freeflyer.kernels.entries import ENTRIES
@@ -11,7 +12,6 @@ from freeflyer.kernels.model import layout
 from freeflyer.kernels.model.layout import LINKAGE_AT
 from freeflyer.model.description import joint_sizes
 from random_robots import random_inertia as inertia, random_placement as placement
-from seeds import fresh
 from typing import Any
 
 TREE = (  # joint kind, parent: a free base with three branches

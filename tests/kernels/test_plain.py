@@ -7,7 +7,6 @@ import pytest
 import re
 from closeness import EXACT, refused
 from fractions import Fraction
-from freeflyer import robots
 from freeflyer.kernels import plain, plain_primitives as scalars
 from freeflyer.kernels.backend import from_entry, kernel, load, store, workspace, zero_entries
 from freeflyer.kernels.entries import ENTRIES
@@ -177,7 +176,7 @@ def test_complex_steps():
 
 
 def counts(name, n, **options):
-    c = count(name, robots.chain(n, **options))
+    c = count(name, ff.robots.chain(n, **options))
     return np.array([c.multiplications, c.additions, c.functions])
 
 
@@ -205,7 +204,7 @@ def test_every_kernel_counts(name):
 
 def test_known_parameters_leave_fewer_operations():
     """Of a chain of revolute joints, whose turns are 1 and slides 0; with nothing known, the same as `count`."""
-    model = robots.chain(6)
+    model = ff.robots.chain(6)
     units = {k for k, p in enumerate(model.parameters) if p in (0.0, 1.0, -1.0)}
     few, most = count("dq_newton_euler", model, known=units), count("dq_newton_euler", model)
     assert few.multiplications < 0.8 * most.multiplications

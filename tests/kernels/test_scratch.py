@@ -3,15 +3,13 @@
 import numpy as np
 import pytest
 from compiled_parts import aligned
-from entry_subjects import ENTRIES, address, raw_call, subjects
+from entry_subjects import ENTRIES, raw_call, subjects
 from freeflyer.kernels import plain
+from freeflyer.kernels.compiler import build
 from freeflyer.kernels.compiler.calls.running import batch_lanes
 from freeflyer.kernels.compiler.entry_code import scratch_need
 from freeflyer.kernels.entry import ARGUMENT, OK, REFUSED, ROWS, SHORT_SCRATCH, TAKEN
-from freeflyer_papers.kernels.entries import HOP_STEPS
 from kernel_samples import Subject
-
-ALL = ENTRIES | {HOP_STEPS.name: HOP_STEPS}
 
 GUARD = 64  # numbers before and after what an entry may write
 CANARY = -1.2345678901234567e300
@@ -22,7 +20,7 @@ need_of = plain.function(scratch_need)
 
 @pytest.fixture(scope="module")
 def found() -> dict[str, list[Subject]]:
-    by_name: dict[str, list[Subject]] = {name: [] for name in ALL}
+    by_name: dict[str, list[Subject]] = {name: [] for name in ENTRIES}
     for x in subjects(random_robots=3):
         by_name[x.entry.name].append(x)
     return by_name
@@ -48,7 +46,7 @@ def run(x: Subject, lanes: int, states: int, scratch: int) -> tuple[int, list[in
     memory = aligned(scratch + 2 * GUARD)
     memory[:] = CANARY
     sizes = [a.shape[-1] for a in inputs] + [int(np.prod(shape)) for shape in x.shapes]
-    status, where = raw_call(address(entry, lanes), x.handle, [a.ctypes.data for a in inputs], x.options,
+    status, where = raw_call(build.address(entry, lanes), x.handle, [a.ctypes.data for a in inputs], x.options,
         [inside.ctypes.data for _, inside in outs], sizes, states, (memory[GUARD:].ctypes.data, scratch))  # fmt: skip
     assert all(intact(buffer) for buffer, _ in outs), f"{entry.name} on {x.label} wrote beside its outputs"
     assert intact(memory), f"{entry.name} on {x.label} wrote beside its scratch"
@@ -67,11 +65,11 @@ def need(x: Subject, lanes: int, states_at_once: int) -> int:
 
 
 @pytest.mark.parametrize("lanes", ["one state", "a batch"])
-@pytest.mark.parametrize("name", ALL)
+@pytest.mark.parametrize("name", ENTRIES)
 def test_scratch_is_enough_and_no_more_is_written(name, lanes, found):
     """One state; as many as make one whole Pack and a part of one."""
     alone = lanes == "one state"
-    lanes = 1 if alone else batch_lanes(ALL[name])
+    lanes = 1 if alone else batch_lanes(ENTRIES[name])
     for x in found[name][:: 1 if alone else max(1, len(found[name]) // 6)]:
         needed = need(x, lanes, lanes)
         for states in (1,) if alone else (1, lanes + 3):
@@ -93,7 +91,7 @@ def test_alignment_and_sizes(found):
     for shift in range(9):
         memory[:] = CANARY
         at = memory[GUARD + shift :].ctypes.data
-        status, _ = raw_call(address(x.entry, 1), x.handle, [x.inputs[0].ctypes.data], (), [out.ctypes.data],
+        status, _ = raw_call(build.address(x.entry, 1), x.handle, [x.inputs[0].ctypes.data], (), [out.ctypes.data],
                              [x.inputs[0].size, out.size], 1, (at, needed))  # fmt: skip
         assert status == OK
         assert (memory[: GUARD + shift] == CANARY).all()
@@ -110,7 +108,7 @@ def test_alignment_and_sizes(found):
         for wrong in (right[k] + 1, right[k] - 1, 0, -1, 2**62, -(2**63)):
             sizes = [*right[:k], wrong, *right[k + 1 :]]
             scratch = memory.ctypes.data, memory.size
-            status, where = raw_call(address(x.entry, 1), x.handle, arrays[0], (), arrays[1], sizes, 1, scratch)
+            status, where = raw_call(build.address(x.entry, 1), x.handle, arrays[0], (), arrays[1], sizes, 1, scratch)
             assert (status, where[ARGUMENT]) == (1, k)
     assert all(np.isnan(o).all() for o in outputs)
     assert ROWS == 2

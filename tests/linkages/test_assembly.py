@@ -4,9 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 import warnings
+from closed_robots import SHARED, shared
 from closeness import fresh, refused
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
     sweep)  # fmt: skip
 from linkage_samples import MASKS, four_bar, planar, pose, random_linkage
@@ -153,11 +153,9 @@ def test_what_cannot_close_is_named():
     refused(LinkageError, "singular", complete_velocity, model, np.zeros(3), np.ones(3))
 
 
-@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml", "battobot/robot.urdf", "five_bar/robot.urdf"])
-def test_real_robots_close_from_any_guess(models_folder, robot):
-    path = models_folder / robot
-    loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
-    model = ff.load(path, loops=loops, base="fixed" if loops else "free")
+@pytest.mark.parametrize("name", SHARED)
+def test_real_robots_close_from_any_guess(models_folder, name):
+    model = shared(models_folder, name)
     rng, gaps = fresh(1), []
     for guess in (None, *ff.random_configuration(model, rng, 3)):
         found = assemble(model, guess)
@@ -165,15 +163,14 @@ def test_real_robots_close_from_any_guess(models_folder, robot):
         assert found.independent_gap < found.tolerance  # near a singular posture, closing ends before the last digit
         assert found.gap < 1e-4
         gaps.append(found.independent_gap)
-        inside = found.q[model.joints[0].nq if loops is None else 0 :]
-        assert np.all(np.isfinite(inside))
+        assert np.all(np.isfinite(found.q))
     assert gaps[0] < 1e-9
     assert sorted(gaps)[1] < 1e-9
 
 
 def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     """2e-8 near its reference, 2e-7 in the knee: a closure test at 1e-10 would fail on right postures."""
-    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    model = shared(models_folder, "kangaroo")
     q = partition(model).q.copy()
     for side in ("left", "right"):
         q[model.joint(f"leg_{side}_length_motor").iq] = 0.03
@@ -183,7 +180,7 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
     crouch = np.loadtxt(models_folder / "kangaroo" / "q_crouch_closed.txt")
     assert crouch.shape == (79,)
     # Kangaroo's ankle at its stop leaves loops between hip and knee open the most: the error names the stop nevertheless
-    leg = extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
+    leg = extract_limb(shared(models_folder, "kangaroo"), "left_ankle_roll")
     motors = {"leg_left_length_motor": [0.09], "leg_left_4_motor": [-0.008], "leg_left_5_motor": [-0.008]}
     q = sweep(leg, motors).q.reshape(-1)
     pitch = leg.joint("leg_left_4_joint")
@@ -195,18 +192,18 @@ def test_kangaroo_closes_to_what_its_digits_allow(models_folder):
 
 def test_redundant_rows_that_stay_open_are_reported_and_no_others(models_folder: Path) -> None:
     """F12: up to 5 mm or 5 mrad count as closed; Kangaroo's hip opens by up to 0.8 mm along its strokes."""
-    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
-    q = linkages.partition(model).q.copy()
+    model = shared(models_folder, "kangaroo")
+    q = ff.linkages.partition(model).q.copy()
     q[model.joint("leg_left_3_motor").iq] = 0.01
-    with pytest.warns(linkages.OpenLoopWarning, match="stays open by"):
-        found = linkages.assemble(model, q, hold="actuated")
+    with pytest.warns(ff.linkages.OpenLoopWarning, match="stays open by"):
+        found = ff.linkages.assemble(model, q, hold="actuated")
     assert found.closed
     assert found.independent_gap < 1e-9
     assert 1e-5 < found.redundant_gap < 9e-4
     assert found.redundant_gap == found.gap
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        found = linkages.assemble(four_bar())
-        many = linkages.assemble(four_bar(), np.tile(linkages.partition(four_bar()).q, (3, 1)))
+        found = ff.linkages.assemble(four_bar())
+        many = ff.linkages.assemble(four_bar(), np.tile(ff.linkages.partition(four_bar()).q, (3, 1)))
     assert found.redundant_gap < 1e-9
     assert many.redundant_gap.shape == (3,)

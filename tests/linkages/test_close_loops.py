@@ -7,7 +7,6 @@ import pytest
 from closed_robots import robot, robots, state
 from closeness import close, fresh, refused
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.analysis.flight import free_flight, middle_posture
 from freeflyer.linkages.partition import partition
 from linkage_samples import planar
@@ -18,7 +17,7 @@ def test_random_postures_are_closed(name: str) -> None:
     model = ff.close_loops(robot(name))
     q = ff.random_configuration(model, fresh(), (2, 10))
     assert q.shape == (2, 10, model.nq)
-    assert np.abs(linkages.constraint_residual(model, q)).max() < 1e-6
+    assert np.abs(ff.linkages.constraint_residual(model, q)).max() < 1e-6
     assert np.ptp(q, axis=(0, 1)).max() > 0.1
     ff.mass_matrix(model, q)
 
@@ -92,7 +91,7 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
         for k, x in enumerate((plain, plain.tree)):
             writer(x, tmp_path / f"{k}_{name}")
         assert (tmp_path / f"0_{name}").read_bytes() == (tmp_path / f"1_{name}").read_bytes()
-    part = linkages.extract_limb(model, "l03")
+    part = ff.linkages.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
     closed = ff.close_loops(robot("point"))

@@ -3,7 +3,7 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closed_robots import Reference, State, reference, robot, robots, shared, state
+from closed_robots import SHARED, Reference, State, reference, robot, robots, shared, state
 from closeness import STEP, close, close_to_differences, close_to_rate, close_to_slopes, fresh, refused, rounding, slopes
 from collections.abc import Callable
 from dataclasses import dataclass
@@ -18,7 +18,6 @@ from functools import cache
 from linkage_samples import condition_of, driven_linkage
 
 BASES, EXPRESSED = ("free", "fixed", "planar", "free"), ("body", "mixed", "world")
-SHARED = ("kangaroo", "cassie", "five_bar", "battobot")
 
 
 @dataclass(frozen=True, eq=False)

@@ -4,11 +4,11 @@ import freeflyer as ff
 import functools
 import numpy as np
 import pytest
+from closeness import fresh
 from dataclasses import replace
 from freeflyer.linkages.closing import close_with_partition, crosses_singularity, step_closed
 from kangaroo_leg import leg
 from linkage_samples import BAR, shifted
-from seeds import fresh
 from types import SimpleNamespace
 
 CRANK, GROUND = 0.2, 0.5

@@ -165,17 +165,6 @@ def test_a_start_or_joint_that_does_not_fit_is_refused():
         reachable_set(leg(), HIP, HIP_JOINTS, q)
 
 
-@pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"motors": ("left_knee", LENGTH)}, ff.InputError, "'left_knee' is no motor"),
-    ({"motors": HIP[:1]}, ff.InputError, "two motors and two joints; got 1 and 2"),
-    ({"joints": ("left_ankle_roll", "left_ankle_pitch")}, ff.InputError, "do not move left_ankle_roll, left_ankle_pitch"),
-    ({"joints": ("left_hip_rol", "left_hip_pitch")}, ff.UnknownNameError, "left_hip_roll"),
-    ({"points": 3}, ff.InputError, "8 or more, got 3"),
-])  # fmt: skip
-def test_bad_regions(arguments, error, words):
-    refused(error, words, lambda: reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | arguments))
-
-
 def test_real_kangaroo(models_folder):
     """Figs 7 and 11 and Table II on the public model; singular places of section IV."""
     real = ff.linkages.extract_limb(ff.load(models_folder / "kangaroo" / "kangaroo.xml"), "left_ankle_roll")
@@ -275,19 +264,6 @@ def test_yaw_and_the_base_of_a_whole_robot():
         atol=1e-8)  # fmt: skip
 
 
-@pytest.mark.parametrize(("arguments", "error", "words"), [
-    ({"values": [0.0, 0.2]}, ff.InputError, "would stand at 0.2 m in posture 1 of 2, outside of its range 0 to 0.15"),
-    ({"driver": "left_knee"}, ff.InputError, "no motor of one coordinate"),
-    ({"release": ANKLE}, ff.InputError, "nothing determines"),
-    ({"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, ff.InputError, "tasks cannot all be kept"),
-    ({"release": ("left_knee",)}, ff.InputError, "'left_knee' is no motor that can be released"),
-    ({"hold": ("left_kneee",)}, ff.UnknownNameError, "left_knee"),
-    ({"keep": [Keep("left_soul", "base_link")]}, ff.UnknownNameError, "left_sole"),
-])  # fmt: skip
-def test_bad_paths(arguments, error, words):
-    refused(error, words, lambda: follow(leg(), **{"driver": LENGTH, "values": [0.0, 0.05]} | arguments))
-
-
 def test_hip_yaw_is_a_slider_crank():
     x = np.linspace(-0.02, 0.02, 9)
     swept = sweep(leg(), {YAW: x})
@@ -347,16 +323,36 @@ def test_a_limb_keeps_its_linkage_and_nothing_else():
     np.testing.assert_array_equal(extract_configuration(leg(), whole(), full)[0], x)
 
 
-@pytest.mark.parametrize(("axes", "error", "words"), [
-    ({"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
-    ({"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
-    ({LENGTH: [0.1, math.nan]}, ff.InputError, "every entry must be finite"),
-    ({LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"),
-    ({LENGTH: []}, ff.InputError, r"shape \(0,\)"),
-    ({LENGTH: [0.1, 0.3]}, ff.InputError, "would stand at 0.3 m in posture 1 of 2, outside of its range 0 to 0.15"),
+def region_of(**changes):
+    return reachable_set(leg(), **{"motors": HIP, "joints": HIP_JOINTS} | changes)
+
+
+def path_of(**changes):
+    return follow(leg(), **{"driver": LENGTH, "values": [0.0, 0.05]} | changes)
+
+
+@pytest.mark.parametrize(("call", "arguments", "error", "words"), [
+    (region_of, {"motors": ("left_knee", LENGTH)}, ff.InputError, "'left_knee' is no motor"),
+    (region_of, {"motors": HIP[:1]}, ff.InputError, "two motors and two joints; got 1 and 2"),
+    (region_of, {"joints": ANKLE_JOINTS}, ff.InputError, "do not move left_ankle_roll, left_ankle_pitch"),
+    (region_of, {"joints": ("left_hip_rol", "left_hip_pitch")}, ff.UnknownNameError, "left_hip_roll"),
+    (region_of, {"points": 3}, ff.InputError, "8 or more, got 3"),
+    (path_of, {"values": [0.0, 0.2]}, ff.InputError, "would stand at 0.2 m in posture 1 of 2, outside of its range 0 to 0.15"),
+    (path_of, {"driver": "left_knee"}, ff.InputError, "no motor of one coordinate"),
+    (path_of, {"release": ANKLE}, ff.InputError, "nothing determines"),
+    (path_of, {"keep": [UPRIGHT, Keep(SOLE, "base_link")]}, ff.InputError, "tasks cannot all be kept"),
+    (path_of, {"release": ("left_knee",)}, ff.InputError, "'left_knee' is no motor that can be released"),
+    (path_of, {"hold": ("left_kneee",)}, ff.UnknownNameError, "left_knee"),
+    (path_of, {"keep": [Keep("left_soul", "base_link")]}, ff.UnknownNameError, "left_sole"),
+    (sweep, {"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
+    (sweep, {"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
+    (sweep, {LENGTH: [0.1, math.nan]}, ff.InputError, "every entry must be finite"),
+    (sweep, {LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"),
+    (sweep, {LENGTH: []}, ff.InputError, r"shape \(0,\)"),
+    (sweep, {LENGTH: [0.1, 0.3]}, ff.InputError, "would stand at 0.3 m in posture 1 of 2, outside of its range 0 to 0.15"),
 ])  # fmt: skip
-def test_bad_axes(axes, error, words):
-    refused(error, words, lambda: sweep(leg(), axes))
+def test_bad_regions_paths_and_axes(call, arguments, error, words):
+    refused(error, words, lambda: call(leg(), arguments) if call is sweep else call(**arguments))
 
 
 def test_limbs_that_cannot_be_cut_out():

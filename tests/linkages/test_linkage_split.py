@@ -3,9 +3,11 @@
 import freeflyer as ff
 import numpy as np
 import pytest
+from closed_robots import shared
 from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
+from freeflyer.linkages.refusals import slides
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
 from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
 
@@ -148,30 +150,24 @@ def test_singular_and_open_postures():
     refused(LinkageError, r"leaves loop 'tips' of 'planar' open by 0\.\d+ .* assemble", partition, model, np.zeros(3))
 
 
-@pytest.mark.parametrize(("robot", "options", "rank", "rows", "motors", "free"), [
-    ("kangaroo/kangaroo.xml", {}, 60, 84, 12, 0),
-    ("cassie/cassie.xml", {}, 10, 12, 10, 6),
-    ("battobot/robot.urdf", {"base": "fixed"}, 36, 36, 12, 0),
-    ("five_bar/robot.urdf", {"base": "fixed"}, 3, 3, 2, 0),
-])  # fmt: skip
-def test_real_robots(models_folder, robot, options, rank, rows, motors, free):
-    path = models_folder / robot
-    loops = path.with_name("robot.yaml") if path.suffix == ".urdf" else None
-    model = ff.load(path, loops=loops, **options)
+@pytest.mark.parametrize(("robot", "rank", "rows", "motors", "free"), [("kangaroo", 60, 84, 12, 0), ("cassie", 10, 12, 10, 6),
+    ("battobot", 36, 36, 12, 0), ("five_bar", 3, 3, 2, 0)])  # fmt: skip
+def test_real_robots(models_folder, robot, rank, rows, motors, free):
+    model = shared(models_folder, robot)
     found = partition(model)
     check_split(model, found)
     assert (found.rank, model.constraint_rows[0], len(found.actuated), len(found.free)) == (rank, rows, motors, free)
     assert model.nv == len(found.base) + motors + free + rank
-    if "cassie" in robot:
+    if robot == "cassie":
         names = {structure(model).owner[j] for j in found.free}
         assert names == {f"{s}-{x}" for s in ("left", "right") for x in ("achilles-rod", "shin", "heel-spring")}
-    if "kangaroo" in robot:
+    if robot == "kangaroo":
         assert sorted(b.rank for b in found.blocks) == [2, 2, 8, 8, 20, 20]
 
 
 def test_kangaroo_keeps_its_rows_where_the_file_s_hip_over_constrains_itself(models_folder):
     """At the end of its strokes 12 rows of the hip have rank 10 in numbers, 8 in the mechanism."""
-    model = ff.load(models_folder / "kangaroo" / "kangaroo.xml")
+    model = shared(models_folder, "kangaroo")
     q = partition(model).q.copy()
     for name, x in (("leg_left_2_motor", 0.02), ("leg_left_3_motor", 0.015), ("leg_left_length_motor", 0.05)):
         q[model.joint(name).iq] = x
@@ -209,12 +205,9 @@ def test_condition_detects_a_single_row_that_folds():
         assert folding.condition == pytest.approx(partition(slider_crank(angle, 10.0)).condition, rel=1e-6)
 
 
-@pytest.mark.parametrize("robot", ["kangaroo/kangaroo.xml", "cassie/cassie.xml"])
+@pytest.mark.parametrize("robot", ["kangaroo", "cassie"])
 def test_condition_bounds_how_far_passive_joints_outrun_motors(models_folder, robot):
-    from freeflyer.linkages.refusals import slides
-    from freeflyer.linkages.rows import constraint_jacobian
-
-    model = ff.load(models_folder / robot)
+    model = shared(models_folder, robot)
     found, lengths = partition(model), slides(model)
     J = constraint_jacobian(model, found.q)
     for b in found.blocks:
@@ -252,11 +245,11 @@ def test_four_bar_is_one_mechanism():
     assert only.strokes.tolist() == [[-10.0, 10.0]]
 
 
-@pytest.mark.parametrize(("robot", "expected"), [("kangaroo/kangaroo.xml", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
-                                                 ("cassie/cassie.xml", [(1, 2, 2), (1, 6, 3)])])  # fmt: skip
+@pytest.mark.parametrize(("robot", "expected"), [("kangaroo", [(1, 2, 2), (1, 6, 6), (2, 8, 8), (2, 14, 14)]),
+                                                 ("cassie", [(1, 2, 2), (1, 6, 3)])])  # fmt: skip
 def test_real_legs(models_folder, robot, expected):
     """Kangaroo paper, Table II: hip yaw 1/2, hip 2/8, knee 1/6, ankle 2/16, of which the public file leaves two joints out."""
-    model = ff.load(models_folder / robot)
+    model = shared(models_folder, robot)
     check(model)
     found = sorted((len(m.strokes), m.passive, m.constraints) for m in ff.linkages.mechanisms(model).parts)
     assert found == sorted(2 * expected)

@@ -3,9 +3,9 @@
 import dataclasses
 import freeflyer as ff
 import numpy as np
+from closeness import fresh
 from freeflyer.model.description import HINGE, POINT, WELD, WORLD, joint_sizes
 from random_robots import random_axis as direction, random_inertia as inertia, random_placement as placement, second_axis
-from seeds import fresh
 
 EXACT = 1e-12  # what a file in full precision may lose, in SI units
 PENDULUM = """<robot name="pendulum"><link name="base"/>

@@ -11,6 +11,7 @@ from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 from linkage_samples import shifted
+from tangent import state
 
 KINDS = ("revolute", "spherical", "helical", "cylindrical", "planar", "universal", "prismatic", "free", "continuous")
 
@@ -24,11 +25,6 @@ def kept(full, small):
     own = [full.joint(j.name) for j in small.joints if j.nv]
     return (np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
         np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]))  # fmt: skip
-
-
-def random_state(model, seed=0):
-    rng = fresh(seed)
-    return ff.random_configuration(model, rng), rng.standard_normal(model.nv)
 
 
 def following():
@@ -51,7 +47,7 @@ LOCKED = {"humanoid": (robots.humanoid, ("waist_pitch", "left_elbow", "right_wri
 def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     maker, names = LOCKED[name]
     model = maker()
-    q, v = random_state(model)
+    q, v = state(model, fresh(), (), 1)
     small = ff.lock_joints(model, names, q)
     in_q, in_v = kept(model, small)
     v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
@@ -68,7 +64,7 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
 
 def test_positions_by_name_and_neutral():
     model = zoo()
-    q, _ = random_state(model)
+    q, _ = state(model, fresh(), (), 1)
     names = ("joint_1", "joint_2", "joint_5")
     by_name = {n: q[model.joint(n).iq : model.joint(n).iq + model.joint(n).nq] for n in names}
     by_name["joint_1"] = float(by_name["joint_1"][0])
@@ -81,7 +77,7 @@ def test_positions_by_name_and_neutral():
     for name in ("joint_2", "joint_4"):
         np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
     assert ff.lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
-    q, _ = random_state(model, 3)
+    q, _ = state(model, fresh(3), (), 1)
     for joint in model.description.joints[1:]:
         info = model.joint(joint.name)
         X_WP, X_WC = ff.frame_pose(model, q, joint.parent), ff.frame_pose(model, q, joint.child)
@@ -94,14 +90,14 @@ def test_followers_lock_with_their_leader():
     small = ff.lock_joints(model, {"joint_1": 0.4})  # joint_3 = -2 * 0.4 + 0.3 = -0.5; joint_5 = 0.5 * -0.5 + 0.1 = -0.15
     plain = ff.lock_joints(robots.chain(6), {"joint_1": 0.4, "joint_3": -0.5, "joint_5": -0.15})
     assert small.joint_names == ("joint_2", "joint_4", "joint_6") == plain.joint_names
-    q, v = random_state(small)
+    q, v = state(small, fresh(), (), 1)
     close(ff.mass_matrix(small, q), ff.mass_matrix(plain, q))
     close(ff.bias_forces(small, q, v), ff.bias_forces(plain, q, v))
     again = ff.lock_joints(model, {"joint_1": 0.4, "joint_5": -0.15})  # said twice, and in agreement
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
     again = ff.lock_joints(model, ["joint_1", "joint_5"], 0.4 * np.eye(model.nq)[0])
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
-    q, v = random_state(model)
+    q, v = state(model, fresh(), (), 1)
     small = ff.lock_joints(model, ["joint_2"], q)
     in_q, in_v = kept(model, small)
     v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
@@ -127,7 +123,7 @@ def test_an_edit_leaves_the_model_alone():
     refused(ff.InputError, r"leaves passive ones free \(joint_1, joint_3\)", ff.lock_joints, model, ["joint_2"])
     assert ff.lock_joints(model, ["joint_1", "joint_2", "joint_3"]).nv == 0
     model = robots.humanoid()
-    q, _ = random_state(model)
+    q, _ = state(model, fresh(), (), 1)
     forces = ff.gravity_forces(model, q)
     assert np.linalg.norm(forces[:3]) == pytest.approx(981.0, rel=1e-12)
     close(ff.gravity_forces(ff.with_gravity(model, (0.0, 0.0, -2 * 9.81)), q), 2 * forces)
@@ -138,13 +134,13 @@ def test_an_edit_leaves_the_model_alone():
 def test_merging_changes_no_number():
     whole = robots.humanoid(45)
     names = ["left_elbow", "waist_yaw", "neck_roll", "left_wrist_roll", "right_thumb"]
-    model = ff.lock_joints(whole, names, random_state(whole)[0])  # turned, so that frames and inertias turn too
+    model = ff.lock_joints(whole, names, state(whole, fresh())[0])  # turned, so that frames and inertias turn too
     merged = ff.merge_fixed(model)
     assert len(merged.description.links) == model.nv - 5 == 41  # one per joint, the pelvis among them
     assert not [j for j in merged.description.joints if j.kind == "fixed"]
     assert (set(merged.frame_names), merged.joint_names) == (set(model.frame_names), model.joint_names)
     assert merged.mass == pytest.approx(model.mass, rel=1e-14)
-    q, v = random_state(model)
+    q, v = state(model, fresh(), (), 1)
     close(ff.mass_matrix(merged, q), ff.mass_matrix(model, q))
     close(ff.bias_forces(merged, q, v), ff.bias_forces(model, q, v))
     for frame in model.frame_names:
@@ -154,7 +150,7 @@ def test_merging_changes_no_number():
     merged = ff.merge_fixed(model)
     assert merged.description.link("trunk").inertia.mass == pytest.approx(17.5 + 1.6, rel=1e-14)
     assert [j.name for j in merged.description.joints if j.kind == "fixed"] == ["root_joint"]
-    q, _ = random_state(model)
+    q, _ = state(model, fresh(), (), 1)
     close(ff.mass_matrix(merged, q), ff.mass_matrix(model, q))
 
 
@@ -170,7 +166,7 @@ def test_payload_adds_its_own_inertia_seen_through_the_jacobian(frame, name, ine
     model, com = PLACES[frame](), np.array([0.05, -0.02, -0.1])
     loaded = ff.attach_payload(model, frame, 2.5, com, inertia, name=name)
     assert loaded.mass == pytest.approx(model.mass + 2.5, rel=1e-14)
-    q, _ = random_state(model)
+    q, _ = state(model, fresh(), (), 1)
     J = ff.frame_jacobian(model, q, frame)
     added = J.T @ spatial_inertia.matrix(2.5, com, np.zeros((3, 3)) if inertia is None else inertia) @ J
     close(ff.mass_matrix(loaded, q), ff.mass_matrix(model, q) + added)

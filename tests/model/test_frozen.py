@@ -8,7 +8,6 @@ import pytest
 from closeness import refused
 from collections.abc import Iterator, Mapping
 from dataclasses import fields, is_dataclass, replace
-from freeflyer import linkages
 from readers_samples import zoo
 
 COPIES = {"itself": lambda x: x, "copy": copy.copy, "deepcopy": copy.deepcopy, "pickle": lambda x: pickle.loads(pickle.dumps(x))}
@@ -57,7 +56,7 @@ def open_places(x: object) -> list[str]:
 def test_nothing_of_a_model_can_be_changed(name, way):
     model = MODELS[name]()
     if name == "closed":
-        linkages.partition(model)
+        ff.linkages.partition(model)
         ff.close_loops(model)
     again = COPIES[way](model)
     assert (open_places(again), open_places(COPIES[way](model.description))) == ([], [])
@@ -65,7 +64,7 @@ def test_nothing_of_a_model_can_be_changed(name, way):
 
 @pytest.mark.parametrize("way", COPIES)
 def test_nothing_of_a_linkage_can_be_changed(way):
-    assert open_places(COPIES[way](linkages.partition(ff.robots.kangaroo_like()))) == []
+    assert open_places(COPIES[way](ff.linkages.partition(ff.robots.kangaroo_like()))) == []
     # As `linked` made it, after an edit, and with another split than that of the file's posture
     for model in (ff.robots.kangaroo_like(), ff.with_gravity(ff.robots.kangaroo_like(), (0.0, 1.0, -2.0))):
         linked = ff.close_loops(model)
@@ -74,7 +73,7 @@ def test_nothing_of_a_linkage_can_be_changed(way):
         np.testing.assert_array_equal(again.topology, linked.topology)
         np.testing.assert_array_equal(again.parameters, linked.parameters)
         assert ff.close_loops(again) is again
-        q = linkages.partition(model).q
+        q = ff.linkages.partition(model).q
         for f in (ff.mass_matrix, ff.gravity_forces):
             np.testing.assert_array_equal(f(ff.close_loops(again), q), f(ff.close_loops(model), q))
 

@@ -5,13 +5,12 @@ import numpy as np
 import pytest
 import re
 import trimesh
-from closeness import refused
-from freeflyer.errors import FileError
+from closeness import close, fresh, refused
 from freeflyer.model.visuals import mesh_files, reading, triangles
+from freeflyer.model.visuals.inertia_shapes import _shortened
 from freeflyer.model.visuals.reading import visuals
 from freeflyer.model.visuals.triangles import Mesh
 from robots_on_disk import EXAMPLES, MODELS, example, needs_examples, needs_models
-from seeds import fresh
 
 MASS = '<inertial><mass value="2"/><inertia ixx=".02" iyy=".02" izz=".01" ixy="0" ixz="0" iyz="0"/></inertial>'
 JOINT = ('<joint name="j" type="revolute"><parent link="a"/><child link="b"/><origin xyz="0 0 .3"/><axis xyz="0 1 0"/>'
@@ -43,6 +42,11 @@ def test_volumes_are_those_of_closed_forms_and_faces_look_outward():
     along = (arrow.vertices - start) @ way / np.linalg.norm(way)
     assert (along.min(), along.max()) == (pytest.approx(0.0, abs=1e-12), pytest.approx(np.linalg.norm(way)))
     assert volume(arrow) > 0.0
+
+
+def test_ways_are_cut_at_a_length_and_shorter_ones_are_whole():
+    ways = np.array([[0.03, 0.0, 0.04], [0.0, 0.0, 0.0], [0.0, -3.0, 4.0]])
+    close(_shortened(ways, 0.1), [ways[0], ways[1], [0.0, -0.06, 0.08]])
 
 
 def test_coarser_meshes_keep_their_outside():
@@ -229,4 +233,4 @@ def test_a_visual_that_is_no_shape_is_refused_by_name(tmp_path):
                        ("<geometry><sphere radius='x'/></geometry>", "not a finite number")):  # fmt: skip
         (note,) = visuals(robot(tmp_path, f"<visual>{body}</visual>")).notes
         assert said in note
-    refused(FileError, "", lambda: mesh_files.read_mesh(tmp_path / "none.stl"))
+    refused(ff.FileError, "", lambda: mesh_files.read_mesh(tmp_path / "none.stl"))

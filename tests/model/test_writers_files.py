@@ -7,7 +7,6 @@ import pytest
 import stat
 from closeness import close, fresh, refused
 from dataclasses import replace
-from freeflyer import linkages
 from freeflyer.files import write_atomically
 from freeflyer.model.description import WORLD, Inertia, Joint, Link, joint_sizes
 from freeflyer.model.load import describe
@@ -282,8 +281,8 @@ def test_linkages_read_back(k: int) -> None:
     q_back = np.empty(back.nq)
     q_back[iq] = q
     assert {loop.name for loop in back.loops} == {loop.name for loop in model.loops}
-    close(linkages.constraint_residual(back, q_back), linkages.constraint_residual(model, q))
-    close(linkages.constraint_jacobian(back, q_back)[:, iv], linkages.constraint_jacobian(model, q))
+    close(ff.linkages.constraint_residual(back, q_back), ff.linkages.constraint_residual(model, q))
+    close(ff.linkages.constraint_jacobian(back, q_back)[:, iv], ff.linkages.constraint_jacobian(model, q))
 
 
 def places(model: ff.Model, back: ff.Model) -> tuple[np.ndarray, np.ndarray]:

@@ -3,7 +3,7 @@
 import numpy as np
 import pickle
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from collections import Counter
 from freeflyer.errors import InputError
 from freeflyer.kernels import plain
@@ -15,7 +15,6 @@ from freeflyer.optimization.problem import program_sizes, quadratic_program, res
 from freeflyer.optimization.quadratic import quick_check
 from freeflyer.optimization.second_attempts import equilibrate
 from random_programs import KINDS, known
-from seeds import fresh
 
 COUNT = 250  # of each of the four kinds, by each solver
 SOLVERS = ("active-set", "daqp", *(pytest.param(name, marks=pytest.mark.peers) for name in ("osqp", "proxqp", "piqp")))
@@ -58,7 +57,7 @@ def test_random_programs_have_the_answers_they_are_made_from(solver, kind):
 
 
 def test_certificates_prove_what_errors_say():
-    """In the units in which entries are of similar size; turned around, they prove nothing."""
+    """In the units in which entries are of similar size; turned around or a little off, they prove nothing."""
     rng, lost = fresh(), 0
     for _ in range(50):
         case = known(rng, "infeasible")
@@ -72,6 +71,10 @@ def test_certificates_prove_what_errors_say():
         used = np.concatenate((np.array(caught.value.data["bounds"]), p.bounded + np.array(caught.value.data["rows"])))
         np.testing.assert_array_equal(np.flatnonzero(y), used)
         assert not proves_infeasible(q.rows(), q.lower, q.upper, -y / scaled.rows)
+        for unit in (1e-9, 1e9):
+            near = np.where(np.arange(len(y)) == used[0], 1.01, 1.0) * y
+            proven = [proves_infeasible(q.rows(), q.lower, q.upper, unit * x / scaled.rows) for x in (y, near)]
+            assert proven == [True, len(used) == 1]
         case = known(rng, "unbounded")
         p = quadratic_program(**case.arguments)
         with pytest.raises((UnboundedError, NumericalError, NotConvergedError)) as caught:

@@ -6,14 +6,10 @@ import pytest
 from closed_robots import robot
 from closeness import close, close_to_rate, fresh, refused, rounding
 from constrained_samples import BASES, moving_robot, random_set
-from freeflyer import contacts
 from freeflyer_papers import constrained
+from tangent import state
 
-WHEELS = [contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
-
-
-def state(rng: np.random.Generator, model: ff.Model) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
-    return ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+WHEELS = [ff.contacts.rolling(f"{side}_wheel_link", 0.1) for side in ("left", "right")]
 
 
 def doubt(M: np.ndarray, A: np.ndarray) -> float:
@@ -32,7 +28,7 @@ def test_beside_compiled_constrained_dynamics(base, mimics):
     rng = fresh()
     for _ in range(3):
         model = moving_robot(rng, int(rng.integers(4, 12)), base=base, mimics=mimics)
-        q, v, tau = state(rng, model)
+        q, v, tau = state(model, rng)
         held = random_set(rng, model, q, model.nv - 1)
         found = constrained.accelerations(model, q, v, tau, constraints=held)
         beside = ff.constrained_dynamics(model, q, v, tau, constraints=held)
@@ -48,7 +44,7 @@ def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
     """(64): A v = 0 is held by A a = -Adot v."""
     rng = fresh()
     model = ff.robots.differential_drive_manipulator()
-    q, v, _ = state(rng, model)
+    q, v, _ = state(model, rng)
     rows = constrained.differential_drive(model, q, v)
     close(rows.A @ v, rows.rate, rounding(20))
 
@@ -65,7 +61,7 @@ def test_a_prescribed_joint_takes_the_force_of_inverse_dynamics():
     close(batch.A[0], rows.A, rounding(1))
     close(batch.b[0], rows.b, rounding(1))
     model = ff.robots.quadruped()
-    q, v, tau = state(rng, model)
+    q, v, tau = state(model, rng)
     info = model.joint("front_left_knee")
     rows = constrained.prescribed_motion(model, q, v, info.name, q[info.iq] - 0.2, v[info.iv] - 0.3, 1.5)
     close(rows.gap, np.array([0.2]), rounding(20))
@@ -100,8 +96,8 @@ def test_drift():
     assert run.v[-1, 0] == pytest.approx(v0[0] * np.exp(-end / T), abs=1e-8)
     # Contacts and locks take their residual, what rolls its velocity alone
     model = ff.robots.quadruped()
-    q, v, tau = state(rng, model)
-    held = ff.ConstraintSet(model, contacts=[contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
+    q, v, tau = state(model, rng)
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.point("front_left_foot")], locks=["rear_left_knee"]).anchored(q)
     moved = ff.integrate(model, q, 1e-2 * rng.standard_normal(model.nv))
     T, z = 0.1, 0.7
     found = constrained.accelerations(model, moved, v, tau, constraints=held, drift=constrained.DriftControl(T, z))
@@ -109,7 +105,7 @@ def test_drift():
     wanted = -held.bias(moved, v) - 2.0 * z / T * (J @ v) - held.residual(moved) / T**2
     close(J @ found.a, wanted, doubt(ff.mass_matrix(model, moved), J) * max(1.0, np.abs(found.a).max()))
     drive = ff.robots.differential_drive_manipulator(rolling_wheels=True)
-    q, v, tau = state(rng, drive)
+    q, v, tau = state(drive, rng)
     wheels = ff.ConstraintSet(drive, rolling=WHEELS)
     J = wheels.jacobian(q)
     v[:] = v - np.linalg.pinv(J, rcond=1e-9) @ (J @ v) + 1e-3 * np.eye(11)[1]
@@ -131,7 +127,7 @@ def test_rank():
     close(found.a[[0, 1, 3, 4]], np.zeros((4, 2)), rounding(450, 1e6), least=100.0)  # two rows leave nothing free
     rng = fresh()
     model = ff.robots.quadruped()
-    q, v, tau = state(rng, model)
+    q, v, tau = state(model, rng)
     A = rng.standard_normal((4, model.nv))
     A[3] = A[0] - 2.0 * A[1]
     scale = np.array([1.0, 1e-4, 1e4, 1e3])
@@ -169,7 +165,7 @@ def test_bad_arguments():
     ]  # fmt: skip
     for arguments, text in cases:
         refused(ff.InputError, text, constrained.accelerations, model, rest, rest, rest, **arguments)
-    held = ff.ConstraintSet(model, contacts=[contacts.point("tip")])
+    held = ff.ConstraintSet(model, contacts=[ff.contacts.point("tip")])
     with pytest.raises(ff.InputError, match="held nowhere"):
         constrained.accelerations(model, rest, rest, rest, constraints=held, drift=constrained.DriftControl(0.1))
     refused(ff.UnknownNameError, "root_joint", constrained.differential_drive, model, rest, rest)
@@ -188,7 +184,7 @@ QP = 1e-7  # what a solver of quadratic programs is asked for, 1e-8, with room f
 def sample(rng: np.random.Generator, equations: int, inequalities: int):
     """A robot, a state, and random rows, at most as many as it has freedoms."""
     model = moving_robot(rng, 6, least=equations + inequalities)
-    q, v, tau = ff.random_configuration(model, rng), rng.standard_normal(model.nv), rng.standard_normal(model.nv)
+    q, v, tau = state(model, rng)
     A, b = rng.standard_normal((equations, model.nv)), rng.standard_normal(equations)
     a = ff.constrained_dynamics(model, q, v, tau, constraints=(A, b)).a
     C = rng.standard_normal((inequalities, model.nv))
@@ -230,8 +226,8 @@ def test_rows_are_derivatives_of_their_gaps(closed):
     v, a = 0.1 * rng.standard_normal((2, model.nv))
     frame = model.frame_names[-1]
     n = (0.3, -0.2, 2.0)
-    sole = contacts.surface(frame, rng.standard_normal((3, 3)), name="sole", normal=n)
-    feet = [contacts.point(frame, (0.1, -0.2, 0.3), normal=n), sole]
+    sole = ff.contacts.surface(frame, rng.standard_normal((3, 3)), name="sole", normal=n)
+    feet = [ff.contacts.point(frame, (0.1, -0.2, 0.3), normal=n), sole]
 
     def rows(x: np.ndarray, u: np.ndarray) -> constrained.Rows:
         floor = constrained.unilateral_contacts(model, x, u, feet, height=0.4)
@@ -248,7 +244,7 @@ def test_boxes_and_stops():
     """Locked legs: four points carry the weight while the force acts between them, and fewer beyond."""
     model = ff.robots.quadruped()
     q, v = ff.robots.standing_posture(model), np.zeros(model.nv)
-    feet = [contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
+    feet = [ff.contacts.point(x) for x in model.frame_names if x.endswith("_foot")]
     rows = constrained.unilateral_contacts(model, q, v, feet)
     raised = constrained.unilateral_contacts(model, q, v, feet, height=0.1)
     close(raised.gap, np.array([ff.frame_pose(model, q, x.frame)[2, 3] - 0.1 for x in feet]), 1e-12)
@@ -319,9 +315,9 @@ def test_bad_input():
         constrained.unilateral_accelerations(model, np.stack([q, q]), rest, rest, inequalities=rows)
     with pytest.raises(ff.InputError, match="leading axes"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.zeros((3, 1, 2)), np.zeros((3, 1))))
-    refused(ff.InputError, "normal", contacts.point, "tip", normal=(0.0, 0.0, 0.0))
+    refused(ff.InputError, "normal", ff.contacts.point, "tip", normal=(0.0, 0.0, 0.0))
     refused(ff.InputError, "contacts must list", constrained.unilateral_contacts, model, q, rest, ["tip"])
-    refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [contacts.point("tipp")]))
+    refused(ff.UnknownNameError, "tip", lambda: constrained.unilateral_contacts(model, q, rest, [ff.contacts.point("tipp")]))
     with pytest.raises(ff.InputError, match="rate of 'inequality 0' is unknown"):
         constrained.unilateral_accelerations(model, q, rest, rest, inequalities=(np.eye(2), rest),
             drift=constrained.DriftControl(0.1))  # fmt: skip

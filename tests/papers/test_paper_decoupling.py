@@ -11,19 +11,14 @@ from freeflyer_papers.decoupling.appendix import kernel_numbers
 from freeflyer_papers.decoupling.sample_program import sample_program
 from freeflyer_papers.hopping.gaits import hop_gait
 from freeflyer_papers.hopping.hopping import hop
-from whole import check_tables
+from whole import briefly, check_tables
 
 
 @pytest.fixture(scope="module")
 def short_result():
     """All of it, briefly."""
-    patch = pytest.MonkeyPatch()
-    for module, name, value in ((propositions, "STATES", 1), (regulation, "POSTURES", 3), (propositions, "BLOCKS", 1),
-            (propositions, "BLOCK_SECONDS", 1e-3), (regulation, "DURATION", 1.0)):  # fmt: skip
-        patch.setattr(module, name, value)
-    made = theory.compute(lambda fraction, what: None)
-    patch.undo()
-    return made
+    return briefly(theory.compute, (propositions, "STATES", 1), (regulation, "POSTURES", 3), (propositions, "BLOCKS", 1),
+        (propositions, "BLOCK_SECONDS", 1e-3), (regulation, "DURATION", 1.0))  # fmt: skip
 
 
 def test_all_statements_hold(short_result):

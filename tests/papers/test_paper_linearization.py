@@ -10,8 +10,8 @@ from freeflyer_papers import linearization
 from freeflyer_papers.linearization import requirements, robot
 from freeflyer_papers.linearization.tables import pictures, tables
 from freeflyer_papers.printed import geometric
-from geometric_cases import CASES, rates, robot_and_state, solved, state
-from whole import check_tables
+from tangent import CASES, rates, robot_and_state, solved, state
+from whole import briefly, check_tables
 
 MODEL = robot.branched_robot()
 STATE = robot.perturbed_state(MODEL)
@@ -20,15 +20,9 @@ STATE = robot.perturbed_state(MODEL)
 @pytest.fixture(scope="module")
 def result():
     """All of it, but on small chains."""
-    patch = pytest.MonkeyPatch()
-    patch.setattr(requirements, "SIZES", (3, 6, 24))
-    patch.setattr(requirements, "LARGEST_TABLES", 6)
-    patch.setattr(requirements, "BLOCKS", 3)
-    patch.setattr(requirements, "BLOCK_SECONDS", 1e-3)
-    patch.setattr(requirements, "COUNTED_SIZES", (2, 4, 6, 8))
-    said = []
-    made = linearization.compute(lambda _, what: said.append(what))
-    patch.undo()
+    small, said = {"SIZES": (3, 6, 24), "LARGEST_TABLES": 6, "BLOCKS": 3, "BLOCK_SECONDS": 1e-3, "COUNTED_SIZES": (2, 4, 6, 8)}, []
+    made = briefly(lambda _: linearization.compute(lambda _, what: said.append(what)),
+        *((requirements, name, value) for name, value in small.items()))  # fmt: skip
     assert len(said) >= 5
     return made
 

@@ -7,7 +7,6 @@ import re
 from closeness import refused
 from dataclasses import replace
 from functools import partial
-from freeflyer import robots
 from freeflyer.analysis.checks.findings import Finding
 from freeflyer.analysis.facts import base_kind, loop_kind, tree_lines
 from freeflyer.analysis.timing.runner import Effort
@@ -24,7 +23,7 @@ HOSTILE = "<script>alert('$x$')</script>\"&amp;--><img src=http://evil.example/x
 
 @pytest.fixture(scope="module")
 def quadruped():
-    return ff.report.report(robots.make("quadruped"), effort=QUICK)
+    return ff.report.report(ff.robots.make("quadruped"), effort=QUICK)
 
 
 @pytest.mark.slow
@@ -102,7 +101,7 @@ def test_it_replaces_reports_but_nothing_else(quadruped, tmp_path):
 
 @pytest.mark.slow
 def test_robots_with_loops():
-    r = ff.report.report(robots.kangaroo_like(), effort=QUICK)
+    r = ff.report.report(ff.robots.kangaroo_like(), effort=QUICK)
     text = page(r)
     assert "Of the tree, its loops open." in text
     assert "Closed in the matrices" in text
@@ -113,7 +112,7 @@ def test_robots_with_loops():
     assert "Closed in the matrices" not in text
     assert "They cannot be closed" in text
     assert "loops open" not in page(ff.report.report(ff.build(arm()), effort=QUICK))
-    result = ff.report.report(robots.make("kangaroo_like"), effort=QUICK)
+    result = ff.report.report(ff.robots.make("kangaroo_like"), effort=QUICK)
     outline = Outline(page(result))
     text = " ".join(outline.text)
     for part in ("Robot", "Sub-mechanisms", "Transmission", "left_ankle_outer_motor, left_ankle_inner_motor", "strokes of the"):
@@ -143,13 +142,13 @@ def test_chains_and_branches():
               Joint("wag", "revolute", "upper", "tail", shifted(0, 0, 0.1)))  # fmt: skip
     assert lines(replace(d, links=links, joints=joints)) == [("", "base"), ("", "upper"), ("├─ ", "lower"), ("├─ ", "finger"),
         ("│  ", "tip"), ("└─ ", "tail")]  # fmt: skip
-    drawn = tree_lines(ff.analysis.overview(robots.chain(2000)).links)
+    drawn = tree_lines(ff.analysis.overview(ff.robots.chain(2000)).links)
     assert len(drawn) >= 2001
     assert max(len(guides) for guides, _ in drawn) <= 3
 
 
 def test_links_bases_and_loops():
-    rows = ff.analysis.overview(robots.make("humanoid")).links
+    rows = ff.analysis.overview(ff.robots.make("humanoid")).links
     names = [r.name for r in rows]
     assert len(set(names)) == len(names)
     depth = {r.name: r.depth for r in rows}
@@ -165,7 +164,7 @@ def test_titles_of_views_fit_and_empty_entries_are_counted():
     d = arm()
     crane = replace(d, joints=(d.joints[0], replace(d.joints[1], placement=shifted(1.0, 0, 1.0))))
     floating = ff.build(replace(crane, joints=(Joint("root", "free", WORLD, "base"), *crane.joints)))
-    for model in (floating, robots.chain(8)):
+    for model in (floating, ff.robots.chain(8)):
         figure = linkage.robot(model, model.neutral)
         figure.canvas.draw()
         boxes = [axes.title.get_window_extent() for axes in figure.axes]

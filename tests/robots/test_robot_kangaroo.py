@@ -4,10 +4,10 @@ import freeflyer as ff
 import math
 import numpy as np
 import pytest
+from closeness import fresh
 from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND
 from robot_geometry import center_of_mass, poses_at_zero
-from seeds import fresh
 
 MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
 
@@ -90,6 +90,17 @@ def test_right_leg_mirrors_the_left(model):
             np.testing.assert_allclose(MIRROR[:3, :3] @ inertia.com, other.com, atol=1e-15)
             mirrored = MIRROR[:3, :3] @ inertia.rotational @ MIRROR[:3, :3]
             np.testing.assert_allclose(mirrored, other.rotational, atol=1e-15)
+
+
+def test_rods_and_their_housings_lie_along_the_motors_axes():
+    parts = kangaroo.hip_yaw("b"), kangaroo.hip(), kangaroo.knee(), kangaroo.ankle()
+    pieces = {piece.name: piece for part in parts for piece in part.pieces}
+    motors = [p for p in pieces.values() if p.motor]
+    assert len(motors) == 6
+    for motor in motors:
+        for piece in (motor, pieces[motor.parent])[: 1 + motor.parent.endswith("housing")]:
+            start, end = piece.solid
+            np.testing.assert_allclose(np.cross(end - start, motor.axis), 0.0, atol=1e-15, err_msg=piece.name)
 
 
 def test_strokes_of_knee_thigh_and_ankle():

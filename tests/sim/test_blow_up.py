@@ -1,19 +1,17 @@
 """Motions that blow up end before speeds that no robot has, with time, joint and cause; other robots of a batch go on."""
 
-from concurrent.futures import ThreadPoolExecutor
-
 import freeflyer as ff
 import numpy as np
 import pytest
-from freeflyer import sim
-from seeds import fresh
-from sim_batches import check_equal
+from closeness import fresh
+from concurrent.futures import ThreadPoolExecutor
+from sim_samples import check_equal
 
 FASTEST = 1e8  # m/s or rad/s, as the page on simulation says
 WAYS = {
     "compiled": {}, "semi-implicit": {"integrator": "semi-implicit"}, "explicit": {"integrator": "explicit"},
     "controller": {"inputs": lambda t, q, v: np.zeros(v.shape), "hold": True}, "law": {"inputs": lambda t, q, v: -1e-3 * v},
-    "ground": {"ground": sim.Ground()}, "sparse": {"ground": sim.Ground(), "every": 10},
+    "ground": {"ground": ff.sim.Ground()}, "sparse": {"ground": ff.sim.Ground(), "every": 10},
 }  # fmt: skip
 
 
@@ -31,7 +29,7 @@ def thrown(rng, way, lead=(), speed=5.0):
 
 def run_of(given, dt, count):
     every = {"every": given["every"] * dt} if "every" in given else {}
-    return sim.simulate(**given | every, dt=dt, duration=count * dt)
+    return ff.sim.simulate(**given | every, dt=dt, duration=count * dt)
 
 
 @pytest.mark.parametrize("way", WAYS)
@@ -105,7 +103,7 @@ def test_a_batch_ends_with_its_last_robot(tmp_path):
     check_equal_robots(run, spread, range(20))
     recorded = run_of(given | {"record": tmp_path / "run"}, 2e-3, 200)
     assert recorded.failure == run.failure
-    check_equal(sim.load(tmp_path / "run"), run)
+    check_equal(ff.sim.load(tmp_path / "run"), run)
 
 
 def test_constraints_and_huge_forces_name_their_robot_and_joint():
@@ -113,10 +111,10 @@ def test_constraints_and_huge_forces_name_their_robot_and_joint():
     stance = ff.ConstraintSet(model, contacts=[ff.contacts.surface("left_sole")])
     q = np.tile(ff.robots.standing_posture(model), (3, 1))
     v = ff.project_velocity(model, q, np.diag([0.1, 0.1, 1e6]) @ fresh("set").standard_normal((3, model.nv)), constraints=stance)
-    run = sim.simulate(model, q, v, dt=2e-3, duration=0.02, constraints=stance)
+    run = ff.sim.simulate(model, q, v, dt=2e-3, duration=0.02, constraints=stance)
     assert run.failure.startswith("at 0 s: robot 2: the motion blows up")
     push = np.zeros((3, 3))
     push[1, 2] = 1e20
-    run = sim.simulate(ff.robots.chain(3), np.zeros((3, 3)), np.zeros((3, 3)), push, dt=1e-3, duration=0.02)
+    run = ff.sim.simulate(ff.robots.chain(3), np.zeros((3, 3)), np.zeros((3, 3)), push, dt=1e-3, duration=0.02)
     assert "robot 1: at 0 s: the motion blows up" in run.failure
     assert "forces of up to 1e+20 N or N m act: take smaller ones" in run.failure

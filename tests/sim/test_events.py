@@ -3,10 +3,8 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import close, refused
+from closeness import close, fresh, refused
 from freeflyer import sim
-from freeflyer.errors import InputError
-from seeds import fresh
 
 G = 9.81
 
@@ -147,19 +145,19 @@ def test_contacts_close_on_the_planes_of_their_normals():
     normal = (R @ run.forces["tip"][:, :3, None])[..., 0] @ n
     close(run.wrenches(stance)["tip"][held, 2], normal[held], 1e-9)
     assert normal[held][0] > 0.0
-    refused(InputError, "ConstraintSet", run.wrenches, model)
-    refused(InputError, "another robot", lambda: run.wrenches(ff.ConstraintSet(ff.robots.chain(2))))
+    refused(ff.InputError, "ConstraintSet", run.wrenches, model)
+    refused(ff.InputError, "another robot", lambda: run.wrenches(ff.ConstraintSet(ff.robots.chain(2))))
 
 
 def test_bad_events_are_refused():
     model, q, v = stone()
     rng = fresh()
-    refused(InputError, "direction", sim.Event, "x", lambda s: 1.0, 2)
-    refused(InputError, "name", sim.Event, "", lambda s: 1.0)
-    refused(InputError, "functions", sim.Event, "x", 3.0)
-    refused(InputError, "number", lambda: sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", lambda s: s.v)))
-    refused(InputError, "contacts that open", lambda: sim.unilateral_events(ff.ConstraintSet(model)))
-    with pytest.raises(InputError, match="height"):
+    refused(ff.InputError, "direction", sim.Event, "x", lambda s: 1.0, 2)
+    refused(ff.InputError, "name", sim.Event, "", lambda s: 1.0)
+    refused(ff.InputError, "functions", sim.Event, "x", 3.0)
+    refused(ff.InputError, "number", lambda: sim.simulate(model, q, v, dt=0.01, duration=0.1, events=sim.Event("x", lambda s: s.v)))
+    refused(ff.InputError, "contacts that open", lambda: sim.unilateral_events(ff.ConstraintSet(model)))
+    with pytest.raises(ff.InputError, match="height"):
         sim.unilateral_events(ff.ConstraintSet(model, [ff.contacts.surface("sole")]), height=rng.standard_normal(2))
 
 

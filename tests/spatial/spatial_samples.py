@@ -3,8 +3,8 @@
 import closeness
 import mpmath as mp
 import numpy as np
+from closeness import fresh
 from freeflyer import spatial as sp
-from seeds import fresh
 
 mp.mp.dps = 40
 ROUNDING = closeness.rounding(45)  # of two products of poses a few metres apart

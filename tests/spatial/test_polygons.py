@@ -2,10 +2,9 @@
 
 import numpy as np
 import pytest
-from closeness import EXACT, close
+from closeness import EXACT, close, fresh
 from freeflyer.spatial.polygons import convex_polygon, distance_along, project_into, signed_distance
 from scipy.optimize import minimize
-from seeds import fresh
 
 RNG = fresh("capture")
 CLOUD = RNG.standard_normal((12, 2))

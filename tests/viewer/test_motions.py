@@ -6,7 +6,7 @@ import numpy as np
 import pickle
 import pytest
 import sys
-from closeness import refused
+from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.plots.film_scene import postures
 from freeflyer.shown import notebook_html
@@ -14,7 +14,6 @@ from freeflyer.viewer import display
 from freeflyer.viewer.motions import floor_of, motion
 from freeflyer.plots.picture import picture
 from runs import KINDS, batch, control_run, free_flight, hopping, quadruped
-from seeds import fresh
 
 
 @pytest.mark.parametrize("kind", KINDS)

@@ -73,7 +73,7 @@ def read(name: str) -> bytes | None:
         handle = _open_at_once(cache_folder() / name, os.O_RDONLY)
         try:
             facts = os.fstat(handle)
-            sealed = os.read(handle, MAX_BYTES) if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES else b""
+            sealed = os.read(handle, facts.st_size) if stat.S_ISREG(facts.st_mode) and facts.st_size <= MAX_BYTES else b""
         finally:
             os.close(handle)
     except OSError:

@@ -1,10 +1,30 @@
-"""A batch of robots for tests of simulations, and the comparison of two runs bit by bit."""
+"""Bodies, contacts, batches and runs for tests of simulations; the comparison of two runs bit by bit."""
 
 import freeflyer as ff
 import numpy as np
-from freeflyer import sim
 
+G, DT = 9.81, 1e-3
 N = 11
+UPRIGHT = np.array([0.0, 0.0, 0.0, 0.0, 0.0, 0.0, 1.0])
+
+
+def body(mass: float = 1.0, inertia: tuple[float, float, float] = (0.1, 0.1, 0.1)) -> ff.Model:
+    """A body that floats."""
+    link = ff.Link("body", ff.Inertia(mass, rotational=np.diag(inertia)))
+    return ff.build(ff.Description("body", (link,), (ff.Joint("base", "free", "world", "body"),)))
+
+
+def corners(x: float, y: float, z: float) -> list[ff.contacts.Contact]:
+    return [ff.contacts.point("body", (i * x, j * y, z), name=f"{i} {j}") for i in (-1, 1) for j in (-1, 1)]
+
+
+def simulate(model, q, v, contacts, inputs=None, dt=DT, duration=1.0, **ground):
+    options = {"gravity": ground.pop("gravity", None), "constraints": ground.pop("constraints", None)}
+    options |= {"ground": ff.sim.Ground(**ground), "contacts": contacts}
+    run = ff.sim.simulate(model, q, v, inputs, dt=dt, duration=duration, **options)
+    assert run.failure is None
+    assert run.ground["residual"].max() < 1e-8
+    return run
 
 
 def falling(rng: np.random.Generator):
@@ -14,7 +34,7 @@ def falling(rng: np.random.Generator):
     q = np.tile(model.neutral, (N, 1))
     lowest = min(ff.frame_pose(model, model.neutral, n)[2, 3] for n in names)
     height, friction, restitution = lowest - rng.uniform(0.0, 1e-3, N), rng.uniform(0.1, 1.0, N), rng.uniform(0.0, 0.5, N)
-    ground = sim.Ground(height=height, friction=friction, restitution=restitution)
+    ground = ff.sim.Ground(height=height, friction=friction, restitution=restitution)
     gravity = np.c_[rng.normal(0.0, 0.1, (N, 2)), rng.uniform(-12.0, -9.0, N)]
     table = np.arange(4) * 0.02, rng.normal(0.0, 1.0, (4, N, model.nv))
     v = rng.normal(0.0, 0.2, (N, model.nv))
@@ -23,7 +43,7 @@ def falling(rng: np.random.Generator):
             "contacts": [ff.contacts.point(n) for n in names], "external": None, "sensing": None}  # fmt: skip
 
 
-def check_equal(a: sim.Run, b: sim.Run) -> None:
+def check_equal(a: ff.sim.Run, b: ff.sim.Run) -> None:
     for name in ("t", "q", "v", "tau"):
         assert np.array_equal(getattr(a, name), getattr(b, name), equal_nan=True), name
     for x, y in ((a.forces, b.forces), (a.ground, b.ground)):
