@@ -88,7 +88,7 @@ def difference(model: Any, algorithm: A.Algorithm, x: States, frame: str, peer: 
 
 def parts(result: Any, axes: tuple[int, ...]) -> list[tuple[np.ndarray, tuple[int, ...]]]:
     """(an array, which of its axes run over velocity coordinates) of each result; the matrices of derivatives as one."""
-    if isinstance(result, ff.dynamics.AllTerms):
+    if isinstance(result, ff.AllTerms):
         return [(result.mass_matrix, (0, 1)), (result.bias_forces, (0,)), (result.gravity_forces, (0,)),
             (result.centroidal_momentum_matrix, (1,)), (result.poses, ()), (result.jacobians, (2,)), (result.velocities, ()),
             (result.bias_accelerations, ())]  # fmt: skip
