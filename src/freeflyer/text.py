@@ -60,7 +60,7 @@ def _short(x: object) -> str:
     shape = getattr(x, "shape", ())
     if math.prod(shape) > SHOWN:
         return f"<array {shape}>"
-    if isinstance(x, tuple | list | dict) and len(x) > SHOWN:
+    if isinstance(x, tuple | list | dict) and len(x) > SHOWN and not hasattr(x, "_fields"):
         return f"<{len(x)} entries>"
     if isinstance(x, tuple) and type(x) is tuple:
         inner = ", ".join(map(_short, x))

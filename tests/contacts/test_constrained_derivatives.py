@@ -163,6 +163,8 @@ def test_rows_that_depend_on_others() -> None:
     one, two = (ff.constrained_dynamics_derivatives(model, q, v, tau, constraints=s) for s in (points, surface))
     for x, y in zip(one, two):
         assert np.abs(x.a - y.a).max() < 1e-6 * np.abs(y.a).max()
+        a, forces, multipliers = y  # each of the three unpacks, too
+        assert (a is y.a, multipliers is y.multipliers, list(forces)) == (True, True, ["left_sole"])
     model = robot("coupled")
     rng = fresh()
     s = state(model, rng, 0.02)

@@ -147,7 +147,7 @@ def test_joints_of_several_coordinates_move_with_all_of_them():
             assert found.angular[k] * found.peak_angular == pytest.approx(angular, abs=1e-9)
         assert found.peak_angular > 0.9
     for moving, words in ((("wag", "reach"), "three coordinates"), (("wag", "wag", "ball"), "more than once"),
-                          (("copy", "ball"), "of its own")):  # fmt: skip
+                          (("copy", "ball"), "'copy' has no coordinate of its own: name the joint that it follows")):  # fmt: skip
         refused(ff.InputError, words, ff.linkages.manipulability, model, "hand", {"reach": [0.0]}, moved_by=moving)
 
 
@@ -344,7 +344,7 @@ def path_of(**changes):
     (path_of, {"release": ("left_knee",)}, ff.InputError, "'left_knee' is no motor that can be released"),
     (path_of, {"hold": ("left_kneee",)}, ff.UnknownNameError, "left_knee"),
     (path_of, {"keep": [Keep("left_soul", "base_link")]}, ff.UnknownNameError, "left_sole"),
-    (sweep, {"left_knee": [0.1]}, ff.InputError, "loops determine joint 'left_knee'.*drive one of.*left_length_motor"),
+    (sweep, {"left_knee": [0.1]}, ff.InputError, "'left_knee' is no motor.*loops determine it.*drive one of.*left_length_motor"),
     (sweep, {"left_length_moter": [0.1]}, ff.UnknownNameError, "Did you mean 'left_length_motor'"),
     (sweep, {LENGTH: [0.1, math.nan]}, ff.InputError, "every entry must be finite"),
     (sweep, {LENGTH: [[0.1]]}, ff.InputError, r"shape \(1, 1\)"),

@@ -154,6 +154,24 @@ def test_samples_at_a_chosen_period(kind, tmp_path):
         refused(ff.InputError, "every must be", run, every=wrong)
 
 
+@pytest.mark.parametrize("error", [KeyboardInterrupt, ZeroDivisionError])
+def test_ctrl_c_and_errors_keep_the_robots_that_are_done(error):
+    """Robots one after the other: the run so far is that of the batch, with NaN behind its end."""
+    def inputs(t, q, v):
+        if q[0] > 0.9 and t > 0.05:
+            raise error
+        return np.zeros(2)
+
+    starts = np.array([[0.1, 0.0], [1.0, 0.0], [0.2, 0.0]])
+    with pytest.raises(error) as caught:
+        sim.simulate(ff.robots.chain(2), starts, 0.0 * starts, inputs, dt=0.01, duration=0.1, integrator="rk45")
+    run = caught.value.run
+    assert run.q.shape == (11, 3, 2)
+    assert run.failure.startswith("robot 1: ")
+    assert np.isfinite(run.q).all(axis=2).sum(axis=0)[[0, 2]].tolist() == [11, 0]
+    assert 1 < np.isfinite(run.q[:, 1, 0]).sum() < 11
+
+
 def test_ctrl_c_and_errors_keep_what_is_written(tmp_path, monkeypatch):
     monkeypatch.setattr(records, "PIECE", 500)
 

@@ -8,7 +8,7 @@ other loads than the model's gravity take matrices."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from typing import Any, NamedTuple
@@ -31,6 +31,7 @@ from freeflyer.errors import FreeflyerError, InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.model.layout import DEPENDENT
 from freeflyer.model import WORLD, Model, positive, public, row
+from freeflyer.text import shown_short
 from freeflyer.tolerances import HELD_DIRECTION_RANK_RATIO, ROW_PRODUCT_RANK_RATIO, SOLVED_RESIDUAL_RATIO
 
 Own = list[HeldWrench]
@@ -43,6 +44,7 @@ class ByName(dict[str, np.ndarray]):
         raise unknown_name("constraint", name, self)
 
 
+@shown_short
 @dataclass(frozen=True, eq=False)
 class Change:
     """a (..., nv, nv): rows are accelerations, columns steps. multipliers (..., r, nv). changing: how forces change at fixed
@@ -64,6 +66,9 @@ class Change:
                 "out, or give contacts that do not depend on each other (freeflyer.contacts.point, line)", names=self.dependent)
         found = _force_columns(self.constraints, self.q, self.multipliers)
         return ByName(found | {name: found[name] + change for name, change in (self.changing or {}).items()})
+
+    def __iter__(self) -> Iterator[Any]:
+        return iter((self.a, self.forces, self.multipliers))
 
 
 class ConstrainedDynamicsDerivatives(NamedTuple):

@@ -56,7 +56,8 @@ def kinematic_chains(model: Model, *, contacts: ConstraintSet, compressed: str |
     kept, held = np.zeros(model.nv, bool), np.zeros(model.tree.nv, bool)
     kept[base] = kept[unactuated_coordinates(model)] = True
     held[list(contacts.coordinates)] = True
-    held |= bool(contacts.loop_names)  # their rows touch what they join
+    if contacts.loop_names:  # their rows may touch all joints
+        held[:] = True
     for item in contacts.items:
         held[list(support(model.tree, item.frame))] = True
     kept |= _closure(model, held)

@@ -32,7 +32,7 @@ from freeflyer.model import (
     Description, Model, Partition, Reduction, compile_description, public, random_configuration as random_posture, recompile,
 )
 from freeflyer.model.frozen import frozen
-from freeflyer.model.model import PER_COORDINATE
+from freeflyer.model.model import COORDINATE_ARRAYS
 
 RANDOM_STEPS = 12  # on the line to a random posture; they are halved where loops do not close in the same way
 HALVINGS = 4  # how often a step is halved that did not close, or was long
@@ -179,7 +179,7 @@ def _make_closed(tree: Model, split: Partition, names: tuple[str, ...] | None = 
     return recompile(tree, (close_description, (tree.description, split, names)), topology=topology,
                      nv=len(split.independent), joints=tuple(joints), actuated=driven, neutral=split.q,
                      reduction=Reduction(split, tree, frozen(blocks), refused_state, close_again, random_configuration),
-                     **{name: getattr(tree, name)[split.independent] for name in PER_COORDINATE.values()})
+                     **{name: getattr(tree, name)[split.independent] for name in COORDINATE_ARRAYS.values()})
 
 
 def has_loops(model: Model) -> bool:

@@ -51,8 +51,8 @@ def motor_column(model: Model, split: Partition, name: str) -> int:
     joint = model.joint(name)
     if joint.nv != 1 or joint.iv not in split.independent:
         free = [j.name for j in model.joints if j.nv == 1 and j.iv in split.independent]
-        why = f"the loops determine joint {name!r} from the motors: " if joint.iv in split.dependent else ""
-        words = f"{name!r} is no motor of one coordinate: {why}drive one of {', '.join(free)}"
+        why = "the loops determine it from the motors" if joint.nv == 1 else f"{joint.nv} coordinates"
+        words = f"{name!r} is no motor of one coordinate ({joint.kind}, {why}): drive one of {', '.join(free)}"
         raise InputError(words, joint=name, independent=free)
     return int(np.searchsorted(split.independent, joint.iv))
 

@@ -130,7 +130,9 @@ def singular_values(A: np.ndarray) -> np.ndarray:
 def rank(A: np.ndarray, smallest: float | None = None) -> int:
     """How many singular values exceed `smallest` (FACTOR_RANK_RATIO times the largest if not given)."""
     values = singular_values(A)
-    return int(np.sum(values > (FACTOR_RANK_RATIO * values[:1] if smallest is None else smallest)))
+    if smallest is None:
+        smallest = FACTOR_RANK_RATIO * values.max(initial=0.0)
+    return int(np.sum(values > smallest))
 
 
 def dependent_columns(A: np.ndarray, classes: Sequence[np.ndarray], size: int, smallest: float) -> np.ndarray:

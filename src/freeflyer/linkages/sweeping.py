@@ -100,7 +100,7 @@ def _sweep_axis(p: Model, name: str, x: np.ndarray, Q: np.ndarray, reached: np.n
 
 
 def _positions(model: Model, split: Partition, name: str, given: ArrayLike, limits: bool) -> np.ndarray:
-    x = shaped(f"positions of {name!r}", given, ("n",))
+    x = shaped(f"the positions of {name!r}", given, ("n",), ", at least one position")
     motor_column(model, split, name)  # refuses what cannot be driven
     if limits:
         check_range(model, [model.joint(name).iv], x[:, None], "motor {!r} would stand", "stay within, or pass limits=False")
@@ -208,11 +208,13 @@ def _columns(model: Model, split: Partition, moving: Sequence[str]) -> np.ndarra
     twice = next((name for name in moving if list(moving).count(name) > 1), None)
     if twice is not None:
         raise InputError(f"moved_by names {twice!r} more than once: its columns would count as often", joint=twice)
+    follower = next((j.name for j in infos if not j.nv), None)
+    if follower is not None:
+        raise InputError(f"joint {follower!r} has no coordinate of its own: name the joint that it follows", joint=follower)
     at = [i for j in infos for i in range(j.iv, j.iv + j.nv)]
-    strange = [j.name for j in infos if not j.nv or not np.isin(range(j.iv, j.iv + j.nv), split.independent).all()]
+    strange = [j.name for j in infos if not np.isin(range(j.iv, j.iv + j.nv), split.independent).all()]
     if strange:
-        raise InputError(f"joint {strange[0]!r} has no coordinate of its own, or the loops determine it: only motors can be "
-            "counted as moving", joints=strange)
+        raise InputError(f"the loops determine {', '.join(strange)}: only motors can be counted as moving", joints=strange)
     if len(at) < 3:
         raise InputError(f"manipulability in three directions takes three coordinates of motors at least; got {len(at)}",
                          moved_by=moving)

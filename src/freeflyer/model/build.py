@@ -12,7 +12,7 @@ from freeflyer.kernels.model import layout as L
 from freeflyer.model.description import UNLIMITED, WORLD, Description, Joint, joint_sizes
 from freeflyer.model.flatten import Body, Coupled, align, flatten
 from freeflyer.model.locking import leader
-from freeflyer.model.model import COMPILED, PER_COORDINATE, JointInfo, Model
+from freeflyer.model.model import COMPILED, COORDINATE_ARRAYS, JointInfo, Model
 from freeflyer.model.placements import pose_at, screws, turn_z_to
 from freeflyer.model.public import public
 from freeflyer.model.validate import validate
@@ -126,14 +126,14 @@ class _Builder:
         return Model(
             name=description.name, nq=self.nq, nv=nv, mass=float(sum(b.mass for b in self.bodies[1:])), joints=tuple(self.joints),
             link_names=tuple(link.name for link in description.links), frame_names=tuple(f[0] for f in frames),
-            actuated=actuated, **{PER_COORDINATE[name]: x for name, x in arrays.items()}, neutral=np.array(self.neutral),
+            actuated=actuated, **{COORDINATE_ARRAYS[name]: x for name, x in arrays.items()}, neutral=np.array(self.neutral),
             shared_coordinates=shared, topology=topology, parameters=parameters, description=description,
             frame_index={f[0]: k for k, f in enumerate(frames)}, _made_by=(compile_description, (description,)), origin=COMPILED)
 
 
 def _coordinate_data(joints: list[tuple[Joint, JointInfo, float]], nv: int) -> dict[str, Any]:
     """Per-coordinate data of the joints; a follower's armature and losses count on its leader's coordinate."""
-    arrays = {name: np.full(nv, UNLIMITED.get(name, 0.0)) for name in PER_COORDINATE}
+    arrays = {name: np.full(nv, UNLIMITED.get(name, 0.0)) for name in COORDINATE_ARRAYS}
     for joint, info, _ in joints:
         for name, array in arrays.items():
             if info.mimic is None and getattr(joint, name):

@@ -122,7 +122,7 @@ def unit_vector(name: str, x: Any) -> np.ndarray:
     given = shaped(name, x, (3,))
     length = float(np.linalg.norm(given))
     if not length > 1e-9:
-        raise InputError(f"{name} must have a direction, got {format_value(x)}", name=name)
+        raise InputError(f"{name} must be three numbers that are not all zero, got {format_value(x)}", name=name)
     return given / length
 
 

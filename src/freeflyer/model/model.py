@@ -127,10 +127,10 @@ class Specialization:
 
 F = TypeVar("F", bound=Callable[..., Any])
 COMPILED = object()  # marks the arrays of the library's own compile step (build.py)
-PER_COORDINATE = {  # arrays (nv,) of a model, by the fields of joints
+COORDINATE_ARRAYS = {  # arrays (nv,) of a model, by the fields of joints
     "lower": "position_lower", "upper": "position_upper", "velocity": "velocity_limit", "effort": "effort_limit",
     "armature": "armature", "damping": "damping", "friction": "friction"}
-ARRAYS = (*PER_COORDINATE.values(), "neutral", "topology", "parameters")
+ARRAYS = (*COORDINATE_ARRAYS.values(), "neutral", "topology", "parameters")
 
 
 @dataclass(frozen=True)

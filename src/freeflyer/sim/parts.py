@@ -40,8 +40,18 @@ def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...]
     folder, runs = record_folder(given["record"]), list[Run]()
     for k in range(lead[0]):
         progress = part_of(given["progress"], "simulating", k / lead[0], 1.0 / lead[0])
-        runs.append(simulate(**part_of_arguments(given, lead, k, folder) | {"progress": progress}))
-    return gather(_last_samples(runs, folder), list(range(lead[0])), lead, grid(given, count), True)
+        try:
+            runs.append(simulate(**part_of_arguments(given, lead, k, folder) | {"progress": progress}))
+        except (Exception, KeyboardInterrupt) as error:  # the run so far is that of all robots, NaN for those that follow
+            runs += [error.run] if hasattr(error, "run") else []
+            if runs:
+                error.run = _gathered(runs, folder, lead, given, count)  # type: ignore[union-attr]
+            raise
+    return _gathered(runs, folder, lead, given, count)
+
+
+def _gathered(runs: list[Run], folder: Path | None, lead: tuple[int, ...], given: Mapping[str, Any], count: int) -> Run:
+    return gather(_last_samples(runs, folder), list(range(len(runs))), lead, grid(given, count), True)
 
 
 def spread(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...], count: int, executor: Executor,

@@ -137,7 +137,7 @@ def _refuse(name: str, bad: np.ndarray, words: Callable[[tuple[int, ...]], str],
 def generator(rng: object) -> np.random.Generator:
     """`rng`, which must be a numpy Generator: results are then repeatable and the caller owns the state."""
     if not isinstance(rng, np.random.Generator):
-        raise InputError(f"rng is a {type(rng).__name__}; expected a numpy Generator: numpy.random.default_rng(seed).")
+        raise InputError(f"rng must be a numpy Generator (numpy.random.default_rng(seed)), got {type(rng).__name__}.")
     return rng
 
 
