@@ -43,7 +43,8 @@ def in_parts(simulate: Simulate, given: Mapping[str, Any], lead: tuple[int, ...]
         try:
             runs.append(simulate(**part_of_arguments(given, lead, k, folder) | {"progress": progress}))
         except (Exception, KeyboardInterrupt) as error:  # the run so far is that of all robots, NaN for those that follow
-            runs += [error.run] if hasattr(error, "run") else []
+            ended = getattr(error, "run", None)
+            runs += [] if ended is None else [ended]
             if runs:
                 error.run = _gathered(runs, folder, lead, given, count)  # type: ignore[union-attr]
             raise
