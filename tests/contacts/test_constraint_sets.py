@@ -149,7 +149,7 @@ LOCK = HUMANOID.joints[-1].name
     (lambda: contacts.line("a", np.ones((2, 3))), InputError, "differ"),
     (lambda: contacts.surface("a", [[0, 0, 0], [1, 0, 0], [2, 0, 0]]), InputError, "three points"),
     (lambda: contacts.surface("a", size=(0.1, -0.1)), InputError, "sides"),
-    (lambda: contacts.rolling("a", 0.1, (0, 0, 0)), InputError, "direction"),
+    (lambda: contacts.rolling("a", 0.1, (0, 0, 0)), InputError, "axis must be three numbers that are not all zero"),
 ])  # fmt: skip
 def test_what_makes_no_sense_is_refused(make, kind, words):
     refused(kind, words, make)
