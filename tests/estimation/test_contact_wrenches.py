@@ -121,6 +121,7 @@ def test_contact_models_are_copied_and_pickled(copied):
     for method in ("motors", "balanced"):
         assert contact_wrenches(again, tau, method).forces.tobytes() == contact_wrenches(contacts, tau, method).forces.tobytes()
     assert len(repr(contacts)) < 300
+    assert "Standing(model=<freeflyer.Model" in repr(contacts)
 
 
 def test_other_points_of_the_same_foot_are_other_feet():
