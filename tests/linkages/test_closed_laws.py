@@ -13,6 +13,7 @@ from freeflyer.dynamics.closed import project_forces, run
 from freeflyer.kernels import entries, entries as E, plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.entry import Entry
+from freeflyer.linkages.closing import close_with_partition
 from freeflyer.tolerances import WARNING_GAP
 from functools import cache
 from linkage_samples import condition_of, driven_linkage
@@ -365,6 +366,13 @@ def test_plain_is_as_compiled(name: str, row_step: int) -> None:
     found = plain.run(name, ff.close_loops(model), *rows, row_step=row_step)
     for plainly, compiled in zip(found if isinstance(found, tuple) else (found,), outputs, strict=True):
         close(plainly.astype(float), compiled, 1e-11)
+
+
+@pytest.mark.parametrize("name", ENTRIES)
+def test_without_loops_nothing_is_read_that_is_not_written(name: str) -> None:
+    tree = ff.robots.revolute_hopper()
+    model = close_with_partition(tree, linkages.partition(tree))
+    plain.run(name, model, *[tree.neutral if x == "q" else np.zeros(tree.nv) for x in ENTRIES[name].inputs])
 
 
 def test_symbols_and_what_is_missing() -> None:

@@ -104,6 +104,9 @@ def test_the_plain_text_gives_the_same_and_reads_nothing_unwritten():
         kernel(_sizes(n, m, ends, True).topology, np.zeros(8), *given, x, held, multipliers, verdict)
         assert verdict[1] == found.verdict[1] == 0.0  # sums in another order may end after other rounds
         close(x, found.x, 1e-7)
+    x, none = np.ones(3), np.zeros(0)
+    kernel(_sizes(3, 0, (), False).topology, np.zeros(8), np.zeros(3), *[none] * 6, np.full(3, np.inf), x, none, none, verdict)
+    assert not x.any()
 
 
 @pytest.mark.peers
@@ -209,14 +212,15 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
     rng, descend, follow, steps = fresh(), plain.function(steepest, row_step=8), plain.function(lengthen, row_step=8), 0
     for _ in range(15):
         n, above, own = 6, int(rng.integers(1, 9)), 3
-        m, ends = above + 2 * own, np.array([above, above + 2 * own])
-        T, y = np.zeros((m, WIDTH)), np.zeros(WIDTH)
+        m = above + 2 * own + 1
+        T, y, ends = np.zeros((m, WIDTH)), np.zeros(WIDTH), np.array([above, m])
         T[:, :n], y[:n] = rng.standard_normal((m, n)), rng.standard_normal(n)
-        sides = np.concatenate([rng.choice([-1.0, 1.0], above), np.full(own, 2.0), rng.choice([-1.0, 1.0], own)])
-        residuals = np.concatenate([np.zeros(above), rng.standard_normal(own), np.zeros(own)])
+        T[-1] = np.nan  # as memory may be: a row inside of its limits is not made
+        sides = np.concatenate([rng.choice([-1.0, 1.0], above), np.full(own, 2.0), rng.choice([-1.0, 1.0], own), [0.0]])
+        residuals = np.concatenate([np.zeros(above), rng.standard_normal(own), np.zeros(own + 1)])
         held, multipliers, d, parts = np.zeros(m), np.zeros(m), np.zeros(WIDTH), np.zeros(m + 8)
         level = descend(2, ends, held, sides, T.ravel(), residuals, y, 1e-9, m, n, WIDTH, multipliers, d, parts)
-        C, slope = (sides[:, None] * T)[:above], residuals @ T
+        C, slope = (sides[:, None] * T)[:above], residuals[:-1] @ T[:-1]
         found, left = nnls(C.T, -slope)
         if left < 1e-9:
             assert level != 1

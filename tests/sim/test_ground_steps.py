@@ -4,7 +4,9 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import fresh
+from freeflyer.kernels import plain
 from freeflyer.kernels.backend import load, row_width, store, workspace
+from freeflyer.kernels.compiler.calls.running import bare_topology
 from freeflyer.kernels.contacts.rows import table_int
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.sim.complementarity import ACCURACY, POLISHING, solve_impulses
@@ -211,6 +213,11 @@ def test_impulses_meet_their_conditions(mu):
         again = solve(G, b, y, bounds, limits, dry, cones)
         np.testing.assert_allclose(G @ again[0], G @ y, atol=1e-9 * size)
         assert again[2][2] == 0.0  # rounds, from the answer
+        if sample < 3:  # plain memory is None until it is written
+            sizes, given = (len(b), limits, dry, cones), [*G.ravel(), *b, *y, *bounds]
+            topology, x, w = bare_topology(IMPULSES, [len(given), *sizes], 8), np.zeros(len(b)), np.zeros(len(b))
+            plain.function(impulses)(topology, [], given, x, w, np.zeros(3))
+            np.testing.assert_allclose(w, again[1], atol=1e-9 * size)
     assert unsolved <= 1
 
 

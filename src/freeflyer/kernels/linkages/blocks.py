@@ -53,10 +53,12 @@ def closed_or_nan(topology, residual):
 
 
 def linkage_buffers(topology, work):
-    """Room for (J, inverses, residual)."""
+    """Room for (J, inverses, residual). Without rows, their first numbers are read, too: zeros."""
     nv, rows = load_int(topology, N_V), load_int(topology, N_ROWS)
-    return (
-        workspace(work, rows * nv + 8), workspace(work, linkage_int(topology, INVERSES) + 8), workspace(work, rows + 1))
+    J, residual = workspace(work, rows * nv + 8), workspace(work, rows + 1)
+    store(J, 0, 0.0)
+    store(residual, 0, 0.0)
+    return J, workspace(work, linkage_int(topology, INVERSES) + 8), residual
 
 
 def linkage(topology, parameters, q):

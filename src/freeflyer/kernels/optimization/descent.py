@@ -105,8 +105,8 @@ def steepest(levels, ends, held, sides, T, residuals, y, tolerance, m, n, width,
         else:
             end = load_int(ends, k)
             for i in range(begin, end):
-                add_scaled_row(direction, 0, -1.0 * load(residuals, i), T, width * i, 0, width)
-                if load(held, i) != FREE:
+                if load(held, i) != FREE:  # other rows may not be made
+                    add_scaled_row(direction, 0, -1.0 * load(residuals, i), T, width * i, 0, width)
                     terms = ROUNDING / WRONG * abs(dot(T, width * i, y, 0, width))
                     gradient += (abs(load(residuals, i)) + terms) * load(sizes, i)
         put_products(Q, rank, width, width, direction, 0, parts)

@@ -80,7 +80,7 @@ def wrong_row(levels, ends, held, own, L, T, width, e, z, rank, residuals, unmet
     its level that are inside of their limits, which are released, m if there is only one.
 
     multipliers (m,): of the last level, which is least norm. wrong: the share of the gradient that counts."""
-    m = load_int(ends, levels - 1)
+    m = load_int(ends, levels - 1) if levels > 0 else 0
     for i in range(m):
         store(decided, i, 0.0)
     worst, first, count, begin, before = -1, m, 0, 0, 0

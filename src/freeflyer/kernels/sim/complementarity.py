@@ -13,7 +13,7 @@ small eps, and starts again from there. Then it takes turns: from nothing and th
 iterations of Gauss-Seidel from the best so far. Last it starts from impulses that stop all rows.
 """
 
-from freeflyer.kernels.backend import copy_entries, integer, load, release, store, taken, times_zero, workspace
+from freeflyer.kernels.backend import copy_entries, integer, load, release, store, taken, times_zero, workspace, zero_workspace
 from freeflyer.kernels.sim.conditions import find_set, project, put_own_gains, put_velocities
 from freeflyer.kernels.sim.newton import newton
 from freeflyer.kernels.sim.paths import follow, put_firm, sweep
@@ -30,7 +30,7 @@ def solve_impulses(G, width, rows, limits, boxes, cones, bounds, b, y, u, accura
     """Impulses y (rows,), from a guess, and the velocities u (width,) that they leave. Returns the residual, below which value it
     counts as none, and whether a path was followed (1)."""
     size, count, room = 0.0, 0, taken(G)
-    gains, kinds = workspace(G, rows + 8), workspace(G, rows + 8)
+    gains, kinds = workspace(G, rows + 8), zero_workspace(G, rows)
     put_own_gains(G, width, limits, boxes, cones, gains)
     for k in range(rows):
         size = max(size, abs(load(b, k)))
