@@ -111,7 +111,7 @@ def test_the_minimum_is_that_of_the_solver(rank, tight):
         missed.append(max(residuals(p, found.x, found.dual)))
         best = ff.optimization.solve_qp(H, g, C, low, high)
         value = 0.5 * found.x @ H @ found.x + g @ found.x
-        close(value, best.value, 1e-8, least=np.abs(g).max())
+        close(value, best.value, 1e-8 if missed[-1] < 1e-8 else 1e-5, least=np.abs(g).max())
     assert max(missed) < 1e-5
     assert sorted(missed)[-2] < 1e-8  # of some 10 000 programs, one is nearly of lower rank
 
