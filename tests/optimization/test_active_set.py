@@ -7,6 +7,7 @@ from freeflyer.kernels import plain
 from freeflyer.kernels.compiler.calls import running
 from freeflyer.kernels.optimization.descent import lengthen, steepest
 from freeflyer.kernels.optimization.orthogonal_rows import exchange_row, factor_rows
+from freeflyer.kernels.optimization.penalties import HARD, put_limit, release
 from freeflyer.optimization import Level, SolverError, solve_hierarchy
 from freeflyer.optimization.compiled import _sizes, solve_levels
 from qpsolvers import solve_qp as solve
@@ -236,3 +237,31 @@ def test_the_step_is_the_projected_slope_to_the_least_value():
         counted = np.concatenate([np.zeros(above, bool), np.ones(own, bool), passed[above + own :]])
         assert abs(((residuals + T @ d) * (T @ d))[counted].sum()) < 1e-9
     assert steps >= 5
+
+
+def test_held_limits_keep_their_factors():
+    """Hard limits, and soft ones with a variable each, held and released one by one: L L^T is their product in the metric."""
+    rng, add, remove = fresh(), plain.function(put_limit, row_step=8), plain.function(release, row_step=8)
+    m, n, width, stride, wide, count, slacks = 12, 6, 8, 16, 24, 0, 0
+    P, W, softness = np.zeros((m, width)), np.zeros((n, width)), np.where(np.arange(m) % 3 == 0, HARD, rng.uniform(0.5, 2.0, m))
+    P[:, :n], W[:, :n] = rng.standard_normal((m, n)), np.triu(rng.standard_normal((n, n))) + 2.0 * np.eye(n)
+    Q, L, held = np.zeros((m, wide)), np.zeros((m, stride)), np.zeros(m)
+    multipliers, slots, owners, parts = np.zeros(stride), np.zeros(stride), np.zeros(stride), np.zeros(2 * m)
+    for _ in range(60):
+        i = int(rng.integers(m))
+        if held[i] != 0.0:
+            place = int(np.flatnonzero(owners[:count] == i)[0])
+            slacks = remove(place, count, slacks, L.ravel(), stride, Q.ravel(), wide, width, multipliers, slots, owners, held)
+            count -= 1
+        elif count < n:
+            side = float(rng.choice([-1.0, 1.0]))
+            free, slacks = add(i, side, count, slacks, P.ravel(), n, W.ravel(), width, softness[i], slots, owners, Q.ravel(), wide,
+                               L.ravel(), stride, parts)  # fmt: skip
+            assert free
+            held[i], count = side, count + 1
+        on = owners[:count].astype(int)
+        assert sorted(on) == np.flatnonzero(held).tolist()
+        assert slacks == (softness[on] > HARD).sum()
+        rows = held[on, None] * P[on, :n] @ W
+        close(L[:count, :count] @ L[:count, :count].T, rows @ rows.T + np.diag(softness[on]), 1e-10)
+        close(Q[:count] @ Q[:count].T, np.eye(count), 1e-10)
