@@ -35,10 +35,11 @@ def test_style_and_sizes() -> None:
     run(tool("lint-imports"), "--no-cache")
     # Without docstrings, which say what each argument of a public function is
     for path in sorted((ROOT / "src").rglob("*.py")):
-        tree = ast.parse(path.read_text())
-        documented = [node for node in ast.walk(tree) if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef)]
-        texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
-        assert len(path.read_text().splitlines()) - sum(text.end_lineno - text.lineno for text in texts) <= 400, path
+        text = path.read_text()
+        if (lines := text.count("\n")) > 400:
+            documented = (x for x in ast.walk(ast.parse(text)) if isinstance(x, ast.Module | ast.ClassDef | ast.FunctionDef))
+            texts = [node.body[0] for node in documented if ast.get_docstring(node) is not None]
+            assert lines - sum(text.end_lineno - text.lineno for text in texts) <= 400, path
 
 
 @pytest.mark.slow

@@ -87,10 +87,10 @@ def test_meshes_that_are_missing_are_named(options, tmp_path, monkeypatch):
 
 @pytest.mark.parametrize("arguments", [
     ("view", "kangaroo_like", "--no-browser"), ("view", "five_bar"),
-    ("hop", "prismatic-II", "--duration", "0.3", "--view"),
-    ("control", "squat", "--duration", "0.05", "--view"),
-    pytest.param(("estimate", "kangaroo_like", "--swing", "--starts", "0", "--duration", "1.5", "--amplitude", "0.01",
-                  "--frequency", "0.5", "--view"), marks=pytest.mark.slow),
+    *(pytest.param(command.split(), marks=pytest.mark.slow) for command in (
+        "hop prismatic-II --duration 0.3 --view", "control squat --duration 0.05 --view",
+        "estimate kangaroo_like --swing --starts 0 --duration 1.5 --amplitude 0.01 --frequency 0.5 --view",
+    )),
 ])  # fmt: skip
 def test_pages_are_served_until_they_are_interrupted(arguments, models_folder):
     pytest.importorskip("viser")

@@ -65,14 +65,15 @@ def differences(model: ff.Model, fast: ff.Model, frames: list[str], rng: np.rand
     return {name: x for name, x in found.items() if not x < ALIKE}
 
 
-@pytest.mark.parametrize("seed", [1, *(pytest.param(k, marks=pytest.mark.slow) for k in (0, 2, 3))])  # 1 has a fixed base
+@pytest.mark.parametrize("seed", [0, *(pytest.param(k, marks=pytest.mark.slow) for k in (1, 2, 3, 4))])
 def test_random_trees_agree(seed: int) -> None:
-    rng = fresh(seed)
+    """And a known one, whose code is on disk after the first run."""
+    rng = fresh(seed) if seed else np.random.default_rng(0)
     model = random_robot(rng, 3, KINDS, BASES[seed % 4], mimics=0.3)
     frames = list(rng.choice(model.frame_names, 2, replace=False))
     fast = ff.specialize(model, frames=frames)
     assert all(note.startswith("specialised") for note in fast.specialization.notes.values())
-    assert differences(model, fast, frames, rng) == {}
+    assert differences(model, fast, frames, fresh(seed)) == {}
 
 
 def test_closed_linkages_agree() -> None:
@@ -173,7 +174,7 @@ def test_singular_states_are_nan_alike() -> None:
 def test_free_numbers_are_inputs(monkeypatch: pytest.MonkeyPatch) -> None:
     """Models that differ in free numbers share one code; one that differs elsewhere has another."""
     rng = fresh(80)
-    model = random_robot(rng, 4, ("revolute", "prismatic", "universal"), "free", mimics=0.0)
+    model = random_robot(np.random.default_rng(0), 4, ("revolute", "prismatic", "universal"), "free", mimics=0.0)
     d = model.description
     link, joint = d.links[2], d.joint("joint_2")
     moved = joint.placement.copy()

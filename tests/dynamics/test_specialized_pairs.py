@@ -4,6 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh
+from collections.abc import Callable
 from dataclasses import replace
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.one_robot.expressions import Expression, Graph, operands
@@ -108,15 +109,17 @@ def test_pairs_that_wait_for_each_other_are_given_up() -> None:
     assert sorted(map(len, units)) == [1, 1, 1, 1, 2] or all(len(unit) == 1 for unit in units)
 
 
-def test_linkages_with_limbs_that_are_alike_agree() -> None:
+@pytest.mark.parametrize("made", [
+    lambda: planar((0.3, 0.25), (0.28, 0.3), 0.2, base="free"), pytest.param(leg, marks=pytest.mark.slow),
+])  # fmt: skip
+def test_linkages_with_limbs_that_are_alike_agree(made: Callable[[], ff.Model]) -> None:
     """Of limbs that are alike, some angles belong together and others do not."""
-    rng = fresh()
-    for model in (ff.close_loops(leg()), ff.close_loops(planar((0.3, 0.25), (0.28, 0.3), 0.2, base="free"))):
-        fast = ff.specialize(model, ["inverse_dynamics", "mass_matrix"])
-        q, (v, a) = model.neutral, rng.standard_normal((2, model.nv))
-        for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.mass_matrix, (q,))):
-            expected = f(model, *x)
-            assert np.abs(f(fast, *x) - expected).max() < 10 * ALIKE * np.abs(expected).max()
+    model = ff.close_loops(made())
+    fast = ff.specialize(model, ["inverse_dynamics", "mass_matrix"])
+    q, (v, a) = model.neutral, fresh().standard_normal((2, model.nv))
+    for f, x in ((ff.inverse_dynamics, (q, v, a)), (ff.mass_matrix, (q,))):
+        expected = f(model, *x)
+        assert np.abs(f(fast, *x) - expected).max() < 10 * ALIKE * np.abs(expected).max()
 
 
 def test_long_chains_take_no_time_to_compare():

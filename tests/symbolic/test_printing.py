@@ -14,7 +14,8 @@ from planar_cases import hopper_case, planar
 
 COMPILER = next(filter(None, map(shutil.which, ("cc", "gcc", "clang"))), None)
 x, y, z = sp.symbols("x y z")
-FUNCTIONS = ("inverse_dynamics", "mass_matrix", "coriolis_matrix", "coriolis_matrix_hamel", "gravity_forces", "forward_dynamics")
+FUNCTIONS = ["inverse_dynamics", "mass_matrix", "gravity_forces", "forward_dynamics",
+             *(pytest.param(f"coriolis_matrix{form}", marks=pytest.mark.slow) for form in ("", "_hamel"))]  # fmt: skip
 
 
 def compiled(made: ff.symbolic.Routine, name: str, folder):
@@ -54,7 +55,7 @@ def everything(name: str):
     return routine(outputs, {"q": state.position, "v": state.velocity, **{str(s): s for s in constants}}), case, constants
 
 
-@pytest.mark.parametrize("name", ["prismatic_hopper", "revolute_hopper"])
+@pytest.mark.parametrize("name", ["revolute_hopper", pytest.param("prismatic_hopper", marks=pytest.mark.slow)])
 def test_equations_of_hoppers_in_three_languages(name, tmp_path):
     made, case, constants = everything(name)
     _, q, v, _ = case.state()
