@@ -24,19 +24,19 @@ SHAPES = {"sphere": ('type="sphere" size="0.04"', "point"), "ellipsoid": ('type=
           "box on a corner": ('type="box" size="0.05 0.05 0.05" euler="35 40 0"', "point")}  # fmt: skip
 
 
-def scene(tmp_path, geoms: str, more: str = "") -> tuple[ff.Model, str]:
+def scene(tmp_path, geoms: str) -> tuple[ff.Model, str]:
     (path := tmp_path / "robot.xml").write_text(
-        f'<mujoco>{more}<worldbody><body name="foot" pos="0.3 -0.2 1"><freejoint/>{geoms}</body></worldbody></mujoco>'
+        f'<mujoco><worldbody><body name="foot" pos="0.3 -0.2 1"><freejoint/>{geoms}</body></worldbody></mujoco>'
     )
     return ff.load(path), path
 
 
-def touched(path, q: np.ndarray, depth: float = 2e-4) -> np.ndarray:
-    """Points (k, 2) at which MuJoCo's body touches a floor that reaches `depth` into it at the posture q."""
+def touched(path, q: np.ndarray) -> np.ndarray:
+    """Points (k, 2) at which MuJoCo's body touches a floor that reaches 0.2 mm into it at the posture q."""
     spec = mujoco.MjSpec.from_file(str(path))
     floor = spec.worldbody.add_geom(type=mujoco.mjtGeom.mjGEOM_PLANE, size=[0, 0, 1])
     lowest = _lowest(spec.compile(), q)
-    floor.pos = [0.0, 0.0, lowest + depth]
+    floor.pos = [0.0, 0.0, lowest + 2e-4]
     mj = spec.compile()
     data = mujoco.MjData(mj)
     data.qpos[:] = [*q[:3], q[6], *q[3:6]]

@@ -89,9 +89,9 @@ def played(scenario, robot, fell=False, **options) -> control.ControlRun:
     return run
 
 
-def standing_state(rng, size=0.05, joints=33, contacts=FEET):
+def standing_state(rng, size=0.05, contacts=FEET):
     """(model, q, v): a humanoid near its standing posture, its contacts at rest."""
-    model, q = humanoid(joints)
+    model, q = humanoid()
     held = ff.ConstraintSet(model, contacts=contacts)
     return model, q, ff.project_velocity(model, q, size * rng.standard_normal(model.nv), constraints=held)
 
@@ -106,7 +106,7 @@ def standing_problem(model, q, *, contacts=FEET, limits=None, drop=0.05, **more)
     return control.WholeBodyProblem(model, tasks, contacts, limits, **more)
 
 
-def check_physics(problem, q, v, solution, rng=None, tolerance=1e-9):
+def check_physics(problem, q, v, solution, tolerance=1e-9):
     """Independent of how it was found: inverse dynamics under the contact forces needs these torques and no others."""
     model = problem.model
     external = {c.frame: np.zeros(6) for c in problem.constraints.contacts}

@@ -12,9 +12,9 @@ from problems import POINT_FEET, humanoid, quadruped, standing_problem, standing
 from time import perf_counter
 
 
-def quadruped_problem(drop=0.01):
+def quadruped_problem():
     model, q = quadruped()
-    com = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, drop])
+    com = control.CenterOfMassTask(ff.center_of_mass(model, q) - [0.0, 0.0, 0.01])
     return control.WholeBodyProblem(model, [com, control.FrameOrientationTask("trunk", np.eye(3))], POINT_FEET), q
 
 

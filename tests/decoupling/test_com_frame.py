@@ -16,14 +16,13 @@ ONE_COORDINATE = ("revolute", "continuous", "prismatic", "helical", "universal",
 WITH_BALLS = (*ONE_COORDINATE, "spherical", "free")
 
 
-def planar_robot(rng: np.random.Generator, joints: int, prismatic: bool = False) -> ff.Model:
-    """Links that move in the plane z = 0, and a base with them; its inertia is that of planar bodies."""
+def planar_robot(rng: np.random.Generator, joints: int) -> ff.Model:
+    """Links that turn in the plane z = 0, and a base with them; its inertia is that of planar bodies."""
     links, parts = [ff.Link("base", flat(rng))], [ff.Joint("root", "free", "world", "base")]
     for k in range(joints):
-        kind, axis = ("prismatic", (0.6, 0.8, 0.0)) if prismatic and k == 0 else ("revolute", (0.0, 0.0, 1.0))
         links.append(ff.Link(f"link_{k}", flat(rng)))
         place = shifted(*rng.uniform(0.1, 0.4, 2))
-        parts.append(ff.Joint(f"joint_{k}", kind, links[-2].name, links[-1].name, place, np.array(axis)))
+        parts.append(ff.Joint(f"joint_{k}", "revolute", links[-2].name, links[-1].name, place))
     return ff.build(ff.Description("planar", tuple(links), tuple(parts), gravity=(0.0, 0.0, 0.0)))
 
 

@@ -96,5 +96,5 @@ def all_errors(model: ff.Model, states: Iterable[np.ndarray], links: Iterable[st
     return {f"{way}{k}": e for way, x in ours.items() for k, e in errors(x, theirs, 1, model.mass * 9.81).items()}
 
 
-def too_large(found: Mapping[str, float], tolerance: float = 1e-9) -> dict[str, float]:
-    return {name: e for name, e in found.items() if not e <= tolerance}
+def too_large(found: Mapping[str, float]) -> dict[str, float]:
+    return {name: e for name, e in found.items() if not e <= 1e-9}

@@ -17,9 +17,9 @@ def solved(model: ff.Model, q: np.ndarray) -> float:
     return max(1e-10, rounding(10_000, float(np.linalg.cond(ff.mass_matrix(model, q)))))
 
 
-def robot_and_state(base: str, mimics: float, seed: int, joints: int = 8) -> tuple[ff.Model, *State]:
+def robot_and_state(base: str, mimics: float, seed: int) -> tuple[ff.Model, *State]:
     rng = fresh(seed)
-    model = random_robot(rng, joints, base=base, mimics=mimics)
+    model = random_robot(rng, 8, base=base, mimics=mimics)
     return model, *state(model, rng)
 
 

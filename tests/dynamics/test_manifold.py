@@ -20,10 +20,10 @@ ANGLES = SMALL + SWITCH + LOGARITHM + NEAR_PI
 FLOATING = ff.robots.chain(1, "fixed", base="free")
 
 
-def twists(angles: tuple[float, ...], per_angle: int = 6) -> np.ndarray:
+def twists(angles: tuple[float, ...]) -> np.ndarray:
     """(n, 6): about random axes, the coordinate axes first, with linear parts of order 1."""
     rng = fresh(5)
-    axes = np.vstack([np.eye(3), rng.standard_normal((per_angle - 3, 3))])
+    axes = np.vstack([np.eye(3), rng.standard_normal((3, 3))])
     axes /= np.linalg.norm(axes, axis=1, keepdims=True)
     w = np.array([angle * axis for angle in angles for axis in axes])
     return np.hstack([rng.standard_normal(w.shape), w])

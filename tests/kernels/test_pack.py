@@ -173,37 +173,16 @@ def pack_lanes(x):
 WAYS = [floats, rows, pack_lanes]
 
 
-def exactly(x):
-    """(sin, cos) to 80 digits, as pairs of objects."""
+def assert_within(way, x):
+    """ULP units in the last place of the exact values, to 80 digits."""
     with mpmath.workdps(80):
-        return [(mpmath.sin(float(v)), mpmath.cos(float(v))) for v in x]
+        for got, exact in zip(way(x), ([f(float(v)) for v in x] for f in (mpmath.sin, mpmath.cos))):
+            error = [abs(float(mpmath.mpf(float(g)) - e)) / np.spacing(abs(float(e))) for g, e in zip(got, exact)]
+            assert np.all(np.isfinite(got))
+            assert max(error) <= ULP, f"{max(error)} ulp at {x[np.argmax(error)]!r}"
 
 
-def ulps(got, exact, x):
-    """Largest distance in units in the last place of the exact value, and where."""
-    exact = np.asarray(exact)
-    unit = np.spacing(np.abs(exact.astype(float)))
-    if exact.dtype == object:
-        error = np.array([abs(float(mpmath.mpf(float(g)) - e)) for g, e in zip(got, exact)]) / unit
-    else:
-        error = (np.abs(got - exact) / unit).astype(float)
-    at = int(np.argmax(error))
-    return error[at], float(x[at])
-
-
-def assert_within(way, x, limit=ULP, reference=None):
-    s, c = way(x)
-    assert np.all(np.isfinite(s))
-    assert np.all(np.isfinite(c))
-    if reference is None:
-        pairs = exactly(x)
-        reference = np.array([p[0] for p in pairs]), np.array([p[1] for p in pairs])
-    for got, exact in zip((s, c), reference):
-        worst, at = ulps(got, exact, x)
-        assert worst <= limit, f"{worst} ulp at {at!r}"
-
-
-def multiples(count, of=np.pi / 2):
+def multiples(count):
     """The doubles around the first multiples of pi/2, those next to zeros of sin and cos."""
     with mpmath.workdps(40):
         x = np.array([float(k * mpmath.pi / 2) for k in range(1, count + 1)])

@@ -7,7 +7,6 @@ from closeness import close, fresh, refused
 from dataclasses import replace
 from freeflyer import robots
 from freeflyer.model.description import WORLD, Coupling, Description, Inertia, Joint, Link, Loop, Site
-from freeflyer.model.placements import joint_transform
 from freeflyer.model.validate import validate
 from freeflyer.spatial import inertia as spatial_inertia
 from linkage_samples import shifted
@@ -77,12 +76,6 @@ def test_positions_by_name_and_neutral():
     for name in ("joint_2", "joint_4"):
         np.testing.assert_array_equal(small.description.joint(name).placement, model.description.joint(name).placement)
     assert ff.lock_joints(model, "joint_2").nv == model.nv - 3  # one name is one joint, not seven letters
-    q, _ = state(model, fresh(3), (), 1)
-    for joint in model.description.joints[1:]:
-        info = model.joint(joint.name)
-        X_WP, X_WC = ff.frame_pose(model, q, joint.parent), ff.frame_pose(model, q, joint.child)
-        expected = np.linalg.solve(X_WP @ joint.placement, X_WC)
-        np.testing.assert_allclose(joint_transform(joint, q[info.iq : info.iq + info.nq]), expected, atol=1e-12)
 
 
 def test_followers_lock_with_their_leader():

@@ -124,9 +124,9 @@ class Point:
         self.body_twist = self.X @ self.twist
         self.passed = geometric.eidamb(self.tree, self.q, self.r, self.rdot, self.pose, self.twist, self.a)
 
-    def forces(self, q=0.0, r=0.0, pose=None, twist=0.0, body_twist=None) -> np.ndarray:
+    def forces(self, q=0.0, r=0.0, pose=None, body_twist=None) -> np.ndarray:
         pose = self.pose if pose is None else pose
-        inertial = self.twist + twist if body_twist is None else transform(pose[:3, :3], pose[:3, 3]) @ body_twist
+        inertial = self.twist if body_twist is None else transform(pose[:3, :3], pose[:3, 3]) @ body_twist
         e = geometric.eidamb(self.tree, self.q + q, self.r + r, self.rdot, pose, inertial, self.a)
         return np.concatenate([e.tau_base, e.tau])
 

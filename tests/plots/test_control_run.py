@@ -61,14 +61,14 @@ def test_panels_values_and_torques() -> None:
     assert "of 10" in legend(axes)[1]
 
 
-def stepping(supports, dt=0.01):
+def stepping(supports):
     """A run whose feet bear weight by turns: (seconds, left bears, right bears)."""
-    pieces = [np.tile([left, right], (round(seconds / dt), 1)) for seconds, left, right in supports]
+    pieces = [np.tile([left, right], (round(seconds / 0.01), 1)) for seconds, left, right in supports]
     bears = np.vstack(pieces).astype(float)
     forces = {name: np.outer(bears[:, k], [0.0, 0.0, 500.0, 0.0, 0.0, 0.0]) for k, name in enumerate(("left", "right"))}
     n = len(bears)
     q = np.tile(ff.robots.humanoid().neutral, (n, 1))
-    return ff.sim.Run(dt * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
+    return ff.sim.Run(0.01 * np.arange(n), q, np.zeros((n, 1)), np.zeros((n, 1)), forces)
 
 
 def test_strips_and_forces():
@@ -117,14 +117,13 @@ HUMANOID, QUADRUPED = ff.robots.humanoid(), ff.robots.quadruped()
 POINT_FEET = [ff.contacts.point(name) for name in QUADRUPED.frame_names if name.endswith("_foot")]
 
 
-def standing_run(model: ff.Model, feet, samples: int = 3, force: float = 100.0) -> Run:
+def standing_run(model: ff.Model, feet) -> Run:
     """The robot on its feet, which all bear one force; the last sample is 1 m ahead."""
-    q = np.tile(ff.robots.standing_posture(model), (samples, 1))
+    q = np.tile(ff.robots.standing_posture(model), (3, 1))
     q[-1, 0] += 1.0
-    wrench = np.tile([0.0, 0.0, force, 0.0, 0.0, 0.0], (samples, 1))
-    rest = np.zeros((samples, model.nv))
-    forces = {foot.name: wrench for foot in feet}
-    return Run(np.arange(samples) * 0.5, q, rest, rest, forces, robot=model.name, digest=digest(model))
+    rest = np.zeros((3, model.nv))
+    forces = {foot.name: np.tile([0.0, 0.0, 100.0, 0.0, 0.0, 0.0], (3, 1)) for foot in feet}
+    return Run(np.arange(3) * 0.5, q, rest, rest, forces, robot=model.name, digest=digest(model))
 
 
 RUNS = {"humanoid": (HUMANOID, standing_run(HUMANOID, ff.contacts.feet_by_name(HUMANOID)), None),

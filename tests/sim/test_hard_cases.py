@@ -252,9 +252,9 @@ def block(foot_mass: float, lower: float = -1.0) -> ff.Model:
     return ff.build(ff.Description("block", links, joints))
 
 
-def on_ground(model, q, v=None, dt=1e-3, **ground):
+def on_ground(model, q, v=None, **ground):
     v = np.zeros(model.nv) if v is None else v
-    return ff.sim.simulate(model, q, v, dt=dt, duration=0.05, ground=ff.sim.Ground(**ground), contacts=ff.contacts.point("foot"))
+    return ff.sim.simulate(model, q, v, dt=1e-3, duration=0.05, ground=ff.sim.Ground(**ground), contacts=ff.contacts.point("foot"))
 
 
 @pytest.mark.parametrize("way", WAYS)

@@ -4,7 +4,7 @@ import freeflyer as ff
 import numpy as np
 import pytest
 from closeness import close, fresh, refused
-from freeflyer import control, sim
+from freeflyer import sim
 from freeflyer.errors import FileError, InputError, ReplayError
 
 ADAPTIVE = ("rk45", "dop853", "radau", "bdf", "lsoda")
@@ -43,26 +43,6 @@ def test_rods_between_balls_spin_with_order_4(models_folder):
     orders = np.log2(errors[0] / errors[1])
     assert (orders > 3.5).all(), orders
     assert orders[0] < 4.5, orders
-
-
-@pytest.mark.slow
-@pytest.mark.parametrize(("integrator", "order"), [("explicit", 1), ("semi-implicit", 1), ("rk4", 4)])
-def test_orders_with_forces_that_depend_on_time_and_state(integrator, order):
-    """Errors of several motions together: of a single one, terms of the next order may cancel."""
-    steps = (4e-3, 2e-3) if order == 1 else (1e-2, 5e-3)
-    errors = np.zeros(2)
-    for k in range(4):
-        model, q, v = tumbling(fresh(k))
-
-        def springs(t, q, v, n=model.nv):
-            tau = np.zeros(n)
-            tau[6:] = np.cos(5.0 * t) - 2.0 * q[7:] - 0.1 * v[6:]
-            return tau
-
-        exact = end_of(model, q, v, inputs=springs, dt=0.1, integrator="dop853", rtol=1e-12, atol=1e-13)
-        errors += [gap(model, end_of(model, q, v, inputs=springs, dt=h, integrator=integrator), exact) for h in steps]
-    assert errors[0] > 1e-9
-    assert abs(np.log2(errors[0] / errors[1]) - order) < 0.35
 
 
 @pytest.mark.slow
@@ -112,28 +92,6 @@ def test_a_tree_on_its_loops_is_the_closed_model():
     two = sim.simulate(tree, q, v, dt=2e-3, duration=0.04, constraints=ff.ConstraintSet(tree))
     assert np.abs(ff.linkages.constraint_residual(tree, two.q[-1])).max() < 1e-9
     assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
-
-
-@pytest.mark.slow
-def test_a_humanoid_stands_for_ten_seconds():
-    """On both soles under a regulator on the admissible states: it comes back, and the soles stay where they are."""
-    model = ff.robots.humanoid()
-    q = ff.robots.standing_posture(model)
-    stance = ff.ConstraintSet(model, [ff.contacts.surface("left_sole"), ff.contacts.surface("right_sole")])
-    inputs = control.joint_inputs(model)
-    held = control.equilibrium(model, q, inputs, constraints=stance)
-    regulator = control.lqr(model, q, inputs, constraints=stance, dt=5e-3)
-    rng = fresh()
-    v = ff.project_velocity(model, held.q, 5e-3 * rng.standard_normal(model.nv), constraints=stance)
-    run = sim.simulate(model, held.q, v, regulator, dt=5e-3, duration=10.0, constraints=stance)
-    assert run.failure is None
-    error = regulator.error(run.q, run.v)
-    assert np.abs(error[-1]).max() < 1e-2 * np.abs(error).max()
-    where = ff.frame_pose(model, run.q, "left_sole")
-    assert np.abs(where - where[0]).max() < 1e-9
-    assert np.abs(np.einsum("tij,tj->ti", stance.jacobian(run.q), run.v)).max() < 1e-12
-    weight = sum((ff.frame_pose(model, run.q[-1], name)[:3, :3] @ F[-1, :3])[2] for name, F in run.forces.items())
-    assert abs(weight - 9.81 * model.mass) < 1e-2 * 9.81 * model.mass
 
 
 def test_controllers_are_sampled_and_functions_are_not():

@@ -31,9 +31,9 @@ def open_page(browser, page) -> None:
     settle(browser)
 
 
-def settle(browser, seconds: float = 90.0) -> np.ndarray:
+def settle(browser) -> np.ndarray:
     """The picture once two in a row are the same."""
-    end, before = time.monotonic() + seconds, None
+    end, before = time.monotonic() + 90.0, None
     while time.monotonic() < end:
         time.sleep(0.7)
         now = browser.picture()
