@@ -4,7 +4,7 @@ import ctypes
 import numpy as np
 import pytest
 from closeness import SEED
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from hypothesis import settings
 from pathlib import Path
 from robots_on_disk import MODELS, needs_examples
@@ -49,6 +49,19 @@ def models_folder() -> Path:
     if not MODELS.is_dir():
         pytest.skip(f"no robot models at {MODELS}: set FREEFLYER_MODELS")
     return MODELS
+
+
+@pytest.fixture
+def robot_without_mesh(tmp_path: Path) -> Callable[..., Path]:
+    """Writes the URDF of a link with so many visuals whose file none.stl is not there; its path."""
+    inertial = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
+    visual = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
+
+    def write(visuals: int = 1) -> Path:
+        (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{inertial}{visuals * visual}</link></robot>')
+        return tmp_path / "r.urdf"
+
+    return write
 
 
 @pytest.fixture

@@ -5,6 +5,7 @@ import numpy as np
 from closeness import EXACT
 from dataclasses import replace
 from functools import cache
+from random_robots import random_placement
 from scipy.linalg import qr
 
 MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1, 1, 1, 1, 1), "slider": (1, 1, 0, 1, 1, 1),
@@ -12,14 +13,6 @@ MASKS = {"point": (1, 1, 1, 0, 0, 0), "hinge": (1, 1, 1, 1, 1, 0), "weld": (1, 1
     "line": (0, 1, 1, 0, 0, 0), "turns": (0, 0, 0, 1, 1, 1), "one_turn_alone": (0, 0, 0, 0, 1, 0)}  # fmt: skip
 BAR = ff.Inertia(0.5, np.array([0.1, 0.0, 0.0]), np.diag([1e-4, 2e-3, 2e-3]))
 KINDS = ("revolute", "prismatic", "helical", "spherical", "universal", "cylindrical", "continuous")
-
-
-def pose(rng: np.random.Generator) -> np.ndarray:
-    """A random pose (4, 4) within a few decimetres."""
-    X = np.eye(4)
-    X[:3, :3] = ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(rng))
-    X[:3, 3] = rng.uniform(-0.3, 0.3, 3)
-    return X
 
 
 def shifted(x: float, y: float = 0.0, z: float = 0.0) -> np.ndarray:
@@ -107,7 +100,7 @@ def random_linkage(rng: np.random.Generator, masks: tuple[tuple[int, ...], ...],
         axis, axis2 = (x / np.linalg.norm(x) for x in rng.standard_normal((2, 3)))
         links.append(ff.Link(f"link{k}", BAR))
         parent = f"link{int(rng.integers(max(0, k - 3), k))}"
-        joints.append(ff.Joint(f"joint{k}", kind, parent, f"link{k}", pose(rng), axis, axis2, pitch=0.05))
+        joints.append(ff.Joint(f"joint{k}", kind, parent, f"link{k}", random_placement(rng), axis, axis2, pitch=0.05))
     tree = ff.build(ff.Description("random", tuple(links), tuple(joints)))
     q = ff.neutral(tree) if at_zero else ff.random_configuration(tree, rng)
     sites, loops = [], []
@@ -115,7 +108,7 @@ def random_linkage(rng: np.random.Generator, masks: tuple[tuple[int, ...], ...],
         b = int(rng.integers(n // 2, n + 1))
         a = int(rng.integers(0, b)) if k % 3 or not to_world else -1
         link_a, link_b = ("world" if a < 0 else f"link{a}"), f"link{b}"
-        X_a = pose(rng)
+        X_a = random_placement(rng)
         X_WA = ff.frame_pose(tree, q, link_a) @ X_a
         X_WB = X_WA @ _free_motion(mask, rng)
         sites += [ff.Site(f"a{k}", link_a, X_a), ff.Site(f"b{k}", link_b, np.linalg.inv(ff.frame_pose(tree, q, link_b)) @ X_WB)]

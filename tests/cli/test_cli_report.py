@@ -51,11 +51,8 @@ def test_the_demo_tours_every_robot_and_prints_the_path_of_its_report(tmp_path, 
     assert "demo-squat.png" in refusal("demo", "-o", page)
 
 
-def test_a_mesh_that_is_missing_is_named(tmp_path):
-    inertial = '<inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/></inertial>'
-    mesh = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
-    (tmp_path / "r.urdf").write_text(f'<robot name="r"><link name="a">{inertial}{mesh}</link></robot>')
-    assert printed("report", tmp_path / "r.urdf", "-o", tmp_path / "r.html").count("none.stl") == 1
+def test_a_mesh_that_is_missing_is_named(robot_without_mesh, tmp_path):
+    assert printed("report", robot_without_mesh(), "-o", tmp_path / "r.html").count("none.stl") == 1
 
 
 QUICK = ("--batch", 16, "--blocks", 3)

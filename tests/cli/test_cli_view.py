@@ -72,14 +72,11 @@ def test_files_that_are_there_are_kept_unless_they_may_be_replaced(option, name,
 
 @pytest.mark.parametrize("options", [("--image", "a.png"), ("--html", "a.html"), ("--run", "run.npz", "--gif", "a.gif"),
                                      ("--image", "b.png", "--html", "b.html")])  # fmt: skip
-def test_meshes_that_are_missing_are_named(options, tmp_path, monkeypatch):
+def test_meshes_that_are_missing_are_named(options, robot_without_mesh, tmp_path, monkeypatch):
     if "--html" in options:
         pytest.importorskip("viser")
     monkeypatch.chdir(tmp_path)
-    ball = '<inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>'
-    mesh = '<visual><geometry><mesh filename="none.stl"/></geometry></visual>'
-    path = tmp_path / "r.urdf"
-    path.write_text(f'<robot name="r"><link name="a"><inertial><mass value="1"/>{ball}</inertial>{mesh}</link></robot>')
+    path = robot_without_mesh()
     model = ff.load(path)
     ff.sim.simulate(model, model.neutral, np.zeros(model.nv), dt=0.01, duration=0.1).save(tmp_path / "run.npz")
     assert printed("view", path, *options).count("none.stl") == 1

@@ -8,19 +8,12 @@ from freeflyer import control
 from freeflyer.control.references import AHEAD, SampledReference
 from itertools import pairwise
 from scipy.spatial.transform import Rotation, Slerp
+from random_robots import random_placement, random_rotation
 
 RNG = fresh("references")
 KNOTS = np.cumsum(RNG.uniform(0.5, 1.5, 6))
 POINTS = RNG.standard_normal((6, 4))
 SPANS = {"begin": KNOTS[0], "duration": KNOTS[-1] - KNOTS[0]}
-
-
-def random_rotation() -> np.ndarray:
-    return ff.spatial.quaternion.to_matrix(ff.spatial.quaternion.random(RNG))
-
-
-def random_pose() -> np.ndarray:
-    return ff.spatial.se3.from_position_rotation(RNG.standard_normal(3), random_rotation())
 
 
 POSITIONS = {
@@ -31,8 +24,8 @@ POSITIONS = {
         end=max(KNOTS[-1], KNOTS[0] + 2.0 * (KNOTS[1] - KNOTS[0])),
     ),
 }  # fmt: skip
-POSES = {"pose": control.move_pose(random_pose(), random_pose(), **SPANS)}
-ALL = POSITIONS | POSES | {"rotation": control.RotationReference(random_rotation(), random_rotation(), **SPANS)}
+POSES = {"pose": control.move_pose(random_placement(RNG), random_placement(RNG), **SPANS)}
+ALL = POSITIONS | POSES | {"rotation": control.RotationReference(random_rotation(RNG), random_rotation(RNG), **SPANS)}
 # Each derivative of these is at most RATE times the one before it, pi / the shortest time of a change, with room
 RATE = 30.0
 STEP = 1e-3

@@ -9,7 +9,8 @@ from closeness import fresh, refused
 from dataclasses import replace
 from freeflyer.linkages import (AssemblyError, LinkageError, assemble, complete_velocity, extract_limb, keep_closed, partition,
     sweep)  # fmt: skip
-from linkage_samples import MASKS, four_bar, planar, pose, random_linkage
+from linkage_samples import MASKS, four_bar, planar, random_linkage
+from random_robots import random_placement
 from pathlib import Path
 
 LEFT, RIGHT, WIDTH = (0.2, 0.5), (0.4,), 0.45
@@ -30,7 +31,7 @@ def turned(x: float) -> float:
 
 
 @pytest.mark.parametrize("l0", [0.3, 1.5, 2.9, -2.0])
-@pytest.mark.parametrize("X", [np.eye(4), pose(fresh(0))])
+@pytest.mark.parametrize("X", [np.eye(4), random_placement(fresh(0))])
 def test_four_bar_closes_as_two_circles_meet(l0, X):
     model = planar(LEFT, RIGHT, WIDTH, X=X)
     found = assemble(model, np.array([l0, 0.9, 1.4]), hold="actuated", branches=4)
@@ -114,7 +115,7 @@ def test_couplings_and_loops_to_the_world():
     found = assemble(model, np.array([0.4, 0.9, 1.4, 0.2]), hold="actuated")
     assert (found.q[3], found.q[0]) == (pytest.approx(0.3 - 0.4, abs=1e-12), 0.4)
     base = planar(LEFT, RIGHT, WIDTH, base="free").description
-    site = ff.Site("peg", "world", pose(fresh(1)))
+    site = ff.Site("peg", "world", random_placement(fresh(1)))
     model = ff.build(replace(base, sites=(*base.sites, site), loops=(*base.loops, ff.Loop("peg", "peg", "ground", MASKS["weld"]))))
     found = assemble(model)
     np.testing.assert_allclose(ff.frame_pose(model, found.q, "ground"), site.placement, atol=1e-9)

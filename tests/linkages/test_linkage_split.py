@@ -9,9 +9,10 @@ from dataclasses import replace
 from freeflyer.linkages import LinkageError, assemble, partition
 from freeflyer.linkages.refusals import slides
 from freeflyer.linkages.rows import constraint_jacobian, constraint_residual, constraints, structure
-from linkage_samples import MASKS, planar, pose, random_linkage, shifted, stewart
+from linkage_samples import MASKS, planar, random_linkage, shifted, stewart
+from random_robots import random_placement
 
-ORIENTATIONS = [np.eye(4), *(pose(fresh(k)) for k in range(2))]
+ORIENTATIONS = [np.eye(4), *(random_placement(fresh(k)) for k in range(2))]
 
 
 def check_split(model: ff.Model, found) -> None:

@@ -8,14 +8,7 @@ from closeness import fresh
 from freeflyer.kernels import plain
 from freeflyer.kernels.model import layout as L
 from freeflyer.model.flatten import Body, align
-
-
-def turned(seed: int) -> np.ndarray:
-    X = np.eye(4)
-    X[:3, :3] = np.linalg.qr(fresh(seed).standard_normal((3, 3)))[0]
-    X[:3, :3] *= np.linalg.det(X[:3, :3])
-    X[:3, 3] = [0.1, 0.2, 0.3]
-    return X
+from random_robots import random_placement
 
 
 def tree(placements):
@@ -27,13 +20,14 @@ def tree(placements):
 
 
 HALF = np.diag([1.0, -1.0, -1.0, 1.0])
-CASES = {"generic": (turned(1), turned(2), turned(3)), "parallel": (np.eye(4), np.eye(4), HALF)}
+TIP, *GENERIC = (random_placement(fresh(k)) for k in range(4))
+CASES = {"generic": GENERIC, "parallel": (np.eye(4), np.eye(4), HALF)}
 
 
 @pytest.mark.parametrize("case", CASES)
 def test_a_twist_is_left_and_an_azimuth_at_branches(case):
     bodies = tree(CASES[case])
-    result, frames = align(bodies, [("tip", 4, turned(4))])
+    result, frames = align(bodies, [("tip", 4, TIP)])
     for b in result[2:]:
         R = b.placement[:3, :3]
         azimuth, twist = R[:, 0], np.array([[1.0, 0, 0], [0, R[2, 2], -R[2, 1]], [0, R[2, 1], R[2, 2]]])
@@ -42,7 +36,7 @@ def test_a_twist_is_left_and_an_azimuth_at_branches(case):
         assert R[2, 0] == 0.0
     np.testing.assert_array_equal(result[3].placement[:3, 0], [1.0, 0.0, 0.0])  # the first child of a screw
     q = 0.7
-    for before, after in ((pose(bodies, 4, q) @ turned(4), pose(result, 4, q) @ frames[0][2]),):
+    for before, after in ((pose(bodies, 4, q) @ TIP, pose(result, 4, q) @ frames[0][2]),):
         np.testing.assert_allclose(after, before, atol=1e-14)
     for a, b in zip(bodies, result):
         np.testing.assert_allclose(np.linalg.eigvalsh(b.rotational), np.linalg.eigvalsh(a.rotational), atol=1e-14)

@@ -211,24 +211,10 @@ def test_notebooks_get_the_page_inline(monkeypatch, capsys, opened):
     assert page.url in page._repr_html_()
 
 
-def test_notes_about_meshes_stand_on_the_page(tmp_path, opened):
-    mass = '<inertial><mass value="1"/><inertia ixx="1" iyy="1" izz="1" ixy="0" ixz="0" iyz="0"/></inertial>'
-    visual = '<visual><geometry><mesh filename="gone.stl"/></geometry></visual>'
-    text = f'<robot name="r"><link name="a">{mass}{5 * visual}</link></robot>'
-    (tmp_path / "r.urdf").write_text(text)
-    page = opened(ff.viewer.show(ff.load(tmp_path / "r.urdf"), browser=False))
-    assert "gone.stl" in page._words.content.replace("\\", "")
+def test_notes_about_meshes_stand_on_the_page(robot_without_mesh, opened):
+    page = opened(ff.viewer.show(ff.load(robot_without_mesh(5)), browser=False))
+    assert "none.stl" in page._words.content.replace("\\", "")
     assert page.notes[-1] == "... and 2 more"
-
-
-MISSING = """<robot name="r"><link name="a"><inertial><mass value="1"/><inertia ixx="1" ixy="0" ixz="0" iyy="1" iyz="0" izz="1"/>
-</inertial><visual><geometry><mesh filename="none.stl"/></geometry></visual></link></robot>"""
-
-
-@pytest.fixture
-def robot_without_mesh(tmp_path):
-    (tmp_path / "r.urdf").write_text(MISSING)
-    return tmp_path / "r.urdf"
 
 
 def save_html(path, **options):
@@ -259,7 +245,7 @@ def test_files_of_other_endings_and_files_that_are_there_are_refused(ending, tmp
 
 def test_pictures_warn_once_of_meshes_that_are_missing(robot_without_mesh, tmp_path):
     for draw in (ff.viewer.picture, lambda model: ff.viewer.save_picture(model, tmp_path / "a.png")):
-        model = ff.load(robot_without_mesh)
+        model = ff.load(robot_without_mesh())
         with pytest.warns(UserWarning, match="none.stl"):
             draw(model)
         with warnings.catch_warnings():
