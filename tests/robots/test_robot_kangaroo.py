@@ -3,13 +3,9 @@
 import freeflyer as ff
 import numpy as np
 import pytest
-from closeness import fresh
 from freeflyer.robots import kangaroo
 from freeflyer.robots.kangaroo import GROUND
 from robot_geometry import center_of_mass, poses_at_zero
-
-MIRROR = np.diag([1.0, -1.0, 1.0, 1.0])
-
 
 @pytest.fixture(scope="module")
 def model():
@@ -63,32 +59,6 @@ def test_legs_and_loops(model):
             assert poses[name][2, 3] == pytest.approx(GROUND, abs=1e-15)
             np.testing.assert_array_equal(poses[name][:3, :3], np.eye(3))
         np.testing.assert_allclose(poses[f"{side}_sole"][0, 3], 0.0, atol=1e-15)
-
-
-def test_right_leg_mirrors_the_left(model):
-    rng = fresh(0)
-    q = model.neutral.copy()
-    for name in model.joint_names:
-        if name.startswith("left_"):
-            joint, other = model.joint(name), model.joint(name.replace("left", "right"))
-            across = joint.kind != "prismatic" and model.description.joint(name).axis[1] == 0.0
-            q[joint.iq] = rng.uniform(-0.5, 0.5)
-            q[other.iq] = -q[joint.iq] if across else q[joint.iq]
-            low, high = (model.position_lower[joint.iv], model.position_upper[joint.iv])
-            assert (model.position_lower[other.iv],
-                model.position_upper[other.iv]) == ((-high, -low) if across else (low, high))  # fmt: skip
-    for frame in model.frame_names:
-        if frame.startswith("left_") and "sole_" not in frame:
-            left, right = (ff.frame_pose(model, q, f) for f in (frame, frame.replace("left", "right")))
-            np.testing.assert_allclose(MIRROR @ left @ MIRROR, right, atol=1e-14)
-    masses = {x.name: x.inertia for x in model.description.links}
-    for name, inertia in masses.items():
-        if name.startswith("left_"):
-            other = masses[name.replace("left", "right")]
-            assert inertia.mass == other.mass
-            np.testing.assert_allclose(MIRROR[:3, :3] @ inertia.com, other.com, atol=1e-15)
-            mirrored = MIRROR[:3, :3] @ inertia.rotational @ MIRROR[:3, :3]
-            np.testing.assert_allclose(mirrored, other.rotational, atol=1e-15)
 
 
 def test_rods_and_their_housings_lie_along_the_motors_axes():
