@@ -181,8 +181,6 @@ def robot_of(name: str) -> ff.Model:
 
 # Functions of `spatial`: by the names of their parameters in each module.
 
-SPATIAL: dict[str, dict[str, Callable[[tuple[int, ...]], Any]]] = {}
-
 
 def numbers(*tail: int) -> Callable[[tuple[int, ...]], np.ndarray]:
     return lambda lead: fresh(sum(tail) + 11).standard_normal((*lead, *tail))

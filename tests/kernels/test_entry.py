@@ -32,10 +32,6 @@ def calls():
     python_calls.grow_scratch(2_000_000)  # enough for batches, too: an entry that needs more would be called again
 
 
-def status_of(entry, *arguments):
-    return running.state(entry, *arguments)[0]
-
-
 def test_memory_is_taken_as_it_is():
     M, q = np.zeros(SQUARE), Q.copy()
     M.flags.writeable = q.flags.writeable = False
@@ -45,7 +41,7 @@ def test_memory_is_taken_as_it_is():
     for entry in (RNEA, CRBA, JACOBIAN):
         inputs, shape = [Q, V, A][: len(entry.inputs)], output_shapes(MODEL, entry.name)[0]
         given, options = np.full(shape, np.nan), (0,) * len(entry.options)
-        assert status_of(entry, MODEL.handle, *inputs, *options, given) == OK
+        assert running.state(entry, MODEL.handle, *inputs, *options, given)[0] == OK
         new = entry.call(MODEL.handle, *inputs, *options, None)
         assert type(new) is np.ndarray
         assert new.flags.owndata

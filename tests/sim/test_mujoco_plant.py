@@ -82,8 +82,7 @@ def test_mujoco_is_a_plant_of_a_tree():
 def test_a_quadruped_stands_in_mujoco_and_is_pushed():
     model = ff.robots.quadruped()
     feet = [ff.contacts.point(f"{a}_{b}_foot", friction=0.9) for a in ("front", "rear") for b in ("left", "right")]
-    q = np.array(ff.robots.standing_posture(model))
-    q[2] -= min(ff.frame_pose(model, q, c.frame)[2, 3] for c in feet)
+    q = ff.robots.standing_posture(model)
     motors = [j.name for j in model.joints if j.nv == 1]
     plant = sim.mujoco_plant(model, q, feet=feet, motors=motors, servos=sim.Servos(stiffness=2e3, damping=50.0))
     push = lambda t, q, v: {"trunk": [0.0, 80.0, 0.0, 0.0, 0.0, 0.0]} if 0.5 <= t < 0.7 else None
