@@ -117,7 +117,7 @@ def test_symbols_and_batches():
     tau = sp.Matrix(ff.symbolic.evaluate("inverse_dynamics", model, state.position, state.velocity, state.acceleration).tolist())
     ours = sp.lambdify([*state.position, *state.velocity, *state.acceleration], list(tau), "math", cse=True)(*q, *v, *a)
     close(np.array(ours), ff.inverse_dynamics(model, q, v, a), 1e-12)
-    model, rng = ff.robots.chain(2, ["spherical", "helical"], base="free"), fresh("traced")
+    model, rng = ff.robots.chain(2, ["spherical", "helical"]), fresh("traced")
     q, v, a = ff.random_configuration(model, rng), *rng.standard_normal((2, model.nv))
     made = make_function(kernel_routine("inverse_dynamics_derivatives", model), "d")
     for ours, theirs in zip(made(q, v, a), ff.inverse_dynamics_derivatives(model, q, v, a)):
