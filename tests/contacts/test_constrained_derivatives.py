@@ -142,8 +142,6 @@ def test_a_cart_whose_normal_rows_are_redundant() -> None:
     for e in free:  # along motions that roll, where the rows stay consistent
         close_to_rate(d.dv.a @ e, lambda x, e=e: ff.constrained_dynamics(model, q, v + x * e, tau, constraints=held).a, 2e-4, 1e-7)
     # Five coordinates of a planar cart on two wheels: all five postures, two velocities
-    model = cart("planar")
-    held = ff.ConstraintSet(model, rolling=[contacts.rolling(name, 0.1) for name in ("left", "right")])
     line = ff.linearize(model, ff.neutral(model), np.zeros(5), np.zeros(5), constraints=held)
     assert line.basis is not None
     assert line.basis.shape == (10, 5 + 2)

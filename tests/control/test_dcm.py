@@ -45,11 +45,10 @@ def test_plans_obey_their_equations_without_jumps_from_rest_to_rest(name: str) -
     close(central(lambda h: plan.dcm(t + h), STEP), plan.dcm_velocity(t), RATE * bound)
     close(plan.vrp(t) - plan.zmp(t), np.broadcast_to([0.0, 0.0, plan.height], (len(t), 3)))
     # Position, velocity and acceleration of the centre of mass, DCM with its velocity, ZMP, at all knots
-    plan, d = PLANS[name], 1e-9
+    d = 1e-9
     before, after = plan.times - d, plan.times + d
     for f in (plan.dcm, plan.dcm_velocity, plan.zmp, *(lambda t, k=k: plan(t)[k] for k in range(3))):
         close(f(before), f(after), 2.0 * d * 100.0 + EXACT)
-    plan = PLANS[name]
     for t, where in ((plan.times[0], plan.vrp_knots[0]), (plan.times[-1], plan.vrp_knots[-1])):
         for moment in (t, t - 1e-12, t + 1e-12):
             c = plan(moment)

@@ -192,15 +192,14 @@ def test_average_motion_is_that_of_the_links(case):
 
 @pytest.mark.parametrize("case", CASES)
 def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
-    _, model, q, v, held = CASES[case]()
+    rng, model, q, v, held = CASES[case]()
     before, now, after = (centroidal_jacobians(model, ff.integrate(model, q, x * v), v, contacts=held) for x in (-STEP, 0.0,
         STEP))  # fmt: skip
     for old, branch, new in zip(before, now, after, strict=True):
         close((new.J - old.J) / (2.0 * STEP), branch.rate, 1e-6, least=max(1.0, np.abs(branch.rate).max()))
     # M_r a_r + b_r + g_r = inverse^T (f + J_c^T F) with a_r of the whole robot's forward dynamics, for any forces
-    rng, model, q, v, held = CASES[case]()
     r = reduced_dynamics(model, q, v, contacts=held)
-    rows = held.jacobian(q)
+    kept, rows = r.chains.kept, held.jacobian(q)
     f, F = 20.0 * rng.standard_normal(model.nv), 50.0 * rng.standard_normal(len(rows))
     M = ff.mass_matrix(model, q)
     a = np.linalg.solve(M, f + rows.T @ F - ff.bias_forces(model, q, v))
@@ -208,11 +207,9 @@ def test_rates_accelerations_and_loads_of_reduced_coordinates(case):
     expected = r.inverse.T @ f + r.contact_jacobian.T @ F
     close(found, expected, 1e-8, least=np.abs(found).max() + np.abs(r.bias_forces).max())
     # J_cr = [J_c of the kept velocities, 0], (15), and the inner forces of (19) move nothing of the reduced velocities
-    kept, rows = r.chains.kept, held.jacobian(q)
     close(r.contact_jacobian[:, : len(kept)], rows[:, kept], 1e-9, least=np.abs(rows).max())
     close(r.contact_jacobian[:, len(kept) :], np.zeros((len(rows), len(r.jacobian) - len(kept))), 1e-9, least=np.abs(rows).max())
     close(r.jacobian @ r.inverse, np.eye(len(r.jacobian)), 1e-9)
-    M = ff.mass_matrix(model, q)
     inner = rng.standard_normal(model.nv)
     moved = r.jacobian @ np.linalg.solve(M, r.generalized_forces(np.zeros(len(r.jacobian)), inner))
     close(moved, np.zeros(len(moved)), 1e-8, least=np.abs(np.linalg.solve(M, inner)).max())

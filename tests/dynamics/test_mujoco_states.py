@@ -71,7 +71,7 @@ def dynamics_of(mj: mujoco.MjModel, qpos: np.ndarray, qvel: np.ndarray) -> tuple
 @pytest.mark.parametrize("sample", SAMPLES)
 def test_mujoco_itself(sample: str | int) -> None:
     """M, bias, forward dynamics and Jacobians of MuJoCo through the converters."""
-    model, mj, _ = robot(sample)
+    model, mj, text = robot(sample)
     q, v, tau = state(model, fresh(), (STATES,))
     there = ff.to_mujoco(model, q, v, tau=tau)
     T = ff.mujoco_velocity_map(model, q)
@@ -94,7 +94,6 @@ def test_mujoco_itself(sample: str | int) -> None:
         residual = ff.mass_matrix(model, q[k]) @ a + ff.bias_forces(model, q[k], v[k]) - tau[k]
         assert np.abs(residual).max() < EXACT * max(1.0, float(np.abs(M).max() * np.abs(qacc).max()))
     # To the bit where nothing is rotated; a batch is its states one by one
-    model, _, text = robot(sample)
     q, v, a, tau = state(model, fresh(), (2, 2), 3)
     bias = ff.bias_forces(model, q, v)
     there = ff.to_mujoco(model, q, v, a, tau, bias_forces=bias)

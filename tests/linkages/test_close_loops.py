@@ -94,10 +94,9 @@ def test_edits_and_writers_take_closed_models(tmp_path) -> None:
     part = ff.linkages.extract_limb(model, "l03")
     assert part.reduction
     assert part.nv < model.nv
-    closed = ff.close_loops(robot("point"))
-    assert ff.close_loops(closed) is closed
-    assert ff.close_loops(closed.tree) is closed
-    assert closed.tree is robot("point")
+    assert ff.close_loops(model) is model
+    assert ff.close_loops(model.tree) is model
+    assert model.tree is robot("point")
 
 
 def test_refusals_name_the_fault() -> None:

@@ -68,7 +68,6 @@ def test_singular_places_of_hip_and_knee():
     expected = [brentq(lambda a, s=s: rod(a) - s, -1.2, 1.2) for s in (-0.04, 0.04)]
     np.testing.assert_allclose(found, expected, atol=1e-9)
     # There it could fold over: Newton's method finds postures beyond, of which only the determinant's sign warns
-    k = kangaroo
 
     def lean(angle):
         return math.sqrt(k.PUSH_ROD**2 - (k.PIN * math.sin(angle) - k.SLIDE_OFFSET) ** 2)

@@ -107,7 +107,8 @@ def test_where_the_robot_comes_from(models_folder, monkeypatch, tmp_path):
 
 
 def test_public_model(models_folder):
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
+    path = models_folder / "kangaroo" / "kangaroo.xml"
+    robot = robots.kangaroo(path)
     assert robot.is_real
     found = mechanisms.compute_mechanisms(robot, quiet)
     assert found.passive_in_a_leg == 30
@@ -123,14 +124,12 @@ def test_public_model(models_folder):
     assert force[-1] < force[0] < force.max()
     # Motors of `home_posture` are those of the model's keyframe, up to 0.2 mm
     mujoco = pytest.importorskip("mujoco", reason="MuJoCo reads keyframes in its own order of joints")
-    path = models_folder / "kangaroo" / "kangaroo.xml"
-    robot, read = robots.kangaroo(path), mujoco.MjModel.from_xml_path(str(path))
+    read = mujoco.MjModel.from_xml_path(str(path))
     q = robots.home_posture(robot)
     for name in robot.model.actuated:
         there = read.key("home").qpos[read.joint(name).qposadr[0]]
         assert q[robot.model.joint(name).iq] == pytest.approx(there, abs=2e-4), name
     assert np.abs(ff.linkages.constraint_residual(robot.model, q)).max() < 1e-6
-    robot = robots.kangaroo(models_folder / "kangaroo" / "kangaroo.xml")
     q = ff.linkages.partition(robot.model).q
     for names in (robot.left, robot.right):
         X = ff.frame_pose(robot.model, q, names.sole)

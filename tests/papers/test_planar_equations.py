@@ -58,7 +58,6 @@ def test_equations_are_those_of_the_kernels(case):
     to_base = c.inverse @ planar.frame_pose(case.robot, "base", reference="world")
     ours = np.linalg.solve(case.number(planar.adjoint(to_base), at).T, h)
     near(ours, np.r_[theirs[0], theirs[2], -theirs[4]], 10.0)
-    at, x, _, _ = case.state()
     for frame in case.robot.frames:
         name = {"1": "foot" if "foot" in case.model.frame_names else "shank", "foot": "foot_point"}.get(frame.name, frame.name)
         X = ff.frame_pose(case.model, case.q(x), name)

@@ -178,7 +178,6 @@ def test_body_is_1_8_m_tall_and_stands_on_its_soles():
     com = center_of_mass(description)
     assert 0.50 < (com[2] - sole) / 1.8 < 0.60  # people: 0.55
     assert poses["left_sole_rear_left"][0, 3] < com[0] < poses["left_sole_front_left"][0, 3]
-    poses = poses_at_zero(humanoid(33).description)
     corners = [poses[f"right_sole_{c}"][:2, 3] for c in ("front_left", "front_right", "rear_right", "rear_left")]
     (fl, fr, rr, rl), sole = corners, poses["right_sole"][:2, 3]
     assert fl[0] == fr[0] > sole[0] > rl[0] == rr[0]

@@ -23,8 +23,6 @@ def quadruped() -> ff.sim.Run:
     model = ff.robots.quadruped()
     q = ff.robots.standing_posture(model)
     feet = [ff.contacts.point(name) for name in model.frame_names if name.endswith("_foot")]
-    lowest = min(ff.frame_pose(model, q, foot.frame)[2, 3] for foot in feet)
-    q = q - np.eye(model.nq)[2] * lowest
 
     def hold(t: float, x: np.ndarray, v: np.ndarray) -> np.ndarray:
         return np.concatenate([np.zeros(6), 400.0 * (q - x)[7:] - 20.0 * v[6:]])
