@@ -87,8 +87,8 @@ def test_loops_couplings_and_notes():
     assert (gap.subject, gap.values["position"]) == ("four_bar", pytest.approx(0.003, abs=1e-9))
     assert "3 mm" in gap.sentence
     assert "loops-not-closed" in [f.code for f in result.findings]  # by 0.01 mm: it is drawn stretched
-    sites = (Site("end_a", "lower", shifted(0, 0, 0.1)), Site("end_b", "rod", shifted(0, 0, 0.4)))
-    d = replace(d, links=links, joints=joints, sites=sites, loops=(Loop("four_bar", "end_a", "end_b", POINT),))
+    sites = (sites[0], Site("end_b", "rod", shifted(0, 0, 0.4)))
+    d = replace(d, links=links, joints=joints, sites=sites, loops=(loop,))
     assert "open-loop" not in [f.code for f in check(ff.build(d)).findings]
     d = replace(arm(), couplings=(Coupling("gear", "elbow", "shoulder", (0.0, 1.0, 0.5)),), notes=("meshes were left out",))
     found = [(f.severity, f.code, f.subject) for f in checking.check_description(d)]

@@ -19,11 +19,15 @@ def zoo():
     return robots.chain(9, KINDS, base="free", length=0.3)
 
 
-def kept(full, small):
-    """Where the coordinates of `small` are in q and v of `full`."""
+def check_rest(full, small, q, v):
+    """Mass matrix and bias of `small` are those of its coordinates in `full`, if the others rest; where these are in q and v."""
     own = [full.joint(j.name) for j in small.joints if j.nv]
-    return (np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own]),
-        np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own]))  # fmt: skip
+    in_q = np.concatenate([np.arange(j.iq, j.iq + j.nq) for j in own])
+    in_v = np.concatenate([np.arange(j.iv, j.iv + j.nv) for j in own])
+    v = np.where(np.isin(np.arange(full.nv), in_v), v, 0.0)
+    close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(full, q)[np.ix_(in_v, in_v)])
+    close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(full, q, v)[in_v])
+    return in_q, in_v
 
 
 def following():
@@ -48,12 +52,9 @@ def test_locking_leaves_the_sub_matrix_and_the_bias_of_the_rest(name):
     model = maker()
     q, v = state(model, fresh(), (), 1)
     small = ff.lock_joints(model, names, q)
-    in_q, in_v = kept(model, small)
-    v = np.where(np.isin(np.arange(model.nv), in_v), v, 0.0)
+    in_q, in_v = check_rest(model, small, q, v)
     assert (set(small.joint_names), small.frame_names) == (set(model.joint_names) - set(names), model.frame_names)
     assert small.actuated == tuple(n for n in model.actuated if n not in names)
-    close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
-    close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
     for limit in ("position_lower", "position_upper", "velocity_limit", "effort_limit", "armature"):
         np.testing.assert_array_equal(getattr(small, limit), getattr(model, limit)[in_v])
     for frame in model.frame_names:
@@ -92,10 +93,7 @@ def test_followers_lock_with_their_leader():
     close(ff.mass_matrix(again, q), ff.mass_matrix(plain, q))
     q, v = state(model, fresh(), (), 1)
     small = ff.lock_joints(model, ["joint_2"], q)
-    in_q, in_v = kept(model, small)
-    v[np.setdiff1d(np.arange(model.nv), in_v)] = 0.0
-    close(ff.mass_matrix(small, q[in_q]), ff.mass_matrix(model, q)[np.ix_(in_v, in_v)])
-    close(ff.bias_forces(small, q[in_q], v[in_v]), ff.bias_forces(model, q, v)[in_v])
+    check_rest(model, small, q, v)
     with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1' and has no position of its own"):
         ff.lock_joints(following(), {"joint_5": 0.1})
     with pytest.raises(ff.InputError, match=r"'joint_5' mimics 'joint_1'.*puts it at -0.15, not 0.2"):

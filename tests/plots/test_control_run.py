@@ -45,7 +45,7 @@ def test_panels_values_and_torques() -> None:
     figure.canvas.draw()
     for axes in panels[:4]:
         assert axes.get_legend().get_window_extent().x0 >= axes.get_window_extent().x1, "the legend is beside the curves"
-    panels = control_run(TIME, **DATA).axes
+    panels = figure.axes
     close(panels[0].lines[0].get_ydata(), np.linalg.norm(DATA["errors"]["hand"], axis=1))
     close(panels[0].lines[1].get_ydata(), np.abs(DATA["errors"]["height"]))
     close(panels[1].lines[0].get_ydata(), DATA["forces"]["left"][:, 2])

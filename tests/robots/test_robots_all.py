@@ -92,7 +92,7 @@ def test_bases_with_wheels_and_panels():
     np.testing.assert_allclose(center_of_mass(driven.description), center_of_mass(rolling.description), rtol=0, atol=1e-14)
     assert "root_joint" not in rolling.actuated
     assert {"left_wheel", "right_wheel"} <= set(rolling.actuated)
-    poses = poses_at_zero(robots.differential_drive_manipulator(rolling_wheels=True).description)
+    poses = poses_at_zero(rolling.description)
     for side in ("left", "right"):
         below = poses[f"{side}_wheel_link"][:3, 3] - poses[f"{side}_wheel_contact"][:3, 3]
         np.testing.assert_allclose(below, [0.0, 0.0, 0.10], atol=1e-15)
