@@ -125,7 +125,7 @@ def test_json_of_a_robot(tmp_path):
     assert [p.name for p in tmp_path.iterdir()] == ["info.json"]
 
 
-def test_a_hovering_robot_is_held_and_steered(tmp_path):
+def test_a_hovering_robot_is_held_and_steered():
     data = json_of("linearize", "aerial_manipulator")
     model = ff.robots.aerial_manipulator()
     assert data["held"] == "held by the inputs alone"

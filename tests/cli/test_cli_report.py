@@ -58,7 +58,7 @@ def test_a_mesh_that_is_missing_is_named(robot_without_mesh, tmp_path):
 QUICK = ("--batch", 16, "--blocks", 3)
 
 
-def test_ours_alone(tmp_path):
+def test_ours_alone():
     data = json_of("bench", "chain", *QUICK)
     (robot,) = data["robots"]
     assert [row["algorithm"] for row in robot["rows"]] == [a.name for a in ALGORITHMS if not a.least]

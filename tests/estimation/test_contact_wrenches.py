@@ -143,7 +143,7 @@ def test_other_points_of_the_same_foot_are_other_feet():
     refused(ff.InputError, "quaternion", contact_model, s.model, q, feet)
 
 
-def test_center_of_pressure_is_where_one_point_presses(models_folder):
+def test_center_of_pressure_is_where_one_point_presses():
     s = sensed("kangaroo_like")
     c = contact_model(s.model, s.partition.q)
     W, feet = [], []

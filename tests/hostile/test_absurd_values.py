@@ -28,9 +28,6 @@ def bad_calls():
     level = (np.eye(2), np.ones(2), np.ones(2))
     run = sim.simulate(arm, rest, rest, dt=0.01, duration=0.02)
 
-    def qp(**given):
-        return optimization.solve_qp(np.eye(2), np.ones(2), **given)
-
     def hierarchy(levels=(level,), **given):
         return optimization.solve_hierarchy(levels, **given)
 

@@ -300,7 +300,7 @@ def test_an_edited_kernel_is_compiled_again(tmp_path):
     assert (centre(), made()) == (before, second)
 
 
-def test_a_start_reads_no_kernels(tmp_path):
+def test_a_start_reads_no_kernels():
     """Once what an entry needs is remembered, neither its kernels nor the compiler are imported."""
     words = "kernels.tree", "kernels.derivatives", "frontend"
     program = VALUE + f"import sys; print([m for m in sys.modules if any(word in m for word in {words})])"

@@ -196,7 +196,7 @@ def test_bad_input_is_refused_in_words(call, words):
 
 
 @pytest.mark.slow
-def test_unstable_gains_and_chatter(monkeypatch):
+def test_unstable_gains_and_chatter():
     run = hopping.hop("prismatic-II", radial_damping=-5000.0, duration=2.0)
     assert run.failure
     assert "s:" in run.failure

@@ -132,7 +132,7 @@ def test_a_run_in_pieces_is_the_run_in_memory(kind, tmp_path, monkeypatch):
 
 
 @pytest.mark.parametrize("kind", ["events", "ground", "chunks"])
-def test_samples_at_a_chosen_period(kind, tmp_path):
+def test_samples_at_a_chosen_period(kind):
     given = falling(fresh("period"))
 
     def run(**more):
@@ -192,7 +192,7 @@ def test_ctrl_c_and_errors_keep_what_is_written(tmp_path, monkeypatch):
     assert np.array_equal(sim.load(tmp_path / "b").q, run.q)
 
 
-def test_a_process_that_is_killed_leaves_a_record(tmp_path, monkeypatch):
+def test_a_process_that_is_killed_leaves_a_record(tmp_path):
     program = f"""
 import os, freeflyer as ff
 from freeflyer.sim import records

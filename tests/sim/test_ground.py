@@ -223,7 +223,7 @@ def test_viscoelastic_ground_is_that_of_the_hopping_robots():
     assert np.abs(missing[0] - 2.0 * missing[1]).max() < 2e-6  # of order 2
 
 
-def test_soft_ground_gives_way_as_mujoco_s(tmp_path):
+def test_soft_ground_gives_way_as_mujoco_s():
     mujoco = pytest.importorskip("mujoco")
     xml = """<mujoco><option timestep="0.0005" cone="elliptic" integrator="Euler" impratio="1"/><worldbody>
     <geom type="plane" size="5 5 .1" friction="0.5 0 0" solimp="0.9 0.9 0.001" solref="0.02 1"/>
