@@ -89,9 +89,7 @@ def misfit(rows, options_of, inputs, sharable, topology, options, sizes):
     formulas; `sharable`: of how many inputs states may share one row."""
     found = -1
     for k, shape in enumerate(rows):
-        size, given = 1, sizes[E.ROWS + k]
-        for of in shape:
-            size *= E.value(of, topology)
+        size, given = E.length(shape, topology), sizes[E.ROWS + k]
         if size != (abs(given) if k < sharable else given):
             found = k if k < inputs else k + len(options_of)
     for k, of in enumerate(options_of):
@@ -143,7 +141,7 @@ def first_of(options, count):
 def check_arguments(entry: E.Entry, lanes: int) -> Callable:
     """status(topology, inputs, options, outputs, sizes, where): the refusals that depend on no number of the state."""
     closed, table, square, count, own = entry.closed, entry.table, entry.square, entry.input_count, len(entry.inputs)
-    rows, ends = tuple(tuple(map(E.formula, shape)) for shape in entry.rows), tuple(E.OPTIONS[name] for name in entry.options)
+    rows, ends = entry.formulas, tuple(E.OPTIONS[name] for name in entry.options)
     states, sharable = (lanes * (entry.groups + 1), own) if lanes > 1 else (1, 0)
     arrays, last_option = len(rows), count + len(ends)
 
