@@ -17,7 +17,7 @@ from llvmlite import binding as llvm
 
 from freeflyer.errors import FreeflyerError, InputError, check_name, format_value, unknown_name
 from freeflyer.kernels.compiler import build as builds, cache as disk
-from freeflyer.kernels.compiler.object_code import Target, host, linked, pack_lanes
+from freeflyer.kernels.compiler.object_code import Target, host, linked
 from freeflyer.kernels.entry import Entry
 
 COMPILERS = ("cc", "gcc", "clang")
@@ -142,11 +142,6 @@ def target_of(cpu: str) -> Target:
         kind = f"the kind {triple}" if triple else f"this machine's kind, {llvm.get_default_triple()}"
         raise InputError(f"the CPU {cpu!r} is not of {kind}", cpu=cpu)
     return Target(name, "", triple)
-
-
-def lanes_of(entry: Entry, cpu: str) -> int:
-    """How many states a batch takes at a time."""
-    return 8 if entry.one_by_one else pack_lanes(target_of(cpu))
 
 
 def code_of(entry: Entry, lanes: int, cpu: str) -> tuple[str, bytes]:

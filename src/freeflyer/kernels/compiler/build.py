@@ -15,7 +15,6 @@ import time
 from collections.abc import Callable
 from contextlib import suppress
 from functools import cache
-from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -54,21 +53,8 @@ def stamp() -> str:
     return hashlib.sha256(repr(sorted(found)).encode()).hexdigest() if settled else ""
 
 
-@cache
-def version() -> str:
-    """llvmlite's, from the name of the folder that describes its installation: it is not imported."""
-    spec = find_spec("llvmlite")
-    folder = Path(spec.origin).parents[1] if spec is not None and spec.origin else Path()
-    found = sorted(name for name in os.listdir(folder) if name.startswith("llvmlite-") and name.endswith(".dist-info"))
-    if len(found) == 1:
-        return found[0]
-    from importlib import metadata
-
-    return metadata.version("llvmlite")
-
-
 def file_of(symbol: str, target: Any) -> str:
-    return f"{symbol}.{_hash(target, version())}.o"
+    return f"{symbol}.{_hash(target)}.o"
 
 
 def list_of(entry: Name, lanes: int, target: Any) -> str | None:
@@ -76,11 +62,13 @@ def list_of(entry: Name, lanes: int, target: Any) -> str | None:
     robot = getattr(entry, "robot", "")
     if not stamp() or not (isinstance(entry, str) or entry.in_library or robot):
         return None
-    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, version(), lanes, *filter(None, [robot]))}.list"
+    return f"{name_of(entry, lanes)}.{_hash(stamp(), target, lanes, *filter(None, [robot]))}.list"
 
 
 def _hash(*facts: object) -> str:
-    return hashlib.sha256(repr(facts).encode()).hexdigest()[:24]
+    from freeflyer.kernels.compiler.object_code import LLVMLITE
+
+    return hashlib.sha256(repr((LLVMLITE, *facts)).encode()).hexdigest()[:24]
 
 
 _made: dict[Any, Any] = {}  # functions of kernels that are written already

@@ -50,22 +50,16 @@ def function_for(entry: Entry, model: Any, batch: bool) -> Any:
 
 
 @cache
-def batch_lanes(entry: Entry) -> int:
-    """How many states the function for a batch takes at a time."""
+def batch_lanes(entry: Entry, target: Any = None) -> int:
+    """How many states the function for a batch takes at a time, on a CPU, this machine's if None."""
     from freeflyer.kernels.compiler import object_code
 
-    return 8 if entry.one_by_one else object_code.pack_lanes(object_code.host())
+    return 8 if entry.one_by_one else object_code.pack_lanes(target or object_code.host())
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray, code: np.ndarray | None = None) -> Any:
     """The handle of a model for compiled code. `code`: functions for this model alone (python_calls.code_table)."""
-    return python_calls.model_handle(topology, parameters, release(), code)
-
-
-@cache
-def release() -> int:
-    """Address of the function that releases a model's arrays."""
-    return build.address("release", 1)
+    return python_calls.model_handle(topology, parameters, build.address("release", 1), code)
 
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray,

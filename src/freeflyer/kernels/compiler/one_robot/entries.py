@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, field, fields, replace
 from functools import cached_property
 from itertools import product
 from typing import Any
@@ -23,7 +23,6 @@ from freeflyer.kernels.compiler.meanings.arguments import compiled_only
 from freeflyer.kernels.compiler.one_robot import tracing
 from freeflyer.kernels.compiler.one_robot.expressions import Refused as Refused
 from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
-from freeflyer.kernels.compiler.one_robot.tracing import Formulas, formulas
 from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, pack_count, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
 from freeflyer.kernels.entry import OPTIONS, Entry, kernel_function, length
@@ -63,40 +62,41 @@ class Robot:
 class RobotEntry(Entry):
     """An entry whose kernel is that of one robot."""
 
-    of: Robot | None = None
+    of: Robot = field(kw_only=True)
+
+    def straight(self) -> tracing.Formulas | None:
+        """Its formulas, if its code is without branches."""
+        if self.options or self.name.startswith(ALL_TERMS.name):
+            return None
+        return tracing.formulas(self, self.of.topology, self.of.parameters, (), self.of.free, None)
 
     @cached_property
     def groups(self) -> int:  # type: ignore[override]
         """Packs that the function for a batch takes at a time: one where the code stays near for the next."""
-        if self.of is None or self.options or self.name.startswith(ALL_TERMS.name):
-            return GROUPS
-        return 1 if len(_of(self, self.of).expressions) < NEAR else GROUPS
+        found = self.straight()
+        return 1 if found and len(found.expressions) < NEAR else GROUPS
 
     @cached_property
     def picks(self) -> tuple[list[int] | None, ...]:  # type: ignore[override]
         """For each matrix which of the numbers that batches compute are its entries: many are zero, or the same."""
-        if self.of is None or self.options or max(map(len, self.outputs)) < 2 or self.name.startswith(ALL_TERMS.name):
+        found = self.straight() if max(map(len, self.outputs)) == 2 else None
+        if found is None:
             return ()
-        orders = [{x: k for k, x in enumerate(dict.fromkeys(row))} for row in _of(self, self.of).outputs]
+        orders = [{x: k for k, x in enumerate(dict.fromkeys(row))} for row in found.outputs]
         return tuple([order[x] for x in row] if len(shape) == 2 else None
-                     for order, row, shape in zip(orders, _of(self, self.of).outputs, self.outputs))  # fmt: skip
+                     for order, row, shape in zip(orders, found.outputs, self.outputs))  # fmt: skip
 
     @property
     def robot(self) -> str:
-        return self.of.digest if self.of else ""
+        return self.of.digest
 
     @cached_property
     def function(self) -> Callable[..., None]:
-        assert self.of is not None
         if "w" in self.inputs:
             return _loaded(self, self.of)
         if self.name.startswith(ALL_TERMS.name):
             return _terms(self, self.of)
         return _framed(self, self.of) if self.options else _straight(self, self.of)
-
-
-def _of(entry: Entry, robot: Robot) -> Formulas:
-    return formulas(entry, robot.topology, robot.parameters, (), robot.free, None)
 
 
 def robot_entry(entry: Entry, robot: Robot) -> RobotEntry:
@@ -113,7 +113,7 @@ def _straight(
 
     @compiled_only
     def straight(e: Functions, tree: Any, parameters: Any, *buffers: Any) -> None:
-        found = formulas(entry, topology or robot.topology, robot.parameters, options, robot.free, only)
+        found = tracing.formulas(entry, topology or robot.topology, robot.parameters, options, robot.free, only)
         one = buffers[0].lanes == 1
         if entry.picks and not one:
             distinct = (list(dict.fromkeys(row)) if pick else row for row, pick in zip(found.outputs, entry.picks))
