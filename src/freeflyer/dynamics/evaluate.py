@@ -15,7 +15,7 @@ import numpy as np
 from freeflyer.dynamics.frame_sets import FrameSet
 from freeflyer.errors import FreeflyerError, InputError
 from freeflyer.kernels import entries, entry as K
-from freeflyer.kernels.compiler.calls.python_calls import short_work, work
+from freeflyer.kernels.compiler.calls.python_calls import is_long
 from freeflyer.kernels.compiler.calls.running import Result, batch, batch_lanes, state
 from freeflyer.kernels.entry import ARGUMENT, NOT_FINITE, OK, REFUSED, STATE, Entry
 from freeflyer.model import (
@@ -242,7 +242,7 @@ def _run(entry: Entry, topology: np.ndarray, handle: Any, rows: Sequence[np.ndar
             start = end
         return OK, ()
 
-    threads = get_threads() if count * work(entry, topology) > short_work() else 1
+    threads = get_threads() if is_long(entry, topology, count) else 1
     refused = (found for found in run_chunks(run, count, lanes, threads, STATES_UNTIL_INTERRUPT) if found[0] != OK)
     return min(refused, key=lambda found: found[1][STATE], default=(OK, ()))
 

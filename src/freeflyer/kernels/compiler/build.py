@@ -76,11 +76,7 @@ _made: dict[Any, Any] = {}  # functions of kernels that are written already
 
 def closure(entry: Name, lanes: int) -> list[Any]:
     """The functions of an entry as LLVM code, its own last. Errors: KernelError for what is not part of the language."""
-    from freeflyer.kernels.compiler import (
-        adapter,
-        entry_code,
-        meanings,  # noqa: F401  gives primitives their compiled meaning
-    )
+    from freeflyer.kernels.compiler import adapter, entry_code
     from freeflyer.kernels.compiler.frontend.functions import c_function
     from freeflyer.kernels.compiler.frontend.kinds import INT, INTEGERS
 

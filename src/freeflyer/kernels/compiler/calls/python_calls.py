@@ -133,15 +133,11 @@ def known() -> np.ndarray:
     return _known
 
 
-def short_work() -> int:
-    """How many numbers a batch may read and make that one thread does at once, keeping the interpreter lock."""
-    return int(known()[L.SHORT_WORK])
-
-
-def work(entry: Entry, topology: Any) -> int:
-    """How many numbers one state reads and makes on a model, roughly; closed linkages weigh more."""
-    made = sum(map(prod, entry.output_shapes(topology)))
-    return entry.weight * (len(entry.inputs) * int(topology[N_V]) + made)
+def is_long(entry: Entry, topology: Any, states: int) -> bool:
+    """Whether a batch reads and makes more numbers than one thread does at once, keeping the interpreter lock. Closed linkages
+    weigh more."""
+    numbers = len(entry.inputs) * int(topology[N_V]) + sum(map(prod, entry.output_shapes(topology)))
+    return bool(states * entry.weight * numbers > known()[L.SHORT_WORK])
 
 
 def record(entry: Entry) -> np.ndarray:

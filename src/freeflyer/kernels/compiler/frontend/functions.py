@@ -24,11 +24,6 @@ FEW_RESULTS = 2  # that a function returns in registers: kernels of more are wri
 MEANINGS: dict[Any, Callable[..., Any]] = {}  # of primitives: meaning(writer, *arguments)
 
 
-def means(meanings: dict[Any, Callable[..., Any]]) -> None:
-    """Gives primitives their compiled meaning."""
-    MEANINGS.update(meanings)
-
-
 @dataclass(frozen=True, eq=False)
 class Function:
     """A function as LLVM code, in which it is named @SELF. `result`: the kind of its value. `convention`: how it is called.
