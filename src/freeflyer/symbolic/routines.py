@@ -6,7 +6,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
-from itertools import chain, count
+from itertools import chain, count, islice
 from typing import Any, Literal
 
 import keyword
@@ -122,11 +122,8 @@ def _free_symbols(start: str, taken: set[str], **assumptions: bool) -> Iterator[
 
 
 def split_outputs(shapes: list[tuple[str, tuple[int, ...], int]], results: Iterable[sp.Expr]) -> Results:
-    rest, found = list(results), []
-    for name, shape, size in shapes:
-        found.append((name, shape, tuple(rest[:size])))
-        rest = rest[size:]
-    return tuple(found)
+    rest = iter(results)
+    return tuple((name, shape, tuple(islice(rest, size))) for name, shape, size in shapes)
 
 
 def _entries(name: str, x: Any) -> tuple[list[sp.Expr], tuple[int, ...]]:

@@ -41,14 +41,12 @@ def name_of(entry: Name, lanes: int) -> str:
 @cache
 def stamp() -> str:
     """A hash of names, sizes and times of all kernel files; empty while one of them may still change without a trace."""
-    found, folders = [], [str(FOLDER)]
-    while folders:
-        for file in os.scandir(folders.pop()):
-            if file.name.endswith(".py"):
-                facts = file.stat()
-                found.append((file.path, facts.st_size, facts.st_mtime_ns))
-            elif "." not in file.name and file.name not in ("__pycache__", WHEEL.name) and file.is_dir():
-                folders.append(file.path)
+    found = []
+    for folder, folders, files in os.walk(FOLDER):
+        folders[:] = [name for name in folders if name not in ("__pycache__", WHEEL.name)]
+        for path in (os.path.join(folder, name) for name in files if name.endswith(".py")):
+            facts = os.stat(path)
+            found.append((path, facts.st_size, facts.st_mtime_ns))
     settled = max(t for *_, t in found) < 1e9 * (time.time() - SETTLED_SECONDS)
     return hashlib.sha256(repr(sorted(found)).encode()).hexdigest() if settled else ""
 
