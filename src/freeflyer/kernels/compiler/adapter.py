@@ -3,9 +3,6 @@ compile.
 
 One code serves all entries: an entry's record (python_calls.record) holds its inputs and the shapes of its outputs. It returns the
 results, or None for arguments that it does not take and for states that the entry refuses.
-
-Documented interfaces: CPython, "Capsules", "Integer Objects", "Tuple Objects", "Exception Handling", "Common Object Structures"
-(METH_FASTCALL); NumPy C API, PyArray_New and PyArrayObject_fields.
 """
 
 from freeflyer.kernels.compiler import call_layout as L

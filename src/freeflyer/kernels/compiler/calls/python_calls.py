@@ -73,18 +73,13 @@ def _new_array() -> int:
     return ctypes.c_void_p.from_address(table + ctypes.sizeof(ctypes.c_void_p) * L.PY_ARRAY_NEW).value or 0
 
 
-def capsule(record: np.ndarray, name: bytes, destroy: int | None = None) -> Any:
-    """A capsule: an object that only C code can make, holding the address of a record."""
-    return _api.PyCapsule_New(address(record), name, destroy)
-
-
-def model_handle(topology: np.ndarray, parameters: np.ndarray, destroy: int, code: np.ndarray | None = None) -> Any:
-    """The handle of a model for compiled code: a capsule that keeps the model's arrays alive; its destructor releases them.
-    `code`: addresses of functions for this model alone (`code_table`)."""
-    record = np.array([address(topology), address(parameters), 0 if code is None else address(code)], np.int64)
-    made, owned = capsule(record, L.MODEL_NAME, destroy), (record, topology, parameters, code)
-    _api.Py_IncRef(ctypes.py_object(owned))
-    _api.PyCapsule_SetContext(made, id(owned))
+def capsule(record: np.ndarray, name: bytes, destroy: int | None = None, owned: object = None) -> Any:
+    """A capsule: an object that only C code can make, holding the address of a record. It keeps `owned` alive, which the destructor
+    releases."""
+    made = _api.PyCapsule_New(address(record), name, destroy)
+    if destroy:
+        _api.Py_IncRef(ctypes.py_object(owned))
+        _api.PyCapsule_SetContext(made, id(owned))
     return made
 
 
@@ -140,6 +135,7 @@ def is_long(entry: Entry, topology: Any, states: int) -> bool:
     return bool(states * entry.weight * numbers > known()[L.SHORT_WORK])
 
 
+@cache
 def record(entry: Entry) -> np.ndarray:
     """The record of an entry that adapter.py reads; the addresses of its functions are zero until they are compiled."""
     counts = entry.input_count, len(entry.options), len(entry.outputs)

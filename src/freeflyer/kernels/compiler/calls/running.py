@@ -28,18 +28,17 @@ def python_function(entry: Entry) -> Callable[..., Any]:
     nothing, and the general path is gone."""
     if not python_calls.layouts_are_known():
         return lambda *arguments: None
-    return python_calls.builtin(entry.name, build.address("adapter", 1), record(entry))
+    return python_calls.builtin(entry.name, build.address("adapter", 1), python_calls.record(entry))
 
 
 Entry.compiled = python_function
-record = cache(python_calls.record)
 
 
 @cache
 def function_of(entry: Entry, batch: bool) -> Any:
     """The C function for one state or a batch, compiled if it is not yet; from now on `entry.call` uses it, too."""
     address = build.address(entry, batch_lanes(entry) if batch else 1)
-    record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
+    python_calls.record(entry)[call_layout.BATCH if batch else call_layout.FUNCTION] = address
     return FUNCTION(address)
 
 
@@ -58,8 +57,11 @@ def batch_lanes(entry: Entry, target: Any = None) -> int:
 
 
 def handle(topology: np.ndarray, parameters: np.ndarray, code: np.ndarray | None = None) -> Any:
-    """The handle of a model for compiled code. `code`: functions for this model alone (python_calls.code_table)."""
-    return python_calls.model_handle(topology, parameters, build.address("release", 1), code)
+    """The handle of a model for compiled code, which keeps the arrays alive. `code`: functions for this model alone
+    (python_calls.code_table)."""
+    record = np.array([0 if x is None else python_calls.address(x) for x in (topology, parameters, code)], np.int64)
+    owned = record, topology, parameters, code
+    return python_calls.capsule(record, call_layout.MODEL_NAME, build.address("release", 1), owned)
 
 
 def table_handle(topology: np.ndarray, parameters: np.ndarray, kind: int, table: np.ndarray,
