@@ -18,7 +18,7 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-from freeflyer.kernels.compiler import cache as disk
+from freeflyer.kernels.compiler import cache as disk, object_code
 from freeflyer.kernels.entry import Entry
 
 FOLDER = Path(__file__).parents[1]
@@ -64,9 +64,7 @@ def list_of(entry: Name, lanes: int, target: Any) -> str | None:
 
 
 def _hash(*facts: object) -> str:
-    from freeflyer.kernels.compiler.object_code import LLVMLITE
-
-    return hashlib.sha256(repr((LLVMLITE, *facts)).encode()).hexdigest()[:24]
+    return hashlib.sha256(repr((object_code.LLVMLITE, *facts)).encode()).hexdigest()[:24]
 
 
 _made: dict[Any, Any] = {}  # functions of kernels that are written already
@@ -101,12 +99,10 @@ def named(entry: Name, lanes: int, target: Any) -> tuple[list[str], list[Any]]:
 
 def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], str]:
     """(object code of an entry's functions, symbol of its own) for a CPU, this machine's if None."""
-    from freeflyer.kernels.compiler.object_code import host
-
-    target = target or host()
+    target = target or object_code.host()
     names, functions = named(entry, lanes, target)
     codes: Any = [disk.read(file_of(name, target)) for name in names]
-    if None in codes and target == host():
+    if None in codes and target == object_code.host():
         codes = from_wheel(names) or codes
     if None in codes:
         notice = announce(name_of(entry, lanes), "" if getattr(entry, "robot", "") else " (`freeflyer warm` does it ahead)")
@@ -120,9 +116,7 @@ def objects(entry: Name, lanes: int, target: Any = None) -> tuple[list[bytes], s
 def from_wheel(symbols: list[str]) -> list[bytes] | None:
     """The object code that came with the package for this CPU; None if any of it did not."""
     if WHEEL.is_dir():
-        from freeflyer.kernels.compiler.object_code import levels_here
-
-        for level in levels_here():
+        for level in object_code.levels_here():
             with suppress(OSError):
                 return [(WHEEL / level.cpu / f"{symbol}.o").read_bytes() for symbol in symbols]
     return None
@@ -136,29 +130,23 @@ def make(function: Any, target: Any) -> bytes:
         with disk.lock(file):
             code = disk.read(file)  # another process may have made it meanwhile
             if code is None:
-                from freeflyer.kernels.compiler.object_code import object_code
-
-                code = object_code(function.code, target)
+                code = object_code.object_code(function.code, target)
                 disk.write(file, code)
     return code
 
 
 def is_cached(entry: Name, lanes: int) -> bool:
     """Whether an entry can be loaded without compiling, as far as names of files tell."""
-    from freeflyer.kernels.compiler.object_code import host
-
-    listed, folder = list_of(entry, lanes, host()), disk.cache_folder()
+    listed, folder = list_of(entry, lanes, object_code.host()), disk.cache_folder()
     if not WHEEL.is_dir() and not (listed and (folder / listed).exists()):
         return False
-    names, _ = named(entry, lanes, host())  # with a wheel, writing them takes less than compiling
-    return all((folder / file_of(x, host())).exists() for x in names) or from_wheel(names) is not None
+    names, _ = named(entry, lanes, object_code.host())  # with a wheel, writing them takes less than compiling
+    return all((folder / file_of(x, object_code.host())).exists() for x in names) or from_wheel(names) is not None
 
 
 @cache
 def _loaded(entry: Name, lanes: int) -> int:
-    from freeflyer.kernels.compiler.object_code import load
-
-    return load(*objects(entry, lanes))
+    return object_code.load(*objects(entry, lanes))
 
 
 def address(entry: Name, lanes: int) -> int:
@@ -170,10 +158,9 @@ def address(entry: Name, lanes: int) -> int:
 def separate_address(entry: Entry, lanes: int, seconds: Callable[[int], float]) -> int:
     """As `address`, of an entry of one robot: the fastest copy. Other threads find what they need meanwhile. Errors: Refused, as
     before if it was."""
-    from freeflyer.kernels.compiler.object_code import host, load
     from freeflyer.kernels.compiler.one_robot.expressions import Refused
 
-    verdict = (list_of(entry, lanes, host()) or "").replace(".list", ".general")
+    verdict = (list_of(entry, lanes, object_code.host()) or "").replace(".list", ".general")
     reason = disk.read(verdict) if verdict else None
     if reason:
         raise Refused(reason.decode())
@@ -184,7 +171,7 @@ def separate_address(entry: Entry, lanes: int, seconds: Callable[[int], float]) 
             disk.write(verdict, str(error).encode())
         raise
     with _lock:
-        return load(*found, seconds)
+        return object_code.load(*found, seconds)
 
 
 def announce(name: str, hint: str) -> threading.Timer:

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from freeflyer.kernels.compiler import build, call_layout
+from freeflyer.kernels.compiler import build, call_layout, object_code
 from freeflyer.kernels.compiler.calls import python_calls
 from freeflyer.kernels.entry import OK, SCRATCH, SHORT_SCRATCH, STATE, TAKEN, WHERE, Entry
 from freeflyer.kernels.model.layout import COLUMN_ROW, HEADER, TABLE_AT, TABLE_KIND
@@ -51,8 +51,6 @@ def function_for(entry: Entry, model: Any, batch: bool) -> Any:
 @cache
 def batch_lanes(entry: Entry, target: Any = None) -> int:
     """How many states the function for a batch takes at a time, on a CPU, this machine's if None."""
-    from freeflyer.kernels.compiler import object_code
-
     return 8 if entry.one_by_one else object_code.pack_lanes(target or object_code.host())
 
 
