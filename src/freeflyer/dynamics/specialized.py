@@ -19,7 +19,7 @@ from freeflyer.kernels.compiler.one_robot.entries import Refused, Robot, RobotEn
 from freeflyer.kernels.compiler.one_robot.tracing import formulas
 from freeflyer.kernels.entry import Entry
 from freeflyer.kernels.model import layout as L
-from freeflyer.kernels.model.access import body_floats, body_ints, numbers_at
+from freeflyer.kernels.model.access import numbers_at
 from freeflyer.model.model import Model, Specialization
 from freeflyer.model.public import public
 from freeflyer.progress import Progress, no_progress
@@ -147,7 +147,7 @@ def free_entries(model: Model, names: Iterable[str]) -> Free:
         return int(topology[int(topology[L.FRAMES_AT]) + L.FRAME_INTS * model.frame(link)])
 
     def parent_of(body: int) -> int:
-        return int(topology[body_ints(body) + L.PARENT])
+        return int(topology[L.HEADER + L.BODY_INTS * body + L.PARENT])
 
     numbers: set[tuple[int, int]] = set()  # (body, number of its record)
     for name in names:
@@ -166,8 +166,8 @@ def free_entries(model: Model, names: Iterable[str]) -> Free:
         numbers |= {(0, k) for k in OF_SUBTREE}
     found = {}
     for body, k in numbers:
-        at = body_floats(body) + k
+        at = L.BODIES + L.BODY_FLOATS * body + k
         found[at] = at
         if body > 0 and k < L.TILE:
-            found[int(numbers_at(topology, body)) + LANES * k] = at
+            found[int(numbers_at(topology, body)) + LANES * k] = at  # type: ignore[no-untyped-call]
     return tuple(sorted(found.items()))

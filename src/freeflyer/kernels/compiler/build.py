@@ -81,7 +81,7 @@ def closure(entry: Name, lanes: int) -> list[Any]:
         body, kinds = {"adapter": (adapter.call, (INT, INTEGERS, INT)), "release": (adapter.release, (INT,))}[entry]
     else:
         body, kinds = entry_code.state_by_state(entry, False) if lanes == 1 else entry_code.batch(entry, lanes), (INTEGERS,) * 8
-    return list(c_function(name, body, kinds, _made).closure())
+    return list(c_function(name, body, kinds, _made).closure)
 
 
 def named(entry: Name, lanes: int, target: Any) -> tuple[list[str], list[Any]]:

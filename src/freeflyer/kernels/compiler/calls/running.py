@@ -4,6 +4,7 @@ lock."""
 from __future__ import annotations
 
 import ctypes
+import os
 import threading
 import timeit
 from collections.abc import Callable, Sequence
@@ -21,6 +22,11 @@ FUNCTION = ctypes.CFUNCTYPE(ctypes.c_int64, *[ctypes.c_void_p] * 8)  # of an ent
 MAX_KEPT_SCRATCH = 2**23  # numbers of scratch that a thread keeps (64 MiB of addresses; pages that are not used cost nothing)
 _own = threading.local()
 Result = tuple[int, tuple[int, ...]]  # status, and `where`
+
+
+def usable_cores() -> int:
+    """Cores that this process may run on."""
+    return max(1, len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1)
 
 
 def python_function(entry: Entry) -> Callable[..., Any]:

@@ -16,7 +16,6 @@ from typing import Any
 import numpy as np
 
 from freeflyer.kernels.backend import copy_entries, release, taken
-from freeflyer.kernels.compiler.calls.running import with_table
 from freeflyer.kernels.compiler.entry_code import packs_at
 from freeflyer.kernels.compiler.frontend.functions import Functions
 from freeflyer.kernels.compiler.meanings.arguments import compiled_only
@@ -26,7 +25,7 @@ from freeflyer.kernels.compiler.one_robot.pairs import Pairs, pairs
 from freeflyer.kernels.compiler.one_robot.writing import GROUPS, Writer, pack_count, workspace_of_groups
 from freeflyer.kernels.entries import ALL_TERMS
 from freeflyer.kernels.entry import OPTIONS, Entry, kernel_function, length
-from freeflyer.kernels.model.layout import FRAMES, N_V, TABLE_AT
+from freeflyer.kernels.model.layout import FRAMES, N_V, TABLE_AT, TABLE_KIND
 from freeflyer.kernels.tree.rnea import add_loads
 
 EXPRESSIONS = 3  # of twists
@@ -55,7 +54,9 @@ class Robot:
 
     def with_frames(self) -> tuple[int, ...]:
         """The topology with its frames in a table."""
-        return tuple(with_table(np.array(self.topology), FRAMES, np.array([len(self.frames), *self.frames])).tolist())
+        longer = [*self.topology, len(self.frames), *self.frames]
+        longer[TABLE_AT], longer[TABLE_KIND] = len(self.topology), FRAMES
+        return tuple(longer)
 
 
 @dataclass(frozen=True, eq=False)
