@@ -14,7 +14,7 @@ from freeflyer.kernels.model.layout import PLAN, PROGRAMS, SETS, SYSTEMS
 from freeflyer.progress import Progress, no_progress
 
 # of models without loops; "loads": of calls with wrenches or gravity; "closed" and "estimation" are what robots with loops use
-USES: dict[str, tuple[str, ...]] = {k: (f.entry.name, SHARED.get(f.entry, f.entry).name) for k, f in FUNCTIONS.items()} | {
+USES: dict[str, tuple[str, ...]] = {k: tuple(e.name for e in (f.entry, SHARED.get(f.entry)) if e) for k, f in FUNCTIONS.items()} | {
     "coriolis_matrix": ("coriolis", "hamel"), "decouple": ("decoupled_passive", "decoupled_hamel"), "all_terms": ("all_terms",),
     "constraint sets": tuple(name for name, entry in ENTRIES.items() if entry.table in (SETS, SYSTEMS)),
     "quadratic programs": tuple(name for name, entry in ENTRIES.items() if entry.table == PROGRAMS),

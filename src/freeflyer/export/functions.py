@@ -6,7 +6,6 @@ from __future__ import annotations
 from collections import namedtuple
 from collections.abc import Sequence
 from functools import cached_property
-from math import prod
 from typing import Any
 
 import numpy as np
@@ -14,7 +13,7 @@ import numpy as np
 from freeflyer.errors import InputError, unknown_name
 from freeflyer.kernels import entries as E
 from freeflyer.kernels.compiler.entry_code import entry_need
-from freeflyer.kernels.entry import LETTERS, Dimension, Entry
+from freeflyer.kernels.entry import Entry
 from freeflyer.model import Model, random_configuration
 
 USUAL = ("inverse_dynamics", "forward_dynamics", "mass_matrix")
@@ -36,7 +35,8 @@ class Function(namedtuple("Function", "name entry summary arguments results zero
 
     def entry_of(self, model: Model) -> Entry:
         """The entry that computes it on a model."""
-        return E.SHARED.get(self.entry, self.entry) if model.shared_coordinates else self.entry
+        entry: Entry = self.entry
+        return E.SHARED.get(entry, entry) if model.shared_coordinates else entry
 
     @property
     def inputs(self) -> tuple[str, ...]:
@@ -192,14 +192,21 @@ class Call(namedtuple("Call", "prefix function entry lanes kernel model")):
         return f"{self.prefix}_SCRATCH_{self.short_name}".upper()
 
     @cached_property
-    def inputs(self) -> tuple[Array, ...]:
-        """Also those that are always zero."""
-        shapes: list[tuple[Dimension, ...]] = [(LETTERS[x],) for x in self.entry.inputs]
-        return tuple(self._array(name, shape) for name, shape in zip(self.function.inputs, shapes, strict=True))
+    def arrays(self) -> tuple[Array, ...]:
+        """Inputs, also those that are always zero, and outputs."""
+        upper, symbols = self.prefix.upper(), CLOSED if self.model.reduction else SYMBOLS
+        texts = (tuple(str(n) if isinstance(n, int) else symbols[n].format(upper) for n in shape) for shape in self.entry.rows)
+        names, sizes = (*self.function.inputs, *self.function.outputs), self.entry.sizes(self.model.topology)
+        rows = zip(names, texts, sizes, map(self.function.meaning, names), strict=True)
+        return tuple(map(Array._make, rows))
 
-    @cached_property
+    @property
+    def inputs(self) -> tuple[Array, ...]:
+        return self.arrays[: self.entry.input_count]
+
+    @property
     def outputs(self) -> tuple[Array, ...]:
-        return tuple(self._array(name, shape) for name, shape in zip(self.function.outputs, self.entry.outputs, strict=True))
+        return self.arrays[self.entry.input_count :]
 
     @property
     def parameters(self) -> tuple[Array, ...]:
@@ -210,14 +217,6 @@ class Call(namedtuple("Call", "prefix function entry lanes kernel model")):
     def scratch(self) -> int:
         """Numbers of scratch that the entry needs."""
         return int(entry_need(self.entry, self.lanes)(self.model.topology, self.entry.sizes(self.model.topology)))
-
-    def _array(self, name: str, shape: tuple[Dimension, ...]) -> Array:
-        upper = self.prefix.upper()
-        symbols = CLOSED if self.model.reduction else SYMBOLS
-        texts = tuple(str(n) if isinstance(n, int) else symbols[n].format(upper) for n in shape)
-        meaning = self.function.meaning(name)
-        k = (*self.function.inputs, *self.function.outputs).index(name)
-        return Array(name, texts, prod(self.entry.shapes(self.model.topology)[k]), meaning)
 
 
 class Library(namedtuple("Library", "model prefix cpu calls")):

@@ -212,7 +212,7 @@ def array(kind: str, name: str, numbers: Iterable[Any]) -> str:
 def body(call: Call) -> str:
     """The definition of a function. An entry takes addresses as integers, in arrays."""
     addresses = ["zero" if x.name in call.function.zero else x.name for x in call.inputs]
-    lengths = [x.length for x in (*call.inputs, *call.outputs)]
+    lengths = [x.length for x in call.arrays]
     states = "states" if call.batch else "1"
     lines = [
         prototype(call), "{",
@@ -244,8 +244,7 @@ EXPRESSED = 1  # mixed
 def expected_results(library: Library, call: Call, given: dict[str, np.ndarray]) -> tuple[int, float, int]:
     """Of Python's call at the example's state: status, sum of absolute values of all results, hash of their bits."""
     inputs = [np.zeros(x.size) if x.name in call.function.zero else given[x.name] for x in call.inputs]
-    shapes = call.entry.shapes(library.model.topology)[call.entry.input_count :]
-    outputs = [np.zeros(shape) for shape in shapes]
+    outputs = [np.zeros(shape) for shape in call.entry.output_shapes(library.model.topology)]
     status, _ = state(call.entry, library.model.handle, *inputs, *options(library, call), *outputs)
     if status != E.OK:
         return status, 0.0, 0
